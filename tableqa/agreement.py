@@ -63,14 +63,23 @@ WITH_ORDER = ("krippendorff_alpha_ordinal", "gwet_ac1")
 """Measures that have a use for the list of all categories."""
 
 NO_PAIR = sentence("No unit has two ratings, so there is nothing to compare.")
-ONE_CATEGORY = sentence("Only one category was ever used, so agreement cannot be told from chance.")
-ONE_UNIT = sentence("One unit has no spread between units, so there is no interval.")
+ONE_CATEGORY = sentence(
+    "Only one category was used, so agreement cannot be distinguished from chance.",
+    "Only one category was ever used, so agreement cannot be told from chance.",
+)
+ONE_UNIT = sentence(
+    "There is only one unit, so there is no confidence interval.",
+    "One unit has no spread between units, so there is no interval.",
+)
 GENERALISED = sentence(
+    "Units have unequal numbers of ratings, so this is the generalised Fleiss' kappa (Gwet 2014). Units with a single "
+    "rating count in the expected agreement only.",
     "Units have unequal numbers of ratings: the generalised form of Fleiss' kappa (Gwet 2014), in which units with a "
-    "single rating count in the expected agreement only."
+    "single rating count in the expected agreement only.",
 )
 UNEQUAL = sentence(
-    "Units have unequal numbers of ratings; those with a single one count in the expected agreement only (Gwet 2014)."
+    "Units have unequal numbers of ratings. Units with a single rating count in the expected agreement only (Gwet 2014).",
+    "Units have unequal numbers of ratings; those with a single one count in the expected agreement only (Gwet 2014).",
 )
 
 

@@ -45,11 +45,13 @@ Unit: TypeAlias = tuple[tuple[int, int], Sequence[CellSet | None]]
 """((number of rows, number of columns) of the item's table, one set of cells for each rater, None where missing)."""
 
 WITHIN_TABLES = sentence(
-    "Chance is taken within each table: sets of the observed sizes, drawn at random among its cells."
+    "Chance agreement is computed per table, from random sets of cells of the observed sizes.",
+    "Chance is taken within each table: sets of the observed sizes, drawn at random among its cells.",
 )
 NO_CHOICE = sentence(
+    "Disagreement was impossible: all sets are empty or cover the whole table.",
     "No two raters could have differed: their sets are empty or cover the whole table, so agreement cannot be told from "
-    "chance."
+    "chance.",
 )
 
 

@@ -33,12 +33,17 @@ _LONGEST_VALUE = 80
 _VERSION = 1
 _KEYS = ("value", "date")
 # Why a table is offered; kept with a proposal, in English. Pages say it in the reader's language.
-KEYS = sentence("{number} of {of} values of the key columns in common ({some}).")
-TITLE = sentence("Words of the title in common ({some}).")
-NAMES = sentence("Column names in common ({some}).")
+KEYS = sentence(
+    "{number} of {of} values of the key columns match ({some}).",
+    "{number} of {of} values of the key columns in common ({some}).",
+)
+TITLE = sentence("Shared title words ({some}).", "Words of the title in common ({some}).")
+NAMES = sentence("Shared column names ({some}).", "Column names in common ({some}).")
 LACKS = {
-    True: sentence("{number} column that this table lacks ({some})."),
-    False: sentence("{number} columns that this table lacks ({some})."),
+    True: sentence("{number} additional column ({some}).", "{number} column that this table lacks ({some})."),
+    False: sentence(
+        "{number} additional columns ({some}).", "{number} columns that this table lacks ({some})."
+    ),
 }
 """By whether it is one."""
 _WORD = re.compile(r"[^\W_]+")

@@ -44,10 +44,12 @@ Unit: TypeAlias = tuple[int, Sequence[EditSet | None]]
 """(places of the table, one set of edits for each rater, None where missing)."""
 
 WITHIN_TABLES = sentence(
-    "Chance is taken within each table: edits at random places, values equal as often as in different items."
+    "Chance agreement is computed per table: edits at random positions, values equal as often as across items.",
+    "Chance is taken within each table: edits at random places, values equal as often as in different items.",
 )
 NO_CHOICE = sentence(
-    "No two raters could have differed: nobody edited anything, or there was only one way to do it."
+    "Disagreement was impossible: there were no edits, or only one edit was possible.",
+    "No two raters could have differed: nobody edited anything, or there was only one way to do it.",
 )
 
 

@@ -91,7 +91,7 @@ MOVED = "relevant_row_shuffle"
 WITHOUT_EVIDENCE = ("mask_cell", "escape_table")
 """Kinds that take away what an answer rests on: who is right then does not look at the table."""
 
-NOTHING_RIGHT = "Nothing was right before, so nothing could stay right,"
+NOTHING_RIGHT = "No original was answered correctly"
 FIGURES = ("after", "emd", "vp", "r_acc")
 """The figures by which two models are compared."""
 

@@ -36,33 +36,57 @@ ROBUST = 1.4826
 """From the median absolute deviation to a standard deviation, were the logarithms normal."""
 RUN = 5
 """Items in a row that count as a change of pace."""
-TOO_FEW = sentence("Too early to say: {items} items, {needed} are needed.")
-TOO_FEW_OF_OTHERS = sentence("Too early to say: others did {items} items, {needed} are needed.")
+TOO_FEW = sentence(
+    "Not enough data yet: {items} items, {needed} are needed.",
+    "Too early to say: {items} items, {needed} are needed.",
+)
+TOO_FEW_OF_OTHERS = sentence(
+    "Not enough data yet: other annotators did {items} items, {needed} are needed.",
+    "Too early to say: others did {items} items, {needed} are needed.",
+)
 FAST = sentence(
+    "{fast} of {items} items took less than {bound} s ({share}); for other annotators it is {of_others}. The annotator's "
+    "median is {median} s, that of other annotators {median_of_others} s.",
     "{fast} of {items} items took less than {bound} s ({share}); of the others' items it is {of_others}. The person's "
-    "median is {median} s, the others' {median_of_others} s."
+    "median is {median} s, the others' {median_of_others} s.",
 )
 ALONE = sentence(
+    "{fast} of {items} items took less than {bound} s ({share}). The annotator's median is {median} s. Other annotators "
+    "did {others} items, too few for a comparison.",
     "{fast} of {items} items took less than {bound} s ({share}). The person's median is {median} s. Others did {others} "
-    "items, too few to compare with."
+    "items, too few to compare with.",
 )
 SPED_UP = sentence(
-    "At most {longest} items in a row took less than a third of the person's own median of {median} s."
+    "At most {longest} items in a row took less than a third of the annotator's median of {median} s.",
+    "At most {longest} items in a row took less than a third of the person's own median of {median} s.",
 )
-NOT_SPED_UP = sentence("No item took less than a third of the person's own median of {median} s.")
+NOT_SPED_UP = sentence(
+    "No item took less than a third of the annotator's median of {median} s.",
+    "No item took less than a third of the person's own median of {median} s.",
+)
 THE_SAME = {
     True: sentence(
+        "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs. "
+        "The least likely run is {run}, {length} time in a row.",
         "{label} was given to {times} of {items} items ({share}); others give it to {of_others} of theirs. The most "
-        "unlikely run is {run}, {length} time in a row."
+        "unlikely run is {run}, {length} time in a row.",
     ),
     False: sentence(
+        "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs. "
+        "The least likely run is {run}, {length} times in a row.",
         "{label} was given to {times} of {items} items ({share}); others give it to {of_others} of theirs. The most "
-        "unlikely run is {run}, {length} times in a row."
+        "unlikely run is {run}, {length} times in a row.",
     ),
 }
 """By whether the run is of one item."""
-REPEATED = sentence("One text stands on {times} of {items} items: “{text}”")
-NOT_REPEATED = sentence("No text is repeated on the {items} items with one.")
+REPEATED = sentence(
+    "The same text is in {times} of {items} items: “{text}”",
+    "One text stands on {times} of {items} items: “{text}”",
+)
+NOT_REPEATED = sentence(
+    "No text is repeated in the {items} items with text.",
+    "No text is repeated on the {items} items with one.",
+)
 SHORT = 12
 """Texts of fewer characters repeat by themselves: "yes", "row 3"."""
 

@@ -43,13 +43,18 @@ Method = Literal["pearson", "spearman", "kendall"]
 
 REPLICATES = 1_000
 CONFIDENCE = 0.95
-NO_EXAMPLE = sentence("There is no example.")
-NOTHING_BEFORE = sentence("Nothing was right before, so nothing could stay right.")
-DIVIDES_BY_NOTHING = "The figure divides by nothing"
+NO_EXAMPLE = sentence("There are no examples.", "There is no example.")
+NOTHING_BEFORE = sentence(
+    "No original was answered correctly.", "Nothing was right before, so nothing could stay right."
+)
+DIVIDES_BY_NOTHING = "Division by zero"
 IN_SOURCES = (
-    sentence("The figure divides by nothing."),
-    sentence("The figure divides by nothing in {sources}."),
-    sentence("Nothing was right before, so nothing could stay right, in {sources}."),
+    sentence("Division by zero.", "The figure divides by nothing."),
+    sentence("Division by zero in {sources}.", "The figure divides by nothing in {sources}."),
+    sentence(
+        "No original was answered correctly in {sources}.",
+        "Nothing was right before, so nothing could stay right, in {sources}.",
+    ),
 )
 """Why a figure is undefined, as it is said with the names of sources."""
 

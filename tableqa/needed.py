@@ -37,36 +37,62 @@ FEWEST_UNITS = 20
 """Below so many units a percentile interval is too narrow itself."""
 FEWEST_TELLING = 8
 """Units that have to carry the spread: where two of a hundred disagree, nobody can say how many of a thousand will."""
-NOT_YET = sentence("Cannot be said yet.")
-REACHED = sentence("The interval is within ± {wanted} already.")
-NEARLY_REACHED = sentence("The interval is within ± {wanted}, by so little that it may widen again.")
+NOT_YET = sentence("Not enough data yet.", "Cannot be said yet.")
+REACHED = sentence(
+    "The confidence interval is already within ± {wanted}.", "The interval is within ± {wanted} already."
+)
+NEARLY_REACHED = sentence(
+    "The confidence interval is just within ± {wanted} and may widen again.",
+    "The interval is within ± {wanted}, by so little that it may widen again.",
+)
 ABOUT = {
-    True: sentence("About {likely} more labelled item would bring the interval within ± {wanted}."),
-    False: sentence("About {likely} more labelled items would bring the interval within ± {wanted}."),
+    True: sentence(
+        "About {likely} more labelled item would bring the confidence interval within ± {wanted}.",
+        "About {likely} more labelled item would bring the interval within ± {wanted}.",
+    ),
+    False: sentence(
+        "About {likely} more labelled items would bring the confidence interval within ± {wanted}.",
+        "About {likely} more labelled items would bring the interval within ± {wanted}.",
+    ),
 }
 """By whether it is one."""
 ABOUT_AND_SAFE = {
     True: sentence(
+        "About {likely} more labelled item would bring the confidence interval within ± {wanted}. "
+        "Plan {safe} to be safe, assuming similar items.",
         "About {likely} more labelled item would bring the interval within ± {wanted}; with {safe} it is safe to expect, "
-        "if they are like the items so far."
+        "if they are like the items so far.",
     ),
     False: sentence(
+        "About {likely} more labelled items would bring the confidence interval within ± {wanted}. "
+        "Plan {safe} to be safe, assuming similar items.",
         "About {likely} more labelled items would bring the interval within ± {wanted}; with {safe} it is safe to expect, "
-        "if they are like the items so far."
+        "if they are like the items so far.",
     ),
 }
 TOO_FEW = {
-    True: sentence("Only {units} item so far has two ratings; from {fewest} on their spread says something."),
+    True: sentence(
+        "Only {units} item has two ratings so far. At least {fewest} are needed.",
+        "Only {units} item so far has two ratings; from {fewest} on their spread says something.",
+    ),
     False: sentence(
-        "Only {units} items so far have two ratings; from {fewest} on their spread says something."
+        "Only {units} items have two ratings so far. At least {fewest} are needed.",
+        "Only {units} items so far have two ratings; from {fewest} on their spread says something.",
     ),
 }
-NO_INTERVAL = sentence("There is no interval to start from.")
+NO_INTERVAL = sentence("The measure has no confidence interval yet.", "There is no interval to start from.")
 OFTEN_UNDEFINED = sentence(
-    "Too many draws of the items leave the measure undefined: nearly all ratings are of one category."
+    "Too many bootstrap samples leave the measure undefined: nearly all ratings are in one category.",
+    "Too many draws of the items leave the measure undefined: nearly all ratings are of one category.",
 )
-ALIKE = sentence("All items came out alike, so nothing is known of their spread.")
-FEW_PLACES = sentence("The items differ in too few places: the interval rests on {telling} of {units} items.")
+ALIKE = sentence(
+    "All items have the same result, so their spread is unknown.",
+    "All items came out alike, so nothing is known of their spread.",
+)
+FEW_PLACES = sentence(
+    "Too few items vary: the confidence interval depends on {telling} of {units} items.",
+    "The items differ in too few places: the interval rests on {telling} of {units} items.",
+)
 MARGIN = 1.05
 """On the half-width: an interval of 1,000 replicates wavers by some three per cent."""
 BOUND = 0.9

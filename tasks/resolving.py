@@ -237,18 +237,42 @@ def in_words(rule: Mapping[str, Any]) -> str:
 # -- the rules --------------------------------------------------------------------------------------
 
 # Reasons are kept with what is decided, and published: in English. Pages say them in the reader's language.
-NOT_ALL: Final = sentence("Not everybody says the same ({tally}).")
+NOT_ALL: Final = sentence(
+    "The responses are not unanimous ({tally}).", "Not everybody says the same ({tally})."
+)
 NO_LABEL: Final = sentence("No label has a majority ({tally}).")
 NO_EDIT: Final = sentence("No edit has a majority ({tally}).")
-APART: Final = sentence("The scores for {names} are {gap} or more apart.")
-NOT_THE_SAME: Final = sentence("People do not say the same ({tally}).")
-OVERLAP: Final = sentence("What people marked overlaps by {overlap} (mean Jaccard); {least} is asked for.")
-NOTHING: Final = sentence("Nothing was marked by more than half of the people.")
-NOTHING_TOLD: Final = sentence("Nothing was marked by more than half of the people: {tally}.")
-DIFFER: Final = sentence("{number} of {of} answers differ from the given one: {names}.")
-NOBODY: Final = sentence("Nobody gives the given answer: {names}.")
-ALL_DIFFERENT: Final = sentence("{number} different responses from {people} people")
-DIFFERENT: Final = sentence("{number} different responses, from {first} and {last} of {people} people")
+APART: Final = sentence(
+    "The scores for {names} differ by {gap} or more.", "The scores for {names} are {gap} or more apart."
+)
+NOT_THE_SAME: Final = sentence("The responses differ ({tally}).", "People do not say the same ({tally}).")
+OVERLAP: Final = sentence(
+    "The overlap of the responses is {overlap} (mean Jaccard index); the minimum is {least}.",
+    "What people marked overlaps by {overlap} (mean Jaccard); {least} is asked for.",
+)
+NOTHING: Final = sentence(
+    "No element was marked by a majority of annotators.",
+    "Nothing was marked by more than half of the people.",
+)
+NOTHING_TOLD: Final = sentence(
+    "No element was marked by a majority of annotators ({tally}).",
+    "Nothing was marked by more than half of the people: {tally}.",
+)
+DIFFER: Final = sentence(
+    "{number} of {of} answers differ from the given answer: {names}.",
+    "{number} of {of} answers differ from the given one: {names}.",
+)
+NOBODY: Final = sentence(
+    "No response matches the given answer: {names}.", "Nobody gives the given answer: {names}."
+)
+ALL_DIFFERENT: Final = sentence(
+    "{number} different responses from {people} annotators",
+    "{number} different responses from {people} people",
+)
+DIFFERENT: Final = sentence(
+    "{number} different responses, from {first} and {last} of {people} annotators",
+    "{number} different responses, from {first} and {last} of {people} people",
+)
 
 
 def unanimous(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:

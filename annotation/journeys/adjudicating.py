@@ -74,13 +74,24 @@ class Candidate:
 
 
 # Reasons are kept, and published: in English. Pages say them in the reader's language.
-NOBODY_LEFT = sentence("Nobody is left who could be asked.")
-NOBODY_CAME = sentence("nobody else came before the batch was closed")
-NOBODY_MAY = sentence("nobody is left who may be asked")
-ONE_MORE_LACKS = sentence("One more person was asked for, and {why}.")
-NOBODY_ANSWERED = sentence("No people have answered of {of}, and {why}.")
-ONE_ANSWERED = sentence("1 person has answered of {of}, and {why}.")
-SOME_ANSWERED = sentence("{number} people have answered of {of}, and {why}.")
+NOBODY_LEFT = sentence("No further annotator is available.", "Nobody is left who could be asked.")
+NOBODY_CAME = sentence(
+    "the batch was closed before more responses arrived", "nobody else came before the batch was closed"
+)
+NOBODY_MAY = sentence("no further annotator is available", "nobody is left who may be asked")
+ONE_MORE_LACKS = sentence(
+    "One more annotator is required, but {why}.", "One more person was asked for, and {why}."
+)
+NOBODY_ANSWERED = sentence(
+    "0 of {of} annotators have responded, but {why}.", "No people have answered of {of}, and {why}."
+)
+ONE_ANSWERED = sentence(
+    "1 of {of} annotators has responded, but {why}.", "1 person has answered of {of}, and {why}."
+)
+SOME_ANSWERED = sentence(
+    "{number} of {of} annotators have responded, but {why}.",
+    "{number} people have answered of {of}, and {why}.",
+)
 DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside_at__isnull=True)
 """The items that are ever decided."""
 

@@ -23,6 +23,7 @@ from annotation.money import statements
 from annotation.refusals import Refused, require_storable
 from annotation.roles import Permission, Role
 from annotation.work import limits, queue, shares
+from tableqa.language import sentence
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 RESERVED_SLUGS = frozenset({"new"})
@@ -30,6 +31,8 @@ RESERVED_SLUGS = frozenset({"new"})
 INVITATION_LIFE = timedelta(days=14)
 LONGEST_INVITATION = timedelta(days=90)
 TOKEN_LIFE = timedelta(days=180)
+NO_ANNOTATOR = sentence("no longer an annotator", "no annotator any more")
+"""Why a member's assignments were returned, as it is kept."""
 TOKEN_MARK = "askew_"
 
 
@@ -132,7 +135,7 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
         before, after = set(membership.roles), {role.value for role in roles}
         _write_roles(membership, before, after, by=by, now=now)
         if Role.ANNOTATOR.value in before - after:
-            return _give_back_all(membership, reason=gettext_noop("no annotator any more"), by=by, now=now)
+            return _give_back_all(membership, reason=NO_ANNOTATOR, by=by, now=now)
     return 0
 
 

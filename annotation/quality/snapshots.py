@@ -49,7 +49,7 @@ LEAST_PAUSE = timedelta(minutes=1)
 SHARE = 20
 """A snapshot rests for so many times what it took to work it out."""
 AFTER_FAILURE = timedelta(minutes=15)
-WENT_WRONG = sentence("something went wrong inside ({name}).")
+WENT_WRONG = sentence("internal error ({name}).", "something went wrong inside ({name}).")
 """Kept with the job, whoever reads it."""
 SETTLED = timedelta(seconds=2)
 """An event may be committed after one with a higher id; within this time it is."""

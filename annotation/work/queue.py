@@ -59,6 +59,7 @@ from annotation.refusals import Refused
 from annotation.work.gates import shut
 from annotation.work.places import keep_for
 from tableqa.canonical import canonical
+from tableqa.language import sentence
 
 LEASE = timedelta(minutes=20)
 AT_ONCE = 1_000
@@ -71,9 +72,11 @@ MOST_HELD = 2
 State = Assignment.State
 
 EXPIRED, GIVEN_BACK = gettext_noop("expired"), gettext_noop("given back")
-MOVED, TAKEN_BACK = gettext_noop("given to somebody else"), gettext_noop("taken back")
+_MOVED_BEFORE = "given to somebody else"
+MOVED, TAKEN_BACK = sentence("given to another annotator", _MOVED_BEFORE), gettext_noop("taken back")
 """Why an assignment was returned (`Assignment.reason`), as it is kept; pages translate it."""
-BY_A_MANAGER = (MOVED, TAKEN_BACK)
+BY_A_MANAGER = (MOVED, _MOVED_BEFORE, TAKEN_BACK)
+"""Reasons by which a person does not get an item again, in former wordings, too."""
 
 
 def _lease_end() -> ExpressionWrapper:

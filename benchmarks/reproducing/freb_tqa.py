@@ -184,7 +184,7 @@ def _perturbed(released: dict[str, list[Example]]) -> Iterator[Figure]:
     )
 
 
-_FIT = re.compile(r"\d+ of them do not fit into \d+ places")
+_FIT = re.compile(r"\d+ rows or columns do not fit into \d+ positions")
 
 
 def _part_three(folder: Path) -> Iterator[Figure]:

@@ -37,17 +37,28 @@ _LEAST_BY_COMPANY = 0.17
 _VERSION = 1
 # Why a suggestion is made; kept with a proposal, in English. Pages say it in the reader's language.
 CALLED_SO = {
-    True: sentence("{columns} column of this project is called so."),
-    False: sentence("{columns} columns of this project are called so."),
+    True: sentence(
+        "{columns} column of this project has this name.", "{columns} column of this project is called so."
+    ),
+    False: sentence(
+        "{columns} columns of this project have this name.",
+        "{columns} columns of this project are called so.",
+    ),
 }
 """By whether it is one, as those below."""
 HOLDS = {
-    True: sentence("It holds {number} of the {of} values here ({values})."),
-    False: sentence("They hold {number} of the {of} values here ({values})."),
+    True: sentence(
+        "It contains {number} of the {of} values of this column ({values}).",
+        "It holds {number} of the {of} values here ({values}).",
+    ),
+    False: sentence(
+        "They contain {number} of the {of} values of this column ({values}).",
+        "They hold {number} of the {of} values here ({values}).",
+    ),
 }
 BESIDE = {
-    True: sentence("It stands beside the same columns."),
-    False: sentence("They stand beside the same columns."),
+    True: sentence("It has the same neighbouring columns.", "It stands beside the same columns."),
+    False: sentence("They have the same neighbouring columns.", "They stand beside the same columns."),
 }
 SHARES = {
     True: sentence("It shares a word with this one."),

@@ -41,8 +41,12 @@ _MOST_LONG_FORMS = 3
 # Why a suggestion is made; kept with a proposal, in English. Pages say it in the reader's language.
 SHORT_FOR = sentence("“{word}” is short for “{long}”")
 SO_CALLED = {
-    True: sentence("{columns} column of this project is called so"),
-    False: sentence("{columns} columns of this project are called so"),
+    True: sentence(
+        "used for {columns} column of this project", "{columns} column of this project is called so"
+    ),
+    False: sentence(
+        "used for {columns} columns of this project", "{columns} columns of this project are called so"
+    ),
 }
 """By whether it is one."""
 

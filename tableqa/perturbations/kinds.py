@@ -35,15 +35,21 @@ EMPTY_ROWS = 2
 """How many empty rows `torr_empty_rows` inserts."""
 
 # Why nothing was made; kept with a run, in English. Pages say it in the reader's language.
-NO_ROW = sentence("No row of the table holds the answer.")
-NO_ANSWER_COLUMN = sentence("No column of the table holds the answer.")
-ONLY_ONE = sentence("There is one of them only, and no other place.")
-THERE_ALREADY = sentence("They stand there already.")
-NO_COLUMN = sentence("The table has no column.")
-NOTHING_TO_SWAP = sentence("There is one of them only, and nothing to swap it with.")
-AS_IT_WAS = sentence("The table comes out as it was.")
-NOT_SAID = sentence("Nobody has said which cells are relevant.")
-NO_ROOM = sentence("{number} of them do not fit into {places} places.")
+NO_ROW = sentence("No row contains the answer.", "No row of the table holds the answer.")
+NO_ANSWER_COLUMN = sentence("No column contains the answer.", "No column of the table holds the answer.")
+ONLY_ONE = sentence("There is only one row or column.", "There is one of them only, and no other place.")
+THERE_ALREADY = sentence("The rows or columns are already in the target region.", "They stand there already.")
+NO_COLUMN = sentence("The table has no columns.", "The table has no column.")
+NOTHING_TO_SWAP = sentence(
+    "There is only one row or column, so a swap is impossible.",
+    "There is one of them only, and nothing to swap it with.",
+)
+AS_IT_WAS = sentence("The table is unchanged.", "The table comes out as it was.")
+NOT_SAID = sentence("The relevant cells are unknown.", "Nobody has said which cells are relevant.")
+NO_ROOM = sentence(
+    "{number} rows or columns do not fit into {places} positions.",
+    "{number} of them do not fit into {places} places.",
+)
 ASKS_FOR_A_POSITION = sentence("The question asks for a position ({word}).")
 
 

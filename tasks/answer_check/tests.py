@@ -72,7 +72,7 @@ def test_where_nobody_gives_it_somebody_looks_even_if_all_say_the_same(
     """Two people who lose the same sign without seeing each other may have read the table better than its maker."""
     found = resolve([gold], [answer], [answer])
     assert isinstance(found, Adjudicate)
-    assert found.reason == f"Nobody gives the given answer: {name}."
+    assert found.reason == f"No response matches the given answer: {name}."
     upheld = task.uphold([said(answer)] * 2, item(gold))
     assert isinstance(upheld, Accepted)
     assert upheld.reason == name.removeprefix("2 x ")

@@ -31,7 +31,7 @@ from tasks.contract import (
 )
 
 FROM = sentence("From {title}")
-FILLED = sentence("{filled} of {rows} rows have a cell there")
+FILLED = sentence("{filled} of {rows} rows have a value", "{filled} of {rows} rows have a cell there")
 """Why a column of another table is proposed."""
 
 SHOWN_ROWS = 3

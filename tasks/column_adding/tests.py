@@ -54,7 +54,7 @@ def test_columns_of_related_tables_are_offered_row_by_row() -> None:
     assert related["by"] == ["Nation", "Country"]
     assert ["Peru", "Peru (PER)"] in related["aligned"]
     assert related["score"] > 0
-    assert "values of the key columns in common" in related["why"]
+    assert "values of the key columns match" in related["why"]
     capital = next(one for one in candidates(lent(MEDALS, STATES)) if one["header"] == "Capital")
     assert capital["cells"] == ["Havana", "Lima", "Santiago", ""]
 

@@ -84,7 +84,7 @@ def test_suggestions_come_from_wordnet_and_from_the_projects_own_columns() -> No
     assert set(suggested["columns"]) == {"c0", "c1", "c2"}, "a column without a name gets no other one"
     names = {one["text"]: one for one in suggested["columns"]["c1"]}
     assert names["Country"]["by"] == "usual names"
-    assert "of this project are called so" in names["Country"]["why"]
+    assert "of this project have this name" in names["Country"]["why"]
     assert all(one["by"] for found in suggested["columns"].values() for one in found)
     assert all(found[0]["why"] for found in suggested["columns"].values() if found)
     assert not {"Rank", "Gold"} & set(names), "no suggestion is a name that the table has"

@@ -86,7 +86,10 @@ USUAL = {
 """How metrics are spelt by those who made them: name without blanks and hyphens, in small letters -> name."""
 HIGHEST_SCORE = 5
 METRIC_GIVES = sentence("{name} gives it {short}: {standing}.")
-PEOPLE_GIVE = sentence("People give it {each}, of {highest_score}: {standing}.")
+PEOPLE_GIVE = sentence(
+    "People give it {each} out of {highest_score}: {standing}.",
+    "People give it {each}, of {highest_score}: {standing}.",
+)
 FOR_FAITHFULNESS = sentence("{score} for faithfulness")
 FOR_COMPREHENSIVENESS = sentence("{score} for comprehensiveness")
 FOR_BOTH = sentence("{score} for faithfulness and {score_2} for comprehensiveness")
@@ -97,7 +100,10 @@ OTHER_LOWER = sentence("the other answer scores lower")
 OTHER_SAME = sentence("the other answer scores the same")
 ALL_LOWER = sentence("all {others} others score lower")
 SOME_LOWER = sentence("{below} of the {others} others score lower")
-SOME_LOWER_HALF = sentence("{below} of the {others} others score lower, equal ones counted half")
+SOME_LOWER_HALF = sentence(
+    "{below} of the {others} others score lower (ties count half)",
+    "{below} of the {others} others score lower, equal ones counted half",
+)
 FIELDS = {"causes", "note"}
 LONGEST_TEXT = 2_000
 

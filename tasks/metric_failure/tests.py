@@ -57,7 +57,7 @@ def test_of_several_metrics_the_one_that_differs_most_is_shown() -> None:
     assert first.inputs["metric"]["name"] == "bad"
     assert first.inputs["metric"]["text"] == "bad gives it 3: all 2 others score lower."
     assert first.inputs["people"]["text"] == (
-        "People give it 1 for faithfulness and 1 for comprehensiveness, of 5: no other answer scores lower."
+        "People give it 1 for faithfulness and 1 for comprehensiveness out of 5: no other answer scores lower."
     )
 
 
@@ -137,7 +137,7 @@ def test_metrics_are_called_as_those_who_made_them_spell_them(name: str, words: 
         ([3, 1, 2], "all 2 others score lower"),
         ([3, 4, 5], "no other answer scores lower"),
         ([3, *([1] * 9), 4, 5], "9 of the 11 others score lower"),
-        ([3, 1, 3, 4], "1.5 of the 3 others score lower, equal ones counted half"),
+        ([3, 1, 3, 4], "1.5 of the 3 others score lower (ties count half)"),
     ],
 )
 def test_how_an_answer_stands_among_the_others_is_said_in_numbers_of_answers(

@@ -137,7 +137,7 @@ def test_where_nobody_is_left_to_ask_an_adjudicator_looks(world: World) -> None:
     adjudicating.resolve_batch(batch=batch, now=LATER)
 
     assert (
-        adjudicating.waiting(batch).get().adjudication.reason.endswith("Nobody is left who could be asked.")
+        adjudicating.waiting(batch).get().adjudication.reason.endswith("No further annotator is available.")
     )
 
 
@@ -155,7 +155,7 @@ def test_whoever_was_asked_in_addition_and_never_came_holds_nothing_up_once_the_
     assert adjudicating.resolve_batch(batch=batch, now=LATER) == 1
 
     assert (
-        "nobody else came before the batch was closed"
+        "the batch was closed before more responses arrived"
         in adjudicating.waiting(batch).get().adjudication.reason
     )
 

@@ -300,7 +300,7 @@ def test_an_adjudicator_reads_the_rated_answer_and_who_said_what_under_letters(w
     page = client.get(f"/items/{item.public_id}/adjudicate/").content.decode()
     assert "Heat is the longest (1)." in page
     assert "system-1" not in page
-    assert "3 or more apart" in page
+    assert "differ by 3 or more" in page
     decision = adjudicating.decide(item=item, by=world.ivo, note="Between.", choose=["A", "B"], now=LATER)
     assert [outcome.response["data"]["faithfulness"] for outcome in decision.outcomes.all()] == [3]
 

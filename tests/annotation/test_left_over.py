@@ -152,7 +152,7 @@ def test_a_lone_answer_of_one_who_came_to_a_batch_for_everybody_goes_to_an_adjud
     adjudicating.resolve_batch(batch=batch, now=LATER)
 
     assert not Decision.objects.exists()
-    assert Adjudication.objects.get().reason.startswith("1 person has answered of 2")
+    assert Adjudication.objects.get().reason.startswith("1 of 2 annotators has responded")
 
 
 # -- one more, and places as planned ----------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_where_the_last_who_could_be_asked_is_gone_an_adjudicator_looks(world: W
 
     assert (
         Adjudication.objects.get().reason
-        == "One more person was asked for, and nobody is left who may be asked."
+        == "One more annotator is required, but no further annotator is available."
     )
     assert not Place.objects.filter(batch=batch, taken=False).exists()
     assert adjudicating.look_after_open(now=LATER) == 0
@@ -197,7 +197,7 @@ def test_an_item_that_nobody_is_left_for_waits_for_an_adjudicator_with_what_ther
     assert adjudicating.look_after_open(now=LATER) == 1
 
     waiting = Adjudication.objects.get()
-    assert waiting.reason == "2 people have answered of 3, and nobody is left who may be asked."
+    assert waiting.reason == "2 of 3 annotators have responded, but no further annotator is available."
     adjudicating.decide(item=waiting.item, by=world.ivo, choose=["A", "B"], note="Both say so.", now=LATER)
 
 
@@ -254,7 +254,10 @@ def test_what_lacks_answers_when_the_batch_closes_goes_to_an_adjudicator_if_anyb
     assert adjudicating.resolve_due(now=LATER) == 1
 
     waiting = Adjudication.objects.get()
-    assert waiting.reason == "1 person has answered of 2, and nobody else came before the batch was closed."
+    assert (
+        waiting.reason
+        == "1 of 2 annotators has responded, but the batch was closed before more responses arrived."
+    )
     assert Item.objects.filter(batch=batch, adjudication__isnull=True, submitted_count=0).count() == 1
 
 
@@ -321,17 +324,16 @@ def test_a_release_verifies_whatever_became_of_the_overlap(world: World, change:
     assert release_files.verify(tmp_path / "out")["annotations"] == (8 if everybody else 6)
 
 
+@pytest.mark.parametrize("reason", [queue.TAKEN_BACK, queue.MOVED, "given to somebody else"])
 @pytest.mark.parametrize("strategy", ["open", "everyone"])
 def test_an_item_that_a_manager_takes_off_a_desk_does_not_wait_for_its_place_for_ever(
-    world: World, strategy: str
+    world: World, strategy: str, reason: str
 ) -> None:
     more = {"overlap": 3} if strategy == "open" else {"decide_at_close": False}
     batch = world.batch(size=1, strategy=strategy, **more)
     held = world.take(batch, "ada")
     assert held is not None
-    queue.give_back(
-        held, state=Assignment.State.RETURNED, reason=queue.TAKEN_BACK, now=NOON, actor=world.mara
-    )
+    queue.give_back(held, state=Assignment.State.RETURNED, reason=reason, now=NOON, actor=world.mara)
     for who in ("bo", "cy"):
         world.label(batch, who, "reasoning")
 

@@ -218,8 +218,10 @@ def test_the_page_says_how_many_more_items_a_wanted_width_takes(world: World) ->
     wide = text(mara.get("/projects/films/agreement/?within=0.4"))
     narrow = text(mara.get("/projects/films/agreement/?within=0.02"))
 
-    assert "within ± 0.4 already" in wide
-    assert re.search(r"About [\d,]+ more labelled items would bring the interval within ± 0.02", narrow)
+    assert "already within ± 0.4" in wide
+    assert re.search(
+        r"About [\d,]+ more labelled items would bring the confidence interval within ± 0.02", narrow
+    )
     assert "Ensure this value is" in text(mara.get("/projects/films/agreement/?within=7"))
 
 

@@ -70,11 +70,11 @@ def test_no_ops_are_counted_with_their_reason_and_make_no_example(tmp_path: Path
     counts = run(world).counts
     assert counts["mask_cell"] == {
         "made": 0,
-        "no_op": {"Nobody has said which cells are relevant.": 4},
+        "no_op": {"The relevant cells are unknown.": 4},
         "refused": {},
     }
     assert sum(counts["target_row_front"]["no_op"].values()) + counts["target_row_front"]["made"] == 8
-    assert counts["target_row_front"]["no_op"]["They stand there already."] == 2
+    assert counts["target_row_front"]["no_op"]["The rows or columns are already in the target region."] == 2
     assert not Example.objects.filter(perturbation="mask_cell").exists()
 
 
@@ -233,7 +233,7 @@ def test_a_manager_starts_a_run_on_its_page_and_reads_there_what_came_of_it(
     jobs.run(Job.objects.get(kind="perturb").pk)
     page = client.get(address).content.decode()
     assert "Seeds 33, 16" in page
-    assert "4: Nobody has said which cells are relevant." in page
+    assert "4: The relevant cells are unknown." in page
 
 
 @pytest.mark.django_db(transaction=True)
@@ -258,7 +258,7 @@ def test_the_command_says_what_it_made_and_a_dry_run_writes_nothing(tmp_path: Pa
     call_command(*asked, stdout=again)
     assert again.getvalue() == said.getvalue()
     assert "mask_cell" in said.getvalue()
-    assert "4  Nobody has said" in said.getvalue()
+    assert "4  The relevant cells are" in said.getvalue()
     for wrong in (["--kinds", "shuffle"], ["--kinds", "row_shuffle", "--decided", "question_type"]):
         with pytest.raises(CommandError):
             call_command("perturb", "--project", "films", *wrong)

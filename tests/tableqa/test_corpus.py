@@ -38,8 +38,8 @@ class TestRetrieval:
 
         assert found.digest == LANDS.digest()
         assert (found.shared, found.of) == (3, 8)
-        assert found.why.startswith("3 of 8 values of the key columns in common")
-        assert "3 columns that this table lacks (place, land, people)." in found.why
+        assert found.why.startswith("3 of 8 values of the key columns match")
+        assert "3 additional columns (place, land, people)." in found.why
 
     def test_the_table_itself_and_those_asked_not_to_are_left_out(self, index):
         assert LANDS.digest() not in [one.digest for one in index.related(LANDS)]
@@ -58,7 +58,7 @@ class TestRetrieval:
         b = Table(["No", "Sport"], [["1", "q"], ["2", "z"]], title="Olympics programme")
         (found,) = Index.build([a, b, *FILLERS]).related(a)
         assert found.digest == b.digest()
-        assert "Words of the title in common (olympics)" in found.why
+        assert "Shared title words (olympics)" in found.why
 
     def test_a_query_walks_its_own_lists_and_never_the_tables(self, index, monkeypatch):
         monkeypatch.setattr(Table, "digest", lambda self: "asked")

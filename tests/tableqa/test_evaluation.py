@@ -83,7 +83,7 @@ def test_r_acc_leaves_out_the_sources_in_which_it_is_undefined_and_names_them() 
     assert row is not None
     assert row.r_acc.value == 0.75
     assert (row.r_acc.n, row.r_acc.undefined) == (3, 3)
-    assert row.r_acc.reason == "Nothing was right before, so nothing could stay right, in b."
+    assert row.r_acc.reason == "No original was answered correctly in b."
     (difference,) = [
         one
         for one in compare(judged, judged, replicates=20)
@@ -133,7 +133,7 @@ def test_one_source_and_one_seed_give_the_figures_of_the_metrics(
         assert found.r_acc.value == pytest.approx(robustness_accuracy(one, other).value)
     else:
         assert found.r_acc.value is None
-        assert found.r_acc.reason == "Nothing was right before, so nothing could stay right, in wtq."
+        assert found.r_acc.reason == "No original was answered correctly in wtq."
 
 
 def test_a_source_counts_once_however_many_questions_it_has() -> None:
@@ -293,7 +293,7 @@ def test_questions_that_compare_stand_beside_the_others() -> None:
     assert (found.comparison.value, found.other.value, found.gap.value) == (0.5, 0, 0.5)
     none = evaluate([one for one in instances if not one.group], said(instances, right), replicates=20)
     assert none.gaps[0].gap.value is None
-    assert none.gaps[0].gap.reason == "There is no example."
+    assert none.gaps[0].gap.reason == "There are no examples."
 
 
 def test_the_gap_over_sources_leaves_out_those_that_have_one_group_only() -> None:

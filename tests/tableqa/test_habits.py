@@ -51,7 +51,7 @@ def test_a_run_far_below_the_persons_own_median_is_a_change_of_pace() -> None:
     assert habit.items == (20, 21, 22, 23, 24)
     assert (
         habit.sentence
-        == "At most 5 items in a row took less than a third of the person's own median of 20.0 s."
+        == "At most 5 items in a row took less than a third of the annotator's median of 20.0 s."
     )
 
 
@@ -64,7 +64,7 @@ def test_the_same_label_all_the_time_stands_out_unless_it_is_what_others_give() 
     assert balanced.raised
     assert balanced.items == tuple(range(28))
     assert balanced.figures["longest_run"] == 28
-    assert "extraction was given to 28 of 30 items (93.3 %)" in balanced.sentence
+    assert "extraction was chosen for 28 of 30 items (93.3 %)" in balanced.sentence
     assert not lopsided.raised
 
 
@@ -124,7 +124,7 @@ def test_a_text_on_many_items_is_found_whatever_its_case_and_blanks() -> None:
 
     assert habit.raised
     assert habit.items == ("x", "y", "z")
-    assert habit.sentence == "One text stands on 3 of 10 items: “because the table says so.”"
+    assert habit.sentence == "The same text is in 3 of 10 items: “because the table says so.”"
 
 
 def test_a_phrase_that_everybody_uses_and_short_texts_are_no_copies() -> None:
@@ -163,7 +163,7 @@ def test_two_who_paste_the_same_text_do_not_excuse_each_other() -> None:
 )
 def test_too_little_says_nothing(habit: Habit) -> None:
     assert not habit.raised
-    assert habit.sentence.startswith("Too early to say: ")
+    assert habit.sentence.startswith("Not enough data yet: ")
 
 
 @pytest.mark.parametrize("others", [[0.1] * 40, []])

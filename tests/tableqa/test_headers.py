@@ -232,14 +232,14 @@ class TestHeaderNames:
 
         assert set(suggested) == {"Nation", "Country"}
         assert suggested["Nation"].why == (
-            "2 columns of this project are called so. They hold 3 of the 3 values here (italy, peru)."
+            "2 columns of this project have this name. They contain 3 of the 3 values of this column (italy, peru)."
         )
 
     def test_a_name_in_the_same_company_is_suggested(self):
         names = HeaderNames.build(MEDALS * 3)
         table = Table(["Rank", "Nation", "Gold"], [["1", "Chile", "2"], ["2", "Cuba", "2"]])
         assert [s.text for s in names.suggest(table, "c1")] == ["Country"]
-        assert "stand beside the same columns" in names.suggest(table, "c1")[0].why
+        assert "have the same neighbouring columns" in names.suggest(table, "c1")[0].why
 
     def test_names_that_stand_side_by_side_are_never_taken_for_each_other(self, names):
         table = MEDALS[4]

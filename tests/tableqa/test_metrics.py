@@ -61,8 +61,8 @@ def test_without_a_right_answer_before_there_is_no_robustness() -> None:
     found = robustness_accuracy({"a": False}, {"a": True})
     assert found.value is None
     assert found.reason is not None
-    assert "right before" in found.reason
-    assert exact_match({}).reason == "There is no example."
+    assert "No original" in found.reason
+    assert exact_match({}).reason == "There are no examples."
 
 
 def test_performance_and_robustness_are_macro_means() -> None:

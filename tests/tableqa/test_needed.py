@@ -96,7 +96,7 @@ def test_what_is_reached_already_needs_nothing() -> None:
     found = for_ratings(_rated(400, np.random.default_rng(2)), "fleiss_kappa", 0.5)
 
     assert (found.likely, found.safe) == (0, 0)
-    assert found.sentence == "The interval is within ± 0.5 already."
+    assert found.sentence == "The confidence interval is already within ± 0.5."
 
 
 @pytest.mark.parametrize(
@@ -104,14 +104,14 @@ def test_what_is_reached_already_needs_nothing() -> None:
     [
         ([[1, None]] * 50, NO_PAIR),
         ([[1, 1]] * 50, ONE_CATEGORY),
-        ([[1, 1], [2, 1]] * 9, f"Only 18 items so far have two ratings; from {FEWEST_UNITS} on"),
-        ([[1, 2]], "Only 1 item so far has two ratings"),
-        ([[1, 1], [2, 2]] * 50, "All items came out alike"),
+        ([[1, 1], [2, 1]] * 9, f"Only 18 items have two ratings so far. At least {FEWEST_UNITS} are"),
+        ([[1, 2]], "Only 1 item has two ratings so far"),
+        ([[1, 1], [2, 2]] * 50, "All items have the same result"),
         (
             [[1, 1], [2, 2]] * 50 + [[1, 2]] * 2,
-            "The items differ in too few places: the interval rests on 2 of 102 items.",
+            "Too few items vary: the confidence interval depends on 2 of 102 items.",
         ),
-        ([[1, 1]] * 60 + [[1, 2]], "Too many draws of the items leave the measure undefined"),
+        ([[1, 1]] * 60 + [[1, 2]], "Too many bootstrap samples leave the measure undefined"),
     ],
 )
 def test_where_too_little_is_known_nothing_is_promised(ratings: list, said: str) -> None:
@@ -119,14 +119,14 @@ def test_where_too_little_is_known_nothing_is_promised(ratings: list, said: str)
 
     assert said in (found.reason or "")
     assert (found.likely, found.safe) == (None, None)
-    assert found.sentence == f"Cannot be said yet. {found.reason}"
+    assert found.sentence == f"Not enough data yet. {found.reason}"
 
 
 def test_an_agreement_without_an_interval_is_nothing_to_start_from() -> None:
     without = Agreement(0.5, None, None, 100, 3, 300, "fleiss_kappa")
 
     assert units_needed(without, np.ones(2), np.ones(2, int), wanted=0.1).reason == (
-        "There is no interval to start from."
+        "The measure has no confidence interval yet."
     )
     with pytest.raises(ValueError, match="The wanted half-width is 0"):
         for_ratings([[1, 2]], "fleiss_kappa", 0)
@@ -135,14 +135,14 @@ def test_an_agreement_without_an_interval_is_nothing_to_start_from() -> None:
 @pytest.mark.parametrize(
     ("likely", "safe", "sentence"),
     [
-        (0, 9, "The interval is within ± 0.05, by so little that it may widen again."),
-        (1, 1, "About 1 more labelled item would bring the interval within ± 0.05."),
+        (0, 9, "The confidence interval is just within ± 0.05 and may widen again."),
+        (1, 1, "About 1 more labelled item would bring the confidence interval within ± 0.05."),
         (
             1200,
             1500,
             (
-                "About 1,200 more labelled items would bring the interval within ± 0.05; with 1,500 it is safe to expect, "
-                "if they are like the items so far."
+                "About 1,200 more labelled items would bring the confidence interval within ± 0.05. "
+                "Plan 1,500 to be safe, assuming similar items."
             ),
         ),
     ],

@@ -107,7 +107,7 @@ def test_the_row_of_the_answer_comes_into_its_third_and_the_others_keep_their_or
         names = [row[0] for row in done.example.table.rows]
         if kind == "middle":
             assert done.is_noop
-            assert done.reason == "They stand there already."
+            assert done.reason == "The rows or columns are already in the target region."
         else:
             assert names.index("Film 4") in region
         assert [name for name in names if name != "Film 4"] == [f"Film {n}" for n in range(9) if n != 4]
@@ -133,7 +133,7 @@ def test_two_papers_have_two_transposes() -> None:
 def test_evidence_is_emptied_and_the_table_escaped() -> None:
     marked = dataclasses.replace(EXAMPLE, meta={"relevant_cells": [["r4", "c0"], ["r4", "c2"]]})
     assert PERTURBATIONS["mask_cell"](marked).example.table.rows[4] == ("", "1974", "")
-    assert PERTURBATIONS["mask_cell"](EXAMPLE).reason == "Nobody has said which cells are relevant."
+    assert PERTURBATIONS["mask_cell"](EXAMPLE).reason == "The relevant cells are unknown."
     escaped = PERTURBATIONS["escape_table"](EXAMPLE).example.table
     assert (escaped.header, escaped.rows) == (("None",), ())
 

@@ -149,11 +149,11 @@ def test_csv_gives_back_what_was_put_in(name: str) -> None:
 
 
 def test_every_form_says_why_a_figure_is_undefined() -> None:
-    nothing = share(Estimate(None, None, None, 4, "Nothing was right before."))
+    nothing = share(Estimate(None, None, None, 4, "No original was answered correctly."))
     one = Sheet("x", "X", (Column("Model", numeric=False), Column("R-ACC")), ((text("a"), nothing),))
     for form in (as_text, as_markdown, as_latex, as_html):
         assert "undefined" in form(one)
-        assert "Nothing was right before." in form(one)
+        assert "No original was answered correctly." in form(one)
     assert "undefined" in as_csv(one)
 
 

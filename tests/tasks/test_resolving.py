@@ -261,10 +261,10 @@ def test_one_score_goes_at_most_and_it_is_the_lowest_or_the_highest(said: list[i
 @pytest.mark.parametrize(
     ("sizes", "words"),
     [
-        ([1, 1], "2 different responses from 2 people"),
-        ([1, 1, 1], "3 different responses from 3 people"),
-        ([1, 2], "2 different responses, from 2 and 1 of 3 people"),
-        ([1, 2, 1], "3 different responses, from 2, 1 and 1 of 4 people"),
+        ([1, 1], "2 different responses from 2 annotators"),
+        ([1, 1, 1], "3 different responses from 3 annotators"),
+        ([1, 2], "2 different responses, from 2 and 1 of 3 annotators"),
+        ([1, 2, 1], "3 different responses, from 2, 1 and 1 of 4 annotators"),
     ],
 )
 def test_how_people_differ_is_said_in_words(sizes: list[int], words: str) -> None:
