@@ -20,7 +20,7 @@ from typing import IO, Any, cast
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
-from django.utils.translation import get_language, gettext
+from django.utils.translation import get_language, gettext, ngettext
 
 from annotation import jobs
 from annotation.evaluation import evaluating
@@ -201,9 +201,11 @@ def report(release: Release, chosen: Sequence[Job]) -> Report:
             gettext("Choose 1 to {most_models} evaluations.").format(most_models=MOST_MODELS),
         )
     about = [
-        gettext("{name}: {missing} instances skipped because they have no prediction.").format(
-            name=run.ids["name"], missing=run.result["missing"]
-        )
+        ngettext(
+            "{name}: {missing} instance skipped because it has no prediction.",
+            "{name}: {missing} instances skipped because they have no prediction.",
+            run.result["missing"],
+        ).format(name=run.ids["name"], missing=run.result["missing"])
         for run in chosen
         if run.result["missing"]
     ]

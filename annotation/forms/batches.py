@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.text import format_lazy
-from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 
 from annotation.forms.terms import TERMS, TermsForm
 from annotation.help import helping
@@ -311,9 +311,9 @@ def _models() -> list[tuple[str, str]]:
 
 
 def _source_in_words(source: Source) -> str:
-    return gettext("{name}: {examples_count} examples").format(
-        name=source.name, examples_count=source.examples_count
-    )
+    return ngettext(
+        "{name}: {examples_count} example", "{name}: {examples_count} examples", source.examples_count
+    ).format(name=source.name, examples_count=source.examples_count)
 
 
 class SettingsForm(forms.Form):

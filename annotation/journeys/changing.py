@@ -193,9 +193,11 @@ def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
     if overlap > batch.overlap:
         complete = items.filter(places_count__gt=0, submitted_count__gte=F("places_count")).count()
         said = [
-            gettext("{items} undecided: {value} more slots for each.").format(
-                items=_items(items.count()), value=overlap - batch.overlap
-            )
+            ngettext(
+                "{items} undecided: {value} more slot for each.",
+                "{items} undecided: {value} more slots for each.",
+                overlap - batch.overlap,
+            ).format(items=_items(items.count()), value=overlap - batch.overlap)
         ]
         if complete:
             said.append(
@@ -257,9 +259,11 @@ def _effects_of_caps(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
         there = Tally.objects.filter(batch=batch, submitted__gte=most).count()
         who = gettext("1 person has") if there == 1 else gettext("{there} people have").format(there=there)
         said.append(
-            gettext("{who} already submitted {most} items or more and will get no more.").format(
-                who=who, most=most
-            )
+            ngettext(
+                "{who} already submitted {most} item or more and will get no more.",
+                "{who} already submitted {most} items or more and will get no more.",
+                most,
+            ).format(who=who, most=most)
         )
     if {"items_per_day", "hours_per_day"} & caps.keys():
         said.append(gettext("Daily limits apply from now on and include today's work."))

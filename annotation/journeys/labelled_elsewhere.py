@@ -29,7 +29,7 @@ from typing import Any, Final, NamedTuple
 from django.db import IntegrityError, transaction
 from django.db.models import Case, Count, DateTimeField, F, Value, When
 from django.utils.formats import number_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation import bulk, events
 from annotation.bulk import among
@@ -237,9 +237,12 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
         try:
             if len(row) > len(header):
                 raise _Wrong(
-                    gettext(
+                    ngettext(
+                        "The line has {number} cell, the header line {columns}. Put cells that contain a "
+                        "comma in quotes.",
                         "The line has {number} cells, the header line {columns}. Put cells that contain a "
-                        "comma in quotes."
+                        "comma in quotes.",
+                        len(row),
                     ).format(number=len(row), columns=len(header))
                 )
             label = _label(line, row, columns, data, items, task)
@@ -590,9 +593,12 @@ class _Items:
             )
         if self.room[label.item] <= taken:
             raise _Wrong(
-                gettext(
+                ngettext(
+                    "The item has no free slot: its batch plans {overlap} response. Create a batch with "
+                    "more people per item.",
                     "The item has no free slot: its batch plans {overlap} responses. Create a batch with "
-                    "more people per item."
+                    "more people per item.",
+                    self.batch.overlap,
                 ).format(overlap=self.batch.overlap)
             )
 
@@ -612,7 +618,13 @@ def write(
     if found.troubles:
         first = found.troubles[0]
         more = len(found.troubles) + found.troubles_left_out - 1
-        others = gettext(" ({more} more lines have errors)").format(more=more) if more else ""
+        others = (
+            ngettext(" ({more} more line has errors)", " ({more} more lines have errors)", more).format(
+                more=more
+            )
+            if more
+            else ""
+        )
         raise Refused(
             "import_failed",
             gettext("Line {line}: {message}{others} No labels were imported.").format(

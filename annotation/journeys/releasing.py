@@ -24,7 +24,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation import by_key, events, jobs
 from annotation.bulk import among
@@ -480,9 +480,12 @@ def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> li
         more = f" and {len(left) - 10} more" if len(left) > 10 else ""
         raise Refused(
             "contract_broken",
-            gettext(
+            ngettext(
+                "{number} accepted outcome breaks its contract. Waive it with a reason, "
+                "which is published (--waive ID=REASON, or on the page). {named}",
                 "{number} accepted outcomes break their contract{more}. Waive each one with a reason, "
-                "which is published (--waive ID=REASON, or on the page). {named}"
+                "which is published (--waive ID=REASON, or on the page). {named}",
+                len(left),
             ).format(number=len(left), more=more, named=named),
         )
     if idle := sorted(release.waivers.keys() - broken.keys()):

@@ -24,7 +24,7 @@ from django.db.models import DateTimeField, F, Value
 from django.db.models.functions import Greatest
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation.models import Attempts
 from annotation.refusals import Refused
@@ -159,7 +159,11 @@ def wrong(limit: Limit, request: HttpRequest, *, now: datetime) -> None:
 def too_many(wait: timedelta) -> Refused:
     """The refusal, with how long to wait."""
     seconds = max(1, math.ceil(wait.total_seconds()))
-    said = gettext("Too many attempts. Try again in {seconds} seconds.").format(seconds=seconds)
+    said = ngettext(
+        "Too many attempts. Try again in {seconds} second.",
+        "Too many attempts. Try again in {seconds} seconds.",
+        seconds,
+    ).format(seconds=seconds)
     if seconds >= 90:
         said = gettext("Too many attempts. Try again in {minutes} minutes.").format(
             minutes=math.ceil(seconds / 60)

@@ -195,8 +195,8 @@ def require_ready(batch: Batch) -> None:
         raise Refused(
             "invalid_request",
             gettext(
-                "{lacking} of the {items_count} items of {name} have no gold answer. Add the missing "
-                "ones under Gold answers, then open the batch."
+                "Items of {name} without a gold answer: {lacking} of {items_count}. Add the missing "
+                "answers under Gold answers, then open the batch."
             ).format(lacking=lacking, items_count=batch.items_count, name=batch.name),
         )
 

@@ -98,9 +98,11 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
             before = counts[feeding.pk]
             left = before["open"] + before["complete"] + before["adjudication"]
             if left:
-                words = gettext("It waits for {number} more decisions in “{batch}”.").format(
-                    number=_n(left), batch=feeding.name
-                )
+                words = ngettext(
+                    "It waits for {number} more decision in “{batch}”.",
+                    "It waits for {number} more decisions in “{batch}”.",
+                    left,
+                ).format(number=_n(left), batch=feeding.name)
                 yield Missing(batch.name, words, left)
 
 
@@ -177,7 +179,11 @@ def _people(project: Project) -> Iterator[Missing]:
         words = gettext("Simulated people annotated here. Use --allow-simulated to release.")
         yield Missing(gettext("people"), words)
     if unanswered := Inquiry.objects.filter(project=project, answered_at__isnull=True).count():
-        words = gettext("{number} questions to the managers are unanswered.").format(number=_n(unanswered))
+        words = ngettext(
+            "{number} question to the managers is unanswered.",
+            "{number} questions to the managers are unanswered.",
+            unanswered,
+        ).format(number=_n(unanswered))
         yield Missing(gettext("questions"), words, unanswered)
     if silent := [shown(one.title) for one in statements.ASKED if not project.statement.get(one.name)]:
         words = gettext("No statement on {titles}.").format(titles=", ".join(silent))

@@ -360,9 +360,9 @@ class _Comparing:
             )
             yield self.say("cannot", "source", wanted.name, words, place)
         elif looked.checksum:
-            words = gettext("import {path}, {number} examples.").format(
-                path=wanted.path, number=_n(looked.examples)
-            )
+            words = ngettext(
+                "import {path}, {number} example.", "import {path}, {number} examples.", looked.examples
+            ).format(path=wanted.path, number=_n(looked.examples))
             yield self.say("add", "source", wanted.name, words, place)
         elif self.looked is None:
             words = gettext(
@@ -551,8 +551,8 @@ class _Comparing:
             lacking = number - len(known)
         if lacking > 0 and not self.unread(wanted):
             words = gettext(
-                "{lacking} of its {number} items have no gold answer. Add them to gold.items, or leave "
-                "the batch planned (without `open`)."
+                "Items without a gold answer: {lacking} of {number}. Add the answers to gold.items, or "
+                "leave the batch planned (without `open`)."
             ).format(lacking=lacking, number=number)
             yield self.say("cannot", "gold", wanted.name, words, place)
 
@@ -687,9 +687,12 @@ class _Comparing:
                 items=_n(items or 0), overlap=wanted.overlap, limit=_n(limit or 0), needed=needed, here=here
             )
         else:
-            words = gettext(
+            words = ngettext(
+                "its split for {overlap} person per item needs {needed} annotator; the project has "
+                "{here}. Apply the file again when they have joined.",
                 "its split for {overlap} people per item needs {needed} annotators; the project has "
-                "{here}. Apply the file again when they have joined."
+                "{here}. Apply the file again when they have joined.",
+                needed,
             ).format(overlap=wanted.overlap, needed=needed, here=here)
         return self.say("wait", "open", wanted.name, words, place)
 

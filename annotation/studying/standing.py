@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings as django_settings
 from django.db.models import Count, F, Sum
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 import tableqa
 from annotation.models import (
@@ -290,18 +290,25 @@ def _golds(batches: list[Batch], notes: list[str], made: set[str]) -> dict[int, 
             made.add(example.external_id)
     if made:
         notes.append(
-            gettext(
+            ngettext(
+                "{number} gold item is about an example that people created here. It is left out, "
+                "because a study file contains no edits.",
                 "{number} gold items are about examples that people created here. They are left out, "
-                "because a study file contains no edits."
+                "because a study file contains no edits.",
+                len(made),
             ).format(number=len(made))
         )
     barred = Exclusion.objects.filter(item__gold__isnull=False, item__batch__in=batches).order_by()
     if people := barred.values("person").distinct().count():
         notes.append(
-            gettext(
+            ngettext(
+                "{people} person is excluded from gold items here, because they created or decided "
+                "the content. A file cannot express this. When you apply it, assign these batches to "
+                "other people.",
                 "{people} people are excluded from gold items here, because they created or decided "
                 "the content. A file cannot express this. When you apply it, assign these batches to "
-                "other people."
+                "other people.",
+                people,
             ).format(people=people)
         )
     return golds

@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
 from annotation.forms.batches import BatchForm, SettingsForm
@@ -91,9 +91,11 @@ def _planned(
     if given.get("size") and batch.items_count < given["size"]:
         messages.info(
             request,
-            gettext("Only {items_count} examples are available. All of them are in the batch.").format(
-                items_count=batch.items_count
-            ),
+            ngettext(
+                "Only {items_count} example is available. It is in the batch.",
+                "Only {items_count} examples are available. All of them are in the batch.",
+                batch.items_count,
+            ).format(items_count=batch.items_count),
         )
     return redirect("gold" if gold.lacking(batch) else "batch", batch.public_id)
 

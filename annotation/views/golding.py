@@ -67,7 +67,12 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             marked, left_out = gold.from_decisions(
                 batch=batch, by=request.user, now=now, **other.cleaned_data
             )
-            messages.success(request, gettext("{marked} items are now gold.").format(marked=marked))
+            messages.success(
+                request,
+                ngettext("{marked} item is now gold.", "{marked} items are now gold.", marked).format(
+                    marked=marked
+                ),
+            )
             if left_out:
                 messages.info(
                     request,

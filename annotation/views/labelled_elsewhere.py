@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation import access
 from annotation.journeys import labelled_elsewhere
@@ -68,12 +68,13 @@ def labels(request: PageRequest, public_id: str) -> HttpResponse:
         with refusals_on(form):
             if request.POST.get("action") == "write":
                 done = labelled_elsewhere.write(batch=batch, text=text, by=request.user, now=timezone.now())
-                messages.success(
-                    request,
-                    gettext("{number} responses of {number_2} people to {items} items were imported.").format(
-                        number=len(done.labels), number_2=len(done.annotators), items=done.items
-                    ),
-                )
+                number = len(done.labels)
+                imported = ngettext(
+                    "{number} response was imported. Annotators: {annotators}. Items: {items}.",
+                    "{number} responses were imported. Annotators: {annotators}. Items: {items}.",
+                    number,
+                ).format(number=number, annotators=len(done.annotators), items=done.items)
+                messages.success(request, imported)
                 return redirect("batch", batch.public_id)
             preview = labelled_elsewhere.look(batch=batch, text=text)
     context = {

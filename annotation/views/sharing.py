@@ -161,8 +161,10 @@ def _said_of_leases(batch: Batch, form: LeasesForm) -> list[str]:
 
 
 def _limit(batch: Batch) -> str:
-    return gettext(
-        "The limit is {most} items per person, including assigned ones. No more are reserved."
+    return ngettext(
+        "The limit is {most} item per person, including assigned ones. No more are reserved.",
+        "The limit is {most} items per person, including assigned ones. No more are reserved.",
+        batch.caps["items"],
     ).format(most=number_format(batch.caps["items"], force_grouping=True))
 
 
@@ -354,11 +356,13 @@ def _said_of_batches(action: str, batches: Sequence[Batch], *, kept: Collection[
             continue
         found = counts[batch.pk]
         numbers = {
-            "open": gettext("{found} items").format(found=number_format(found["items"], force_grouping=True)),
+            "open": ngettext("{found} item", "{found} items", found["items"]).format(
+                found=number_format(found["items"], force_grouping=True)
+            ),
             "pause": gettext("{found} in progress").format(
                 found=number_format(found["leased"], force_grouping=True)
             ),
-            "resume": gettext("{found} free slots").format(
+            "resume": ngettext("{found} free slot", "{found} free slots", found["free"]).format(
                 found=number_format(found["free"], force_grouping=True)
             ),
             "close": gettext("{found} in progress, {found_2} complete, {found_3} incomplete").format(

@@ -127,14 +127,15 @@ def _result(job: Job) -> tuple[str, str, str]:
     if "source" in result:
         new = "" if result["new"] else gettext("No new examples: all of them were imported before. ")
         left_out = f" {result['left_out']}" if result.get("left_out") else ""
-        words = gettext("{new}{result} questions on {result_2} tables.{left_out}").format(
-            new=new, result=result["examples"], result_2=result["tables"], left_out=left_out
-        )
+        examples, tables = result["examples"], result["tables"]
+        questions = ngettext("{number} question", "{number} questions", examples).format(number=examples)
+        on_tables = ngettext("on {number} table", "on {number} tables", tables).format(number=tables)
+        words = f"{new}{questions} {on_tables}.{left_out}"
         return reverse("source", args=[result["source"]]), gettext("Open the source"), words
     if "evaluation" in result:
-        words = gettext("{result} instances were scored.").format(
-            result=number_format(result["instances"], force_grouping=True)
-        )
+        words = ngettext(
+            "{result} instance was scored.", "{result} instances were scored.", result["instances"]
+        ).format(result=number_format(result["instances"], force_grouping=True))
         return reverse("evaluations", args=[result["evaluation"]]), gettext("Open the evaluations"), words
     if "release" in result:
         return (

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation.compiled import Select, moment, number, text
 from annotation.models import (
@@ -232,9 +232,12 @@ def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | Non
             return Gate("cap_reached", sentence.format(limit, batch.name))
         return Gate(
             "cap_reached",
-            gettext(
+            ngettext(
+                "The limit is {limit} item, including items in progress. Finish the open items under "
+                "My work.",
                 "The limit is {limit} items, including items in progress. Finish the open items under "
-                "My work."
+                "My work.",
+                limit,
             ).format(limit=limit),
         )
     for limit, worked, where in (

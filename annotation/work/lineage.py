@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import ngettext
 
 import tableqa
 from annotation import bulk, jobs
@@ -179,9 +179,12 @@ def leave_out(*, batch: Batch, required: Batch) -> int:
     if twice.filter(begun | shown).exists() or not batch.items.exclude(pk__in=twice).exists():
         raise Refused(
             "invalid_request",
-            gettext(
+            ngettext(
+                "{number} item of {name} is also in {qualification} and can no longer be removed. "
+                "Create another batch that requires {qualification}; it leaves the item out.",
                 "{number} items of {name} are also in {qualification} and can no longer be removed. "
-                "Create another batch that requires {qualification}; it leaves them out."
+                "Create another batch that requires {qualification}; it leaves them out.",
+                number,
             ).format(number=number, name=batch.name, qualification=required.name),
         )
     places = Place.objects.filter(item__in=twice).count()

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation.models import Assignment, Batch, Exclusion, Membership, Person, Place, Project
 from annotation.refusals import Refused
@@ -93,9 +93,12 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
     if people < batch.overlap:
         raise Refused(
             "invalid_request",
-            gettext(
+            ngettext(
+                "A split with {overlap} person per item needs {overlap} annotator; the project has "
+                "{people}. Invite more.",
                 "A split with {overlap} people per item needs {overlap} annotators; the project has "
-                "{people}. Invite more, or lower the number of people per item."
+                "{people}. Invite more, or lower the number of people per item.",
+                batch.overlap,
             ).format(overlap=batch.overlap, people=people),
         )
     kept = hand_out(batch=batch, by=by, now=now, limited=False)

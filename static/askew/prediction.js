@@ -243,7 +243,7 @@ export class AskewPrediction extends HTMLElement {
     const cells = last?.cells ?? [];
     if (!cells.length) return "";
     const { grid } = this.page;
-    if (cells.length > MOST_CELLS || !grid?.edits) return t`used ${cells.length} cells`;
+    if (cells.length > MOST_CELLS || !grid?.edits) return counted(cells.length, "used {0} cell", "used {0} cells");
     return t`used ${cells.map(([row, column]) => grid.placeInWords(row, column)).join("; ")}`;
   }
 

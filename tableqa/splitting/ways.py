@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, get_args
 
-from tableqa.language import gettext
+from tableqa.language import gettext, ngettext
 
 MOST_PARTS = 12
 LONGEST_CELL = 2_000
@@ -86,9 +86,12 @@ class Pattern:
         groups = _compiled(self.text).groups
         if not 2 <= groups <= MOST_PARTS:
             raise SplitError(
-                gettext(
+                ngettext(
+                    "The pattern has {groups} group. Put 2 to {most_parts} parts in parentheses, as "
+                    "in (.+), (.+).",
                     "The pattern has {groups} groups. Put 2 to {most_parts} parts in parentheses, as "
-                    "in (.+), (.+)."
+                    "in (.+), (.+).",
+                    groups,
                 ).format(groups=groups, most_parts=MOST_PARTS)
             )
 

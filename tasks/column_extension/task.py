@@ -432,8 +432,10 @@ def _parts_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
             if (written := post.get(f"cells-{part.column}")) is not None:
                 lines = written.replace("\r\n", "\n").split("\n")
                 if len(lines) != len(cells):
-                    message = gettext(
-                        "“{header}” has {number} lines for {number_2} rows. Write one cell per line."
+                    message = ngettext(
+                        "“{header}” has {number} line for {number_2} rows. Write one cell per line.",
+                        "“{header}” has {number} lines for {number_2} rows. Write one cell per line.",
+                        len(lines),
                     ).format(header=part.header, number=len(lines), number_2=len(cells))
                     raise OperationError("bad_operation", message)
                 cells = tuple(line.strip() for line in lines)

@@ -481,7 +481,7 @@ class TestThePage:
 
         done = self.post(world, batch, text=unescape(kept[1]), action="write")
 
-        assert "4 responses of 2 people to 2 items are in" in text(done)
+        assert "4 responses were imported. Annotators: 2. Items: 2." in text(done)
         assert Annotation.objects.count() == 4
 
     def test_wrong_lines_are_listed(self, world: World) -> None:
@@ -523,15 +523,15 @@ class TestTheCommand:
         assert not Annotation.objects.exists()
         call_command("import_labels", str(path), stdout=out, **given)
 
-        assert "4 responses of 2 people to 2 items would be written" in out.getvalue()
-        assert "4 responses of 2 people to 2 items written" in out.getvalue()
+        assert "Responses: 4. Annotators: 2. Items: 2. Already imported: 0. Dry run" in out.getvalue()
+        assert "Items: 2. Already imported: 0. The labels were imported." in out.getvalue()
 
     def test_says_every_line_that_is_wrong(self, world: World, tmp_path: Any) -> None:
         path = tmp_path / "labels.csv"
         path.write_text("example,annotator,label\nnu-0,Xenia,x\nnu-9,Xenia,neither\n", encoding="utf-8")
         out = io.StringIO()
 
-        with pytest.raises(CommandError, match="2 lines have errors"):
+        with pytest.raises(CommandError, match="Lines with errors: 2"):
             call_command(
                 "import_labels",
                 str(path),

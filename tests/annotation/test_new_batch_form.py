@@ -161,7 +161,7 @@ class TestQualification:
         assert f'href="{gold_page}"' in main
         assert "Open batch</button>" not in main
         assert refused.redirect_chain == [(gold_page, 302)]
-        assert "4 of the 4 items of Entry test have no gold answer" in refused.content.decode()
+        assert "Items of Entry test without a gold answer: 4 of 4" in refused.content.decode()
         message = re.search(r'<p class="notice error">.*?</p>', several, re.DOTALL)
         assert message is not None
         assert f'<a href="{gold_page}">' in message.group()

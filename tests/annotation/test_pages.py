@@ -616,7 +616,7 @@ def test_files_are_imported_in_the_background_and_the_job_leads_to_the_source(
         )
     page = mara.get(started["Location"])
 
-    assert "4 questions on 1 tables" in text(page)
+    assert "4 questions on 1 table" in text(page)
     source = Source.objects.get(name="more-films")
     assert reverse("source", args=[source.public_id]) in page.content.decode()
     shown = text(mara.get(reverse("source", args=[source.public_id])))
@@ -736,7 +736,7 @@ class TestBatches:
         mara = browser(world.mara)
         opening, closing = (reverse(name, args=[batch.public_id]) for name in ("open_batch", "close_batch"))
 
-        assert "Annotators of Films can start on its 1 items" in text(mara.get(opening))
+        assert "Annotators of Films can start on its 1 item," in text(mara.get(opening))
         assert "Open the batch before you close it" in text(mara.post(closing, follow=True))
         mara.post(opening)
         batch.refresh_from_db()

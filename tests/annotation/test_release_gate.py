@@ -53,7 +53,7 @@ def test_a_broken_contract_stops_a_release_and_names_the_outcome(
     stricter: tuple[World, str], tmp_path: Path
 ) -> None:
     world, outcome = stricter
-    with pytest.raises(Refused, match=rf"1 accepted outcomes break.*{outcome}.*at most 1"):
+    with pytest.raises(Refused, match=rf"1 accepted outcome breaks.*{outcome}.*at most 1"):
         release(world, tmp_path / "one")
     with pytest.raises(Refused, match=outcome):
         release(world, tmp_path / "two", waivers={"another": "why not"})

@@ -744,7 +744,7 @@ class TestApplying:
         )
         text = SMALL.replace("perturbations:", entry + "perturbations:")
 
-        with pytest.raises(Refused, match="gold Entry: 1 of its 2 items have no gold answer"):
+        with pytest.raises(Refused, match="gold Entry: Items without a gold answer: 1 of 2"):
             apply(text, films, mara_of_films)
 
         assert not Project.objects.filter(slug="small").exists()

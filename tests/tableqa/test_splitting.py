@@ -127,7 +127,7 @@ class TestPatternsThatWouldStopAProgram:
             (r"(a)(b", "missing \\)"),
             (r"(a)\1(b)", "invalid escape"),
             (r"(?=a)(a)(b)", "invalid perl operator"),
-            ("(a)", "has 1 groups"),
+            ("(a)", "has 1 group"),
             ("a", "has 0 groups"),
             ("(a)" * 13, "has 13 groups"),
             ("", "1 to 200 characters"),

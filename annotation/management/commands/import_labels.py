@@ -63,14 +63,10 @@ class Command(RefusingCommand):
             for trouble in found.troubles:
                 self.stdout.write(f"line {trouble.line}: {trouble.message}")
             if found.troubles:
-                raise CommandError(
-                    f"{len(found.troubles) + found.troubles_left_out} lines have errors; no labels were "
-                    "imported."
-                )
+                wrong = len(found.troubles) + found.troubles_left_out
+                raise CommandError(f"No labels were imported. Lines with errors: {wrong}.")
         else:
             found = labelled_elsewhere.write(**given, by=None, now=timezone.now())
-        verb = "would be written" if options["look"] else "written"
-        self.stdout.write(
-            f"{len(found.labels)} responses of {len(found.annotators)} people to {found.items} items "
-            f"{verb}; {found.known} already existed."
-        )
+        counts = f"Responses: {len(found.labels)}. Annotators: {len(found.annotators)}. Items: {found.items}."
+        end = "Dry run: no labels were imported." if options["look"] else "The labels were imported."
+        self.stdout.write(f"{counts} Already imported: {found.known}. {end}")

@@ -105,7 +105,7 @@ class Command(RefusingCommand):
         counts = ", ".join(f"{len(of)} examples of {name}" for name, of in sources.items())
         self.stdout.write(f"{written} prompts in {out} ({counts}).")
         for name, number in self._too_long.items():
-            self.stdout.write(f"{number} examples of {name} were skipped because their tables are too large.")
+            self.stdout.write(f"Skipped because the table is too large: {number} of {name}.")
         if options["design"] == "suc":
             for name, of in sources.items():
                 if not any(example.table.spans for example in of):

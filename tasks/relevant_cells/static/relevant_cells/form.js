@@ -1,6 +1,6 @@
 /* <askew-marked-cells>: the cells that are marked in the table so far, row by row, as text. */
 
-import { t } from "../askew/language.js";
+import { counted, t } from "../askew/language.js";
 
 const MOST_ROWS = 8;
 const LONGEST = 40; // characters of a cell
@@ -27,7 +27,7 @@ class AskewMarkedCells extends HTMLElement {
       const texts = columns.map((column) => `${name(base, column)}: ${short(base.rows[at][column]) || t("empty")}`);
       return item(t`Row ${at + 1}. ${texts.join("; ")}`);
     });
-    if (rows.size > MOST_ROWS) lines.push(item(t`and cells in ${rows.size - MOST_ROWS} more rows`));
+    if (rows.size > MOST_ROWS) lines.push(item(counted(rows.size - MOST_ROWS, "and cells in {0} more row", "and cells in {0} more rows")));
     const list = document.createElement("ul");
     list.className = "marked-cells";
     list.append(...lines);
