@@ -204,7 +204,7 @@ class TestWhoseItIsNot:
         found = labelled_elsewhere.look(
             batch=batch, text=f"{head}nu-0,{one},extraction\nnu-0,{other},extraction\n"
         )
-        assert "in line 2 already" in found.troubles[0].message
+        assert "in line 2." in found.troubles[0].message
 
         Membership.objects.create(
             project=world.project,
@@ -576,7 +576,7 @@ class TestFilesThatAreNotQuiteRight:
         with pytest.raises(Refused) as raised:
             labelled_elsewhere.look(batch=world.batch(), text=LABELS.replace("example", name, 1))
 
-        assert f"Did you mean {name.strip()!r}? Write it 'example'." in raised.value.detail
+        assert f"Did you mean {name.strip()!r}? Rename it to 'example'." in raised.value.detail
 
 
 class TestFilesThatAreReadAPageAtATime:
@@ -595,7 +595,7 @@ class TestFilesThatAreReadAPageAtATime:
         found = labelled_elsewhere.look(batch=world.batch(overlap=3), text=LABELS + "nu-0,Xenia,reasoning\n")
 
         (trouble,) = found.troubles
-        assert "in line 2 already" in trouble.message
+        assert "in line 2." in trouble.message
 
     def test_all_of_it_is_written_and_due_where_it_is_complete(self, world: World) -> None:
         batch = world.batch(overlap=2)

@@ -746,7 +746,7 @@ class TestBatches:
         with django_capture_on_commit_callbacks(execute=True):
             answer = mara.post(closing)
 
-        assert "1 complete item is resolved" in text(mara.get(answer["Location"]))
+        assert "1 complete item was resolved" in text(mara.get(answer["Location"]))
         assert Decision.objects.get().kind == "accepted"
 
     def test_flags_and_skips_are_for_the_manager(self, things: Things) -> None:
@@ -962,7 +962,7 @@ class TestHealth:
         answer = Client().get("/readyz")
 
         assert answer.status_code == 503
-        assert b"newer than this program (it has annotation.9999_from_the_future)" in answer.content
+        assert b"newer than this program (migration annotation.9999_from_the_future)" in answer.content
 
     def test_migrations_that_were_squashed_or_belong_to_a_removed_app_are_not_newer(self, db: None) -> None:
         MigrationRecorder(connection).record_applied("annotation", "0001_squashed_long_ago")
@@ -976,7 +976,7 @@ class TestHealth:
     ) -> None:
         MigrationRecorder(connection).record_applied("annotation", "9999_from_the_future")
 
-        with pytest.raises(CommandError, match="newer than this program: it has annotation"):
+        with pytest.raises(CommandError, match="newer than this program: it has migration annotation"):
             call_command("migrate", *arguments)
 
     def test_not_ready_without_a_database(self, db: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,7 +150,7 @@ def test_terms_that_leave_nothing_to_do_are_refused(
 ) -> None:
     world = make_world(tmp_path)
     with pytest.raises(
-        Refused, match=rf"contract\.allowed: .* takes {takes}, and the list contains none of them"
+        Refused, match=rf"contract\.allowed: .* accepts {takes}, and the list contains none of them"
     ):
         world.batch(kind, variant=variant, settings={"contract": {"allowed": allowed}})
     assert not Batch.objects.exists()

@@ -55,19 +55,21 @@ def listed(page: str) -> list[str]:
     return [re.sub(r"<[^>]+>", "", words).replace("&#x27;", "'").strip() for words in found]
 
 
+START = "Missing from a release now: "
+
+
 def dry_run() -> list[str]:
     out = StringIO()
     with pytest.raises(CommandError):
         call_command("release", project="films", dry_run=True, stdout=out)
-    return out.getvalue().splitlines()
+    return [line.removeprefix(START) for line in out.getvalue().splitlines() if line.startswith(START)]
 
 
 def plan(folder: Path) -> list[str]:
     file, out = folder / "films.yaml", StringIO()
     call_command("study", "export", str(file), "--project", "films")
     call_command("study", "plan", str(file), stdout=out)
-    start = "Missing from a release now: "
-    return [line.removeprefix(start) for line in out.getvalue().splitlines() if line.startswith(start)]
+    return [line.removeprefix(START) for line in out.getvalue().splitlines() if line.startswith(START)]
 
 
 def test_the_page_the_dry_run_and_the_study_plan_name_the_same_gaps(world: World, tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ class TestBadFiles:
             (
                 "{label: [reasoning]}",
                 "{lable: [reasoning]}",
-                "line 13: batches[2].feeds_when.lable: There is no field of Question type 'lable' here",
+                "line 13: batches[2].feeds_when.lable: Unknown field of Question type 'lable'. Did you mean 'label'?",
             ),
             (
                 "{size: 3}",
@@ -200,10 +200,7 @@ class TestBadFiles:
             (
                 "    feeds_from: Types\n",
                 "    requires: Qualfication\n    feeds_from: Types\n",
-                (
-                    "line 12: batches[2].requires: There is no batch 'Qualfication' here. Available: Types, "
-                    "Short."
-                ),
+                ("line 12: batches[2].requires: Unknown batch 'Qualfication'. Available: Types, Short."),
             ),
             (
                 "    feeds_from: Types\n",
@@ -238,7 +235,7 @@ class TestBadFiles:
                 "settings: {suggestions: sometimes}\n  - name: Short",
                 "line 9: batches[1].settings.suggestions: Unknown value 'sometimes'. Available:",
             ),
-            ("name: Small", "name: 12", "line 2: project.name: Expected a text, not 12. Put it in quotes."),
+            ("name: Small", "name: 12", "line 2: project.name: Expected text, not 12."),
             (
                 "study: 1",
                 "study: 2",
@@ -248,7 +245,7 @@ class TestBadFiles:
             (
                 "slug: small",
                 "slug: new",
-                "The short name line 2: project.slug: 'new' is reserved. Choose another one.",
+                "line 2: project.slug: The short name 'new' is reserved. Choose another one.",
             ),
             (
                 "name: Short",
@@ -502,7 +499,7 @@ class TestThePlan:
                 {"feeds_from": ""},
                 "it has no items. Name sources in `sample`, or a batch in `feeds_from`.",
             ),
-            ({"loop_model": "tapas"}, "There is no model 'tapas' here. Available: none."),
+            ({"loop_model": "tapas"}, "There is no model 'tapas'. Available: none."),
         ],
     )
     def test_says_what_is_in_the_way(self, change: dict[str, Any], said: str) -> None:
@@ -762,7 +759,7 @@ class TestApplying:
         applied = apply(more, None, world.mara, "films")
 
         assert [change.words for change in plan.does] == ["overlap: 3 becomes 4."]
-        assert "3 items are undecided: 1 more slots for each." in effects["Types"]
+        assert "3 items are undecided: 1 more slot for each." in effects["Types"]
         assert applied.failed is None
         assert Batch.objects.get(name="Types").overlap == 4
         assert apply(more, None, world.mara, "films").done == []
@@ -1171,9 +1168,9 @@ class TestTheCommand:
         with pytest.raises(CommandError, match="A release is possible"):
             call_command("release", "--project", "films", "--dry-run", stdout=out)
 
-        assert "batches: There are no batches yet." in out.getvalue()
+        assert "Missing from a release now: batches: There are no batches yet." in out.getvalue()
         assert not Release.objects.exists()
-        with pytest.raises(CommandError, match="Say --name, --format, --out"):
+        with pytest.raises(CommandError, match="Add --name, --format, --out"):
             call_command("release", "--project", "films")
 
 
@@ -1244,7 +1241,7 @@ class TestThePage:
         plan = mara.post(self.ADDRESS, {"text": text, "act": "plan"}).content.decode()
         made = mara.post(self.ADDRESS, {"text": text, "act": "links"})
 
-        assert "Make 1 personal link" in plan
+        assert "Create 1 personal link" in plan
         assert "/join/" in made.content.decode()
         assert made["Cache-Control"] == "no-store"
         assert Invitation.objects.filter(name="Eli").count() == 1

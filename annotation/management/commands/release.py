@@ -95,10 +95,10 @@ class Command(RefusingCommand):
     def dry_run(self, slug: str) -> None:
         found = missing.missing(self.project(slug))
         for one in found:
-            self.stdout.write(str(one))
+            self.stdout.write(f"Missing from a release now: {one}")
         if found:
-            raise CommandError(f"{len(found)} missing. A release is possible without these.")
-        self.stdout.write("Nothing is missing.")
+            raise CommandError(f"Missing: {len(found)}. A release is possible without these.")
+        self.stdout.write("Nothing is missing from a release now.")
 
 
 LEFT_OUT = {
