@@ -412,10 +412,10 @@ def suc_sheets(scores: Sequence[TaskScore]) -> Iterator[Sheet]:
             "task",
             "design",
             "accuracy",
-            "95 % interval",
-            "right",
-            "against the baseline",
-            "cannot be told",
+            "95 % CI",
+            "correct",
+            "difference from baseline",
+            "left out",
         )
         title = f"{model}: intervals, and what each design changes"
         yield listed(f"designs-{number}", title, header, lines, texts=2)

@@ -183,10 +183,10 @@ class AnswerCheck(TaskType):
         return [
             Report(
                 gettext("Accuracy by person, source and contract"),
-                ("Person", "Source", "Contract", "Answers", "Right", "Accuracy", gettext("95 % interval")),
+                ("Person", "Source", "Contract", "Answers", "Correct", "Accuracy", gettext("95 % CI")),
                 tuple(people),
                 gettext(
-                    "Right: equal to the given answer; format, unit, rounding and order do not "
+                    "Correct: equal to the given answer; format, unit, rounding and order do not "
                     "matter. 95 % CI: Wilson."
                 ),
             ),

@@ -353,7 +353,7 @@ def _quality(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Rep
         "Mean",
         gettext("4 or better"),
         "Share",
-        gettext("95 % interval"),
+        gettext("95 % CI"),
     )
     note = gettext("The score of an example is the mean over all raters. 95 % CI: Wilson, over examples.")
     return Report("Quality", columns, tuple(rows), note)
@@ -371,7 +371,7 @@ def _preference(votes: Mapping[tuple[str, str, str], Sequence[bool]], alike: Map
         "Votes",
         gettext("At least as good"),
         gettext("Win rate"),
-        gettext("95 % interval"),
+        gettext("95 % CI"),
     )
     note = gettext(
         "A tie counts as a win for both, so two rates can add up to more than 100 %. Only pairs of "

@@ -143,7 +143,7 @@ class QuestionScreening(TaskType):
             )
             for source in sources
         )
-        columns = ("Source", "Decided", "Kept", "Removed")
+        columns = ("Source", gettext("Decided items"), "Keep", "Remove")
         return [Report(gettext("Questions that a model always answers correctly"), columns, lines)]
 
     def export(

@@ -180,12 +180,12 @@ class QuestionType(TaskType):
             "Type",
             gettext("Decided items"),
             "Suggested",
-            "Right",
+            "Correct",
             "Precision",
-            gettext("95 % interval"),
+            gettext("95 % CI"),
         )
         note = gettext(
-            "Right: the suggestion equals the decision of people. Unanswerable items count as wrong. "
+            "Correct: the suggestion equals the decision of people. Unanswerable items count as wrong. "
             "95 % CI: Wilson. FREB-TQA (table 2) reports 93.81 for extraction (both combined) and "
             "83.42 for reasoning (rule)."
         )

@@ -11,7 +11,7 @@ from annotation.quality import agreement
 
 class Command(RefusingCommand):
     help = (
-        "Show the agreement of a project's work batches with 95 % intervals, as in a release. Use "
+        "Show the agreement of a project's work batches with 95 % CI, as in a release. Use "
         "--batch for other batches and for those set aside."
     )
 
