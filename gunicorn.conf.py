@@ -1,13 +1,13 @@
-"""What gunicorn reads by itself when it is started here: whom it believes, what it logs, where web processes add up figures.
+"""Settings that gunicorn reads when it starts in this folder: trusted headers, access log, metrics.
 
-* No header of a request says who or where this server is: which of a proxy's words count is for the settings to say
-  (TRUST_PROXY), and the path of the site comes from PUBLIC_URL. Gunicorn by itself would take `SCRIPT_NAME` and `PATH_INFO`
-  from anything on this machine, a proxy that passes its clients' headers on included.
-* An access log, where one is asked for, has neither people's addresses, nor queries, nor the secret part of a link: the
-  address of a crowd link has the ids of a platform in its query. LOG_REQUESTS says the same with the names of views.
-* With LOG_FORMAT=json its own lines are objects like those of the application.
-* Workers end with their master, also when it is killed: an orphan would keep the port, and the restart would fail.
-* With METRICS_TOKEN the web processes of one server add up their figures in a folder that ends with it.
+* No request header decides the address of the client or the path of the site. TRUST_PROXY says whether headers of a proxy
+  are trusted, and PUBLIC_URL sets the path. By default, gunicorn would accept `SCRIPT_NAME` and `PATH_INFO` from any local
+  process, also from a proxy that forwards the headers of its clients.
+* The access log, if enabled, contains no client addresses, no queries and no secret part of links: the query of a crowd
+  link contains ids of a platform. LOG_REQUESTS logs the same with names of views.
+* With LOG_FORMAT=json, gunicorn's own log lines are JSON objects like those of the application.
+* Workers end with their master, also if it is killed. An orphan would keep the port, and the restart would fail.
+* With METRICS_TOKEN, the web processes of a server add up their metrics in a folder that is deleted when the server stops.
 """
 
 import ctypes
