@@ -77,7 +77,7 @@ class ShortTable(TaskType):
 
     key = "short_table"
     version = 2
-    title = gettext_noop("Shortened table")
+    title = gettext_noop("Short table")
     instruction = gettext_noop("Remove rows and columns the question does not need")
     response_type = Response
     making = True

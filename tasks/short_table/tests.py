@@ -1,4 +1,4 @@
-"""Shortened tables: what is needed stays, an untouched table needs a word, FREB-TQA's files come out."""
+"""Short tables: what is needed stays, an untouched table needs a word, FREB-TQA's files come out."""
 
 from __future__ import annotations
 
