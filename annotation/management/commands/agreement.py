@@ -35,14 +35,12 @@ class Command(RefusingCommand):
             self.stdout.write(json.dumps({"agreement": found}, indent=1))
             return
         for row in found:
-            figure = (
-                f"undefined: {row['reason']}"
-                if row["value"] is None
-                else f"{row['value']:.3f} [{_shown(row['low'])}, {_shown(row['high'])}]"
-            )
-            counts = f"{row['units']} items, {row['raters']} raters"
-            self.stdout.write(f"{row['batch']}  {row['measure']}  {row['statistic']}  {figure}  ({counts})")
-
-
-def _shown(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+            counts = f"n = {row['units']}, {row['raters']} raters"
+            if row["value"] is None:
+                figure = f"undefined ({counts}): {row['reason']}"
+            elif row["low"] is None or row["high"] is None:
+                figure = f"{row['value']:.3f} ({counts})"
+            else:
+                interval = f"95 % CI {row['low']:.3f} to {row['high']:.3f}"
+                figure = f"{row['value']:.3f} ({interval}, {counts})"
+            self.stdout.write(f"{row['batch']}  {row['measure']}  {row['statistic']}  {figure}")
