@@ -80,7 +80,7 @@ def test_the_page_shows_the_version_that_a_response_will_name_and_says_when_it_i
     shown = client.get(address).content.decode()
 
     assert NEW in shown
-    assert "version 2 counts from this one on" in shown
+    assert "Version 2 applies from this item on" in shown
     assert Annotation.objects.get().guidelines.number == 1
 
 

@@ -19,6 +19,7 @@ from annotation.journeys import adjudicating, setting_up
 from annotation.models import Guidelines, Reading
 from annotation.quality import guidance
 from annotation.roles import Permission
+from annotation.templatetags import must_hold
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import PAGES, make_things
@@ -278,3 +279,10 @@ def test_figures_of_agreement_have_one_form_on_a_german_page(world: World) -> No
     assert [cell for cell in cells if re.search(r"\d\.\d", cell)] == []
     assert any(re.fullmatch(r"(<strong>)?\d,\d{3}(</strong>)?", cell.strip()) for cell in cells)
     assert '<th scope="row">Etikett</th>' in page
+
+
+def test_the_states_of_the_checklist_are_the_same_words_in_the_browser_and_on_the_server() -> None:
+    script = (settings.BASE_DIR / "static" / "askew" / "annotate.js").read_text("utf-8")
+    [line] = re.findall(r"^const STATES = {(.+)};$", script, re.MULTILINE)
+
+    assert dict(re.findall(r'(\w+): t\("([^"]+)"\)', line)) == must_hold.STATES
