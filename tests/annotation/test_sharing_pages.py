@@ -102,7 +102,7 @@ def test_a_larger_overlap_is_said_and_opens_complete_items_again(ten: World, mar
     address = reverse("change_batch", args=[batch.public_id])
     asked = text(mara.post(address, {"overlap": "3"}))
     assert "1 item is decided: no change." in asked
-    assert f"{9 - waiting} items are undecided: 1 more slots for each." in asked
+    assert f"{9 - waiting} items are undecided: 1 more slot for each." in asked
     assert "Complete of these now: 1. They need more responses again." in asked
     mara.post(address, {"overlap": "3", "confirmed": "yes"})
     assert Batch.objects.get(pk=batch.pk).overlap == 3
