@@ -205,7 +205,7 @@ def test_a_project_may_have_braces_in_its_name(world: World) -> None:
     batch = world.batch()
     world.label(batch, "ada", "reasoning")
 
-    assert "the limit of Films {0} {x}." in refused(lambda: world.take(batch, "ada"))
+    assert "per day in Films {0} {x}." in refused(lambda: world.take(batch, "ada"))
 
 
 # -- what people are told ---------------------------------------------------------------------------

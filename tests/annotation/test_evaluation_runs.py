@@ -210,7 +210,7 @@ def test_predictions_that_lack_some_instance_fail_in_words_and_can_be_sent_again
     again = evaluation_runs.runs(release)[0]
     assert again.state == Job.State.DONE, again.error
     page = rea.get(reverse("evaluations", args=[release.public_id])).content.decode()
-    assert "TAPEX: 1 instances skipped because they have no prediction." in page
+    assert "TAPEX: 1 instance skipped because it has no prediction." in page
     assert "failed (details)" in page
 
 

@@ -608,7 +608,7 @@ def test_a_pilot_is_set_aside_with_a_reason_and_counts_again(world: World) -> No
         calibrating.set_aside(batch=batch, because="unclear", by=world.mara, now=NOON)
     assigning.close_batch(batch=batch, by=world.mara, now=NOON)
     batch.refresh_from_db()
-    with pytest.raises(Refused, match="why"):
+    with pytest.raises(Refused, match="Enter a reason"):
         calibrating.set_aside(batch=batch, because="  ", by=world.mara, now=NOON)
 
     client_of(world.mara).post(

@@ -182,7 +182,7 @@ class TestGoldGoesAlong:
 
         item = Item.objects.get(batch__project=again.project, is_gold=True)
         assert item.inputs == {"suggestions": {"model": {"label": "reasoning"}}}
-        assert "1 people are excluded from gold items here" in " ".join(here.notes)
+        assert "1 person is excluded from gold items here" in " ".join(here.notes)
         assert films.ada.name not in elsewhere
 
     def test_but_not_where_people_made_the_example_which_is_said(self, films: World) -> None:
@@ -205,7 +205,7 @@ class TestGoldGoesAlong:
 
         assert "nu-0~value_change-1" not in writing.written(here)
         assert any(
-            note.startswith("1 gold items are about examples that people created here") for note in here.notes
+            note.startswith("1 gold item is about an example that people created here") for note in here.notes
         )
 
 
@@ -255,7 +255,7 @@ class TestWhatIsSaidOfAFileElsewhere:
 
         notes = standing.of_project(films.project, now=NOON).notes
 
-        assert [note.partition(":")[0] for note in notes] == ["Pilot is set aside here"]
+        assert [note.partition(" and ")[0] for note in notes] == ["Pilot is set aside here"]
 
 
 class TestHoursThatAreLeft:
