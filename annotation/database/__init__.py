@@ -1,3 +1,3 @@
 """Connections to the database that wait for a limited time, and what it means when one fails."""
 
-SILENT = "the database does not answer"
+SILENT = "the database does not respond"

@@ -181,7 +181,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
         with limits.at_most(READY):
             reason = migration_state.why_not_ready()
     except Error:
-        return HttpResponse("the database does not answer\n", content_type="text/plain", status=503)
+        return HttpResponse("the database does not respond\n", content_type="text/plain", status=503)
     if reason:
         return HttpResponse(f"{reason}\n", content_type="text/plain", status=503)
     return HttpResponse("ready\n", content_type="text/plain")

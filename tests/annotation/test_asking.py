@@ -101,7 +101,7 @@ def test_it_runs_as_a_job(endpoint: list[dict[str, Any]], tmp_path: Path) -> Non
     ("more", "words"),
     [
         ({"purpose": "poetry"}, "purpose must be one of"),
-        ({"samples": 0}, "from 1 to 50"),
+        ({"samples": 0}, "between 1 and 50"),
         ({"samples": 1}, "at least two samples"),
         ({"temperature": 0.0}, "above 0"),
         ({"predictor": "other"}, "no predictor 'other'"),

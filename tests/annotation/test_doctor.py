@@ -57,7 +57,7 @@ def test_a_decided_item_that_still_waits_is_found(decided: Item) -> None:
 
 def test_a_decision_about_gold_is_found(decided: Item) -> None:
     Item.objects.filter(pk=decided.pk).update(is_gold=True)
-    assert f"item {decided.public_id} is gold" in found()
+    assert f"item {decided.public_id} was decided although it is gold" in found()
 
 
 def test_a_complete_item_that_nobody_will_decide_is_found(world: World) -> None:

@@ -27,7 +27,7 @@ from tests.annotation.role_table import PAGES, make_things
 GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9,en;q=0.5"}
 OPAQUE = re.compile(r"<(script|style|code|pre|textarea|kbd)\b.*?</\1>", re.DOTALL)
 NOT_PAGES = {"healthz", "readyz", "words", "my_data", "data_of"}
-SAME_IN_BOTH = {"Status", "Name", "Format", "Link"}
+SAME_IN_BOTH = {"Status", "Name", "Format", "Link", "Total"}
 FREE_TEXTS = {
     # Words that the test's people, or files of the study, wrote themselves and that happen to be messages too.
     "Open", "Closed", "Gold", "wrong", "right", "extraction", "reasoning", "after", "Total",

@@ -751,7 +751,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     page = Client()
     page.force_login(world.mara)
     assert b"Fooling the model" in page.get(f"/batches/{batch.public_id}/report/").content
-    assert b"Have another model look" in page.get(f"/batches/{batch.public_id}/").content
+    assert b"Run another model on the submissions" in page.get(f"/batches/{batch.public_id}/").content
     planned = page.get("/projects/films/batches/new/?kind=question_paraphrase:word").content
     assert b"small (MIT)" in planned
 
@@ -833,7 +833,7 @@ class TestTheReportOfAProject:
         assert line.verified == proportion(1, 2)
         assert line.wrong_before == proportion(1, 3)
         page = self.opened(world.rea).content.decode().replace("\u00a0", " ")
-        assert "Model already wrong on the original" in page
+        assert "Wrong on the original" in page
         assert "33.3 %" in page
         rows = list(csv.DictReader(io.StringIO(self.opened(world.rea, "?as=csv").content.decode())))
         (of_cy,) = [row for row in rows if row["annotator"] == known_as(world.cy)]
@@ -891,7 +891,7 @@ class TestTheReportOfAProject:
         assert "Per person" in self.opened(world.rea).content.decode()
 
     def test_says_so_where_no_model_has_looked(self, world: World) -> None:
-        assert b"No model has looked at a submission yet" in self.opened(world.rea).content
+        assert b"has not evaluated any submission yet" in self.opened(world.rea).content
         assert self.opened(world.rea, "?as=csv").content.decode().count("\n") == 1
 
     def test_costs_the_same_for_many_submissions(self, world: World, server: Scripted) -> None:

@@ -269,9 +269,9 @@ def completion(content: str | None, finish: str = "stop") -> httpx.Response:
     ("response", "reason", "text"),
     [
         (httpx.Response(400, text="context length is 4096"), "answered 400: context length is 4096", ""),
-        (completion(None), "answered without a text", ""),
+        (completion(None), "sent no text", ""),
         (completion(""), "not a single JSON object", ""),
-        (httpx.Response(200, json={"choices": []}), "answered without a text", ""),
+        (httpx.Response(200, json={"choices": []}), "sent no text", ""),
         (httpx.Response(200, content=b""), "did not send a chat completion: nothing", ""),
         (httpx.Response(200, json={"error": {"message": "flagged"}}), '{"error":{"message":"flagged"}}', ""),
         (completion('{"why": "so', "length"), "finish_reason=length", '{"why": "so'),
@@ -322,7 +322,7 @@ def test_one_bad_reply_is_recorded_and_the_job_goes_on(
 def test_an_endpoint_that_fails_leaves_what_is_there(world: World, llm: type[Endpoint]) -> None:
     batch = a_batch(world, help_from={"rules": True, "models": ["llm"], "repetitions": 1})
     llm.status = 404
-    with pytest.raises(Refused, match="is kept"):
+    with pytest.raises(Refused, match="are saved"):
         proposing.make(batch=batch)
     assert Proposal.objects.filter(maker="rules").exists()
     assert not Reply.objects.exists()
