@@ -88,7 +88,7 @@ class TestWhatItSays:
 
     def test_an_unknown_command_is_answered_with_the_known_ones(self):
         assert (
-            "there are demo, predictor, train, test, check, bench, sbom, manage"
+            "available: demo, predictor, train, test, check, bench, sbom, manage"
             in at_the_terminal("serve").stderr
         )
 

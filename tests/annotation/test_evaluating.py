@@ -174,7 +174,7 @@ def test_one_source_of_a_release_is_evaluated_on_its_own(tmp_path: Path) -> None
     (model,) = evaluated("--source", "more")["models"]
     assert {row["source"] for row in model["rows"]} == {"all"}
     assert model["rows"][0]["questions"] == 2
-    with pytest.raises(CommandError, match=r"There is no source 'none'; there are: .*more"):
+    with pytest.raises(CommandError, match=r"There is no source 'none'. Available: .*more"):
         evaluated("--source", "none")
     with pytest.raises(CommandError, match="answers of long are sentences"):
         evaluated("--source", "long")

@@ -97,8 +97,8 @@ def test_chosen_runs_stand_side_by_side_and_the_others_do_not(rea: Client, relea
     third = sent(rea, release, "Gamma", said(release, lambda one: False))
     address = reverse("evaluations", args=[release.public_id])
     page = rea.get(address, {"run": [one.public_id, other.public_id]}).content.decode()
-    assert "Beta beside Alpha" in page
-    assert "Gamma beside" not in page
+    assert "Beta compared with Alpha" in page
+    assert "Gamma compared with" not in page
     assert page.count(" checked") == 2
     whole = rea.get(address).content.decode()
     assert "Gamma beside Beta" in whole, "without a choice the newest are shown"
@@ -153,7 +153,7 @@ def test_a_run_of_an_earlier_version_is_named_where_its_figures_by_other_rules_l
         ("wtq", "Beta"),
         ("tapex", "Beta"),
     ]
-    assert any("earlier version of Askew: Alpha." in sentence for sentence in report.about)
+    assert any("earlier version of Askew evaluated them: Alpha." in sentence for sentence in report.about)
     alone = evaluation_runs.report(release, [older])
     assert "matching-rules" not in [sheet.name for sheet in alone.sheets]
 
