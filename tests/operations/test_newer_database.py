@@ -70,4 +70,4 @@ def test_a_worker_ends_with_the_reason(environment: dict[str, str]) -> None:
     done = run(environment, "manage.py", "worker")
 
     assert done.returncode == 1
-    assert "newer than this program: it has annotation.9999_later" in done.stderr
+    assert "newer than this program: it has migration annotation.9999_later" in done.stderr

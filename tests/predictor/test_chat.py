@@ -86,8 +86,8 @@ def test_an_endpoint_without_schemas_is_asked_without() -> None:
         (httpx.Response(401, text="who are you?"), "401: who are you"),
         (httpx.Response(500), "500"),
         (httpx.Response(200, text="<html>"), "did not send a chat completion"),
-        (httpx.Response(200, json={"choices": []}), "without a text"),
-        (httpx.Response(200, json={"choices": [{"message": {"content": None}}]}), "without a text"),
+        (httpx.Response(200, json={"choices": []}), "sent no text"),
+        (httpx.Response(200, json={"choices": [{"message": {"content": None}}]}), "sent no text"),
     ],
 )
 def test_what_the_endpoint_said_is_said(answer: httpx.Response, words: str) -> None:
@@ -241,7 +241,7 @@ def test_models_are_named_by_the_environment() -> None:
     found = read('{"m": {"protocol": "chat", "url": "http://h/v1", "model": "qwen"}}')
     assert chat_model(found, "m").model == "qwen"
     assert read("") == {}
-    with pytest.raises(LookupError, match="there are: m"):
+    with pytest.raises(LookupError, match="Available: m"):
         chat_model(found, "n")
 
 

@@ -111,5 +111,5 @@ def test_the_implementation_names_model_samples_temperature_and_the_words() -> N
     said = geval.implementation("m", "faithfulness", 4, 0.7)
     assert said.startswith("G-Eval of faithfulness: m, 4 samples at temperature 0.7, prompt ")
     assert said != geval.implementation("m", "comprehensiveness", 4, 0.7)
-    with pytest.raises(ValueError, match="table of e is not known"):
+    with pytest.raises(ValueError, match="table of e is not available"):
         geval.messages(RatedAnswer("d", "e", "s", text="x"), "faithfulness")

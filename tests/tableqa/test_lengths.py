@@ -40,7 +40,7 @@ def test_a_limit_says_what_it_counts_with() -> None:
         "serialisation": "pipe_lines",
         "question": False,
     }
-    with pytest.raises(ValueError, match="from 1 on"):
+    with pytest.raises(ValueError, match="must be 1 or more"):
         Limit(0, WORDS, LINES)
 
 

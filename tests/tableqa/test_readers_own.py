@@ -266,7 +266,7 @@ HEADER = "id,question,table,answers\n"
         (questions(HEADER + "1,q,x.csv,a\n"), "questions.csv", 2, "the table x.csv is not in"),
         (questions(HEADER + "1,q,../x.csv,a\n"), "questions.csv", 2, "'../x.csv' is refused"),
         (questions(HEADER + "1,q,,a\n"), "questions.csv", 2, "'' is refused"),
-        (questions(HEADER + "1,q,tables/cup.csv,a\n" * 2), "questions.csv", 3, "the id 1 stands in line 2"),
+        (questions(HEADER + "1,q,tables/cup.csv,a\n" * 2), "questions.csv", 3, "the id 1 is already in line 2"),
         (table(""), "cup.csv", 1, "there is no header line"),
         (table("a,b\n1,2,3\n"), "cup.csv", 2, "the row has 3 cells, the header has 2"),
         (table("a,b\n\n1,2\n"), "cup.csv", 2, "the line is empty"),

@@ -107,7 +107,7 @@ def test_a_summary_is_read_with_the_rows_it_rests_on(tmp_path: Path, name: str) 
         ({"row_ids": {}}, "row_ids is an object"),
         ({"table": {"header": ["a"]}}, "record 2, table: the field rows is missing"),
         ({"summary": 3}, "summary is a number"),
-        ({"example_id": "9484b82a"}, "the id 9484b82a stands in line"),
+        ({"example_id": "9484b82a"}, "the id 9484b82a is already in line"),
     ],
 )
 def test_a_fault_of_a_summary_is_named(tmp_path: Path, change: dict[str, Any], what: str) -> None:
@@ -224,5 +224,5 @@ def test_a_fault_of_a_score_is_named_with_its_file(
 
 
 def test_one_answer_of_a_system_to_a_question_is_enough(tmp_path: Path) -> None:
-    with pytest.raises(ReaderError, match=r"the id qtsumm_0~Yi-1\.5-34B stands in line"):
+    with pytest.raises(ReaderError, match=r"the id qtsumm_0~Yi-1\.5-34B is already in line"):
         read(write(tmp_path / "outputs.json", [OUTPUTS[0], OUTPUTS[0]]))

@@ -168,7 +168,7 @@ def fields(**values: Any) -> Fields:
         (lambda f: f.integer("x"), "x is a number, not a whole number"),
         (lambda f: f.integer("t"), "t is true or false, not a whole number"),
         (lambda f: f.number("t"), "t is true or false, not a number"),
-        (lambda f: f.number("inf"), "inf is larger than any number"),
+        (lambda f: f.number("inf"), "inf is too large to be stored"),
         (lambda f: f.listed("o"), "o is an object, not a list"),
         (lambda f: f.nested("l"), "l: there is a list, not an object"),
         (lambda f: list(f.nested_each("l")), "l[0]: there is a text, not an object"),

@@ -258,7 +258,7 @@ def test_a_text_that_is_no_dictionary_of_suc_is_refused(text: str) -> None:
         ("markdown", "|a|\n|---|\n1|", "markdown, line 3: '1|' does not begin with a pipe"),
         ("markdown", "|a|\n|---|\n|\\x|", "markdown, line 3: '\\\\x' is no escape"),
         ("nl_sep", "a|b\n1", "nl_sep, line 2: the row has 1 cells"),
-        ("nl_sep", "a\\", "nl_sep, line 1: a backslash stands at the end"),
+        ("nl_sep", "a\\", "nl_sep, line 1: a backslash is at the end of the line"),
         ("pipe_lines", "a | b\n1|2 | 3", "pipe_lines, line 2: a pipe within '1|2' has no backslash"),
         ("indexed_row_major", "Name Age", "indexed_row_major, line 1: 'Name Age' does not begin with"),
         ("indexed_row_major", "col : a row 2 : x", "indexed_row_major, line 1: “row 2 :” stands where row 1"),
