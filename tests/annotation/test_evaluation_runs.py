@@ -101,7 +101,7 @@ def test_chosen_runs_stand_side_by_side_and_the_others_do_not(rea: Client, relea
     assert "Gamma compared with" not in page
     assert page.count(" checked") == 2
     whole = rea.get(address).content.decode()
-    assert "Gamma beside Beta" in whole, "without a choice the newest are shown"
+    assert "Gamma compared with Beta" in whole, "without a choice the newest are shown"
     nobody = rea.get(address, {"run": ["nowhere", "\0"]}).content.decode()
     assert "beside" not in nobody.split("<main")[1]
     assert third.public_id in whole
