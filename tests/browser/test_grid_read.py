@@ -63,7 +63,7 @@ def test_what_is_hidden_is_not_found_either(grid: Grid) -> None:
     grid.page.evaluate("() => document.querySelector('askew-grid').hideMarked(true)")
     grid.press("/")
     grid.types("second round")
-    expect(grid.page.locator(".find-bar")).to_contain_text("Not found")
+    expect(grid.page.locator(".find-bar")).to_contain_text("No matches")
 
 
 def test_one_goes_from_one_marked_cell_to_the_next(grid: Grid) -> None:
