@@ -242,7 +242,7 @@ def test_the_cell_of_the_answer_goes_only_with_a_word(
     expect(page.get_by_role("radiogroup")).to_be_focused()
     expect(page.locator("askew-shown-if")).to_be_hidden()
     hands.press("n", "x", "Enter")
-    expect(page.locator(".notice.problem")).to_contain_text("“Heat” stood in row 1, Film")
+    expect(page.locator(".notice.problem")).to_contain_text("“Heat” was in row 1, Film")
     expect(page.locator("[name=worked_out]")).to_be_focused()
     hands.press("8", "Enter")
     expect(page.locator(".question", has_text="film")).to_have_count(0)

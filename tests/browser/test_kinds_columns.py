@@ -692,7 +692,7 @@ def test_without_scripts_a_column_is_split_and_its_parts_written(plainly: Any) -
     press(page, "Submit")
     expect(page.locator("main")).to_contain_text("“Perth” is not in “Sydney, Australia”")
     assert responses(batch) == []
-    page.get_by_label("Reason").fill("The source is wrong.")
+    page.get_by_role("textbox", name="Reason Where").fill("The source is wrong.")
     press(page, "Submit")
     data = responses(batch)[0]
     assert data["reason"] == "The source is wrong."

@@ -103,7 +103,7 @@ def test_without_scripts_the_page_says_what_the_program_gives_and_what_holds(
     page = signed_in(new_context, live_server.url, world.ada, java_script_enabled=False).new_page()
     page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
     answers = page.locator("[name=answers]")
-    expect(line(page, "table_unchanged")).to_contain_text("open")
+    expect(line(page, "table_unchanged")).to_contain_text("waiting")
     page.get_by_role("link", name="Show ways to work out the answer").click()
     program = page.locator("askew-programs label").first
     words = program.inner_text()
