@@ -98,7 +98,7 @@ def fooling(batch: Batch) -> list[Report]:
     note = gettext(
         "Fooled: right on the original, wrong on the submission. Verified: another person gave "
         "the author's answer blind. Both rates are shares of submissions whose original the "
-        "model answers correctly; the share of originals it gets wrong is shown next to them. "
+        "model answers correctly. The share of originals it gets wrong is shown next to them. "
         "Intervals: Wilson, 95 %. Origin: if machines propose, a submission can be theirs."
     )
     return [Report(gettext("Fooling the model"), FOOLING, tuple(rows), note)]

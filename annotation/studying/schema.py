@@ -137,7 +137,7 @@ SCHEMA: Final[dict[str, Any]] = {
             caps=_object("Limits per person in the whole project.", **_caps(limits.OF_A_PROJECT)),
             pay=_pay("in the project"),
         ),
-        consent=_with(_TEXT, "Consent text, shown before the first item (Markdown)."),
+        consent=_with(_TEXT, "Consent text that annotators accept before they start (Markdown)."),
         statement={
             **_object("Answers for the data statement."),
             "properties": {
@@ -148,7 +148,7 @@ SCHEMA: Final[dict[str, Any]] = {
         people=_list(
             "Participants. People who are not in the project get a personal link.",
             _object(
-                "Somebody.",
+                "A person.",
                 ["name", "roles"],
                 name=_NAME,
                 roles=_list(

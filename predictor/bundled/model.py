@@ -192,6 +192,6 @@ def _settings(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise ModelError(f"{folder / 'bundled.json'} cannot be read: {error}") from None
     if not same:
-        raise ModelError(f"{folder} was trained by another version of Askew; train it anew with ./run train")
+        raise ModelError(f"{folder} was trained by another version of Askew. Train it again with ./run train")
     settings: dict[str, Any] = found
     return settings

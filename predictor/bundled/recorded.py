@@ -119,7 +119,9 @@ def recorded(folder: Path, fixtures: Path = FIXTURES) -> tuple[str, list[Recorde
     for one in kept["recorded"]:
         example = examples.get((one["source"], one["id"]))
         if example is None or (example.question, example.table.digest()) != (one["question"], one["table"]):
-            raise ValueError(f"{one['source']} has no question {one['id']} as it was recorded; record anew")
+            raise ValueError(
+                f"{one['source']} has no question {one['id']} as it was recorded. Record it again"
+            )
         cells = tuple((row, column) for row, column in one["cells"])
         out.append(
             RecordedAnswer(one["source"], example, tuple(one["answers"]), one["op"], cells, one["score"])

@@ -149,7 +149,7 @@ def _let_go(hands: Sequence[Hand]) -> None:
 
 
 def _take_jobs(interval: float) -> None:
-    """Until a signal says stop. A database that is away, or busy for longer than anybody waits, is tried again."""
+    """Until a signal says stop. A database that is away, or busy for too long, is tried again."""
     while True:
         try:
             with limits.at_most(ANSWER):
