@@ -71,6 +71,53 @@ def test_interface_and_documentation_are_found() -> None:
     assert not [text for text in docs_texts(ROOT) if text.limited and text.place.startswith("tasks/")]
 
 
+SOURCES = {
+    "templates/page.html": "{% load i18n %}{% translate 'PHRASE' %}",
+    "static/askew/page.js": 'import { t } from "./words.js";\nt("PHRASE");\n',
+    "annotation/views/page.py": 'from django.utils.translation import gettext\ngettext("PHRASE")\n',
+    "annotation/management/commands/page.py": 'HELP = "PHRASE"\n',
+    "predictor/page.py": 'def load(name: str) -> None:\n    raise ValueError(f"{name}: PHRASE")\n',
+    "run": 'print("PHRASE")\n',
+    "docs/study.schema.json": '{"properties": {"name": {"description": "PHRASE"}}}',
+    "README.md": "# Title\n\nPHRASE\n",
+    "CHANGELOG.md": "* PHRASE\n",
+    "docs/reference/page.md": "| PHRASE | 1 |\n",
+    "tasks/page/GUIDELINES.md": "PHRASE\n",
+    "tasks/page/practice.json": '[{"why": "PHRASE"}]',
+    "fixtures/page.yaml": "# PHRASE\nstudy: 1\n",
+    "deploy/systemd/page.service": "# PHRASE\n",
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_kind_of_source_is_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "study.schema.json").write_text("{}")
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text(SOURCES[name].replace("PHRASE", "Choose not now."))
+
+    texts = [*interface_texts(tmp_path), *docs_texts(tmp_path)]
+
+    findings = [line for text in texts for line in check(text, [RULE], {INTERFACE: 20, DOCS: 30})]
+    assert findings
+    assert all(name in line and line.endswith("Write: Cancel") for line in findings)
+
+
+def test_names_of_placeholders_are_no_words() -> None:
+    rule = Rule(avoid=("leased",), write="reserved")
+    assert list(check(Text("a", INTERFACE, "%(leased)s items, {leased} slots"), [rule], LIMITS)) == []
+
+
+def test_semicolons_separate_the_entries_of_a_list_in_documentation_only() -> None:
+    listed = "One two three four; five six seven eight; nine."
+    assert list(check(Text("a", DOCS, listed), [], LIMITS)) == []
+    assert len(list(check(Text("a", INTERFACE, listed), [], LIMITS))) == 1
+
+
+def test_a_line_that_continues_a_list_is_no_code() -> None:
+    assert list(paragraphs("1. One\n    not now\n\n    code\n")) == [(1, "1. One not now")]
+
+
 def git(folder: Path, *arguments: str) -> str:
     identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
     done = subprocess.run(

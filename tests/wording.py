@@ -1,13 +1,15 @@
 """Check that what people read uses the preferred wording and short sentences: `python -m tests.wording`.
 
 `docs/wording.toml` lists the phrases to avoid with the wording to use, and the limits. Interface strings are the messages
-of the translation catalogues and what commands print; documentation is every page in Markdown outside of code. Guidelines
-are checked for phrases only: they may explain at length.
+of templates, scripts and modules, the strings of commands and of errors, and the descriptions of the study schema.
+Documentation is every page in Markdown outside of code. Guidelines, practice sets, study files and the files of deploy/
+are checked for phrases only.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -17,17 +19,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polib
+from annotation import catalogues
 
 ROOT = Path(__file__).resolve().parent.parent
 INTERFACE, DOCS = "interface", "docs"
-CATALOGUES = ("locale/de/LC_MESSAGES/django.po", "locale/de/LC_MESSAGES/djangojs.po")
 COMMANDS = "annotation/management/commands/*.py"
+MODULES = (
+    "run",
+    *(f"{package}/**/*.py" for package in ("annotation", "config", "predictor", "tableqa", "tasks")),
+)
+PRINTING = {"ArgumentParser", "add_argument", "error", "exception", "info", "print", "say", "warning"}
+SCHEMA = "docs/study.schema.json"
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md")
 GUIDELINES = "tasks/*/GUIDELINES.md"
+PRACTICE = "tasks/*/practice.json"
+CONFIGURATION = ("fixtures/**/*.yaml", "deploy/*/*")
 
 PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#|>]|\d+\.)\s?)")
-SENTENCE = re.compile(r"(?<=[.!?:;])[)”\"]*\s+")
+SENTENCE = {
+    "interface": re.compile(r"(?<=[.!?:])[)”\"]*\s+"),
+    "docs": re.compile(r"(?<=[.!?:;])[)”\"]*\s+"),  # lists in a sentence are separated by semicolons
+}
+PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|\{\w+\}")
 WORD = re.compile(r"\w")
 
 
@@ -54,7 +67,7 @@ class Rule:
         """The phrases of this rule that the text uses."""
         if text.kind not in self.where:
             return []
-        words = text.words.lower()
+        words = PLACEHOLDER.sub("VALUE", text.words).lower()
         for allowed in self.allow:
             words = words.replace(allowed.lower(), "")
         return [phrase for phrase in self.avoid if re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", words)]
@@ -81,7 +94,7 @@ def check(text: Text, rules: list[Rule], limits: dict[str, Any]) -> Iterator[str
         for phrase in rule.matches(text):
             yield f"{text.place}: “{phrase}” in “{shorten(text.words)}”. Write: {rule.write}"
     if text.limited:
-        for sentence in SENTENCE.split(text.words):
+        for sentence in SENTENCE[text.kind].split(text.words):
             length = count_words(sentence)
             if length > limits[text.kind]:
                 yield f"{text.place}: {length} words, at most {limits[text.kind]}: “{shorten(sentence)}”. Split it"
@@ -96,25 +109,75 @@ def shorten(words: str) -> str:
 
 
 def interface_texts(root: Path) -> Iterator[Text]:
-    """The messages of pages, scripts and the server, and the strings of commands."""
-    for name in CATALOGUES:
-        for entry in polib.pofile(str(root / name)):
-            places = ", ".join(place for place, _ in entry.occurrences) or name
-            for message in filter(None, (entry.msgid, entry.msgid_plural)):
-                yield Text(places, INTERFACE, " ".join(message.split()))
-    for path in sorted(root.glob(COMMANDS)):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
-                yield Text(f"{path.relative_to(root)}:{node.lineno}", INTERFACE, " ".join(node.value.split()))
+    """The messages of pages, scripts and the server, of commands and errors, and the descriptions of the study schema."""
+    messages = set()
+    for domain in catalogues.find(root).values():
+        for key, places in domain.places.items():
+            for message in filter(None, key):
+                messages.add(message)
+                yield Text(", ".join(sorted(places)), INTERFACE, " ".join(message.split()))
+    for path in sorted({path for pattern in MODULES for path in root.glob(pattern)}):
+        if path.name == "tests.py" or "tests" in path.relative_to(root).parts:
+            continue
+        strings = string_nodes if path.match(COMMANDS) else printed_nodes
+        for line, string in dict.fromkeys(strings(ast.parse(path.read_text("utf-8")))):
+            if " " in string.strip() and string not in messages:
+                yield Text(f"{path.relative_to(root)}:{line}", INTERFACE, " ".join(string.split()))
+    for description in descriptions(json.loads((root / SCHEMA).read_text("utf-8"))):
+        yield Text(SCHEMA, INTERFACE, description)
+
+
+def string_nodes(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line number and value of each string literal; a value that an f-string inserts counts as one word."""
+    inside = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            inside.update(map(id, node.values))
+            parts = [part.value if isinstance(part, ast.Constant) else "VALUE" for part in node.values]
+            yield node.lineno, "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+            yield node.lineno, node.value
+
+
+def printed_nodes(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The string literals of a module that people read without translation: raised, logged, or printed."""
+    for node in ast.walk(tree):
+        name = ""
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if isinstance(node, ast.Raise) or name in PRINTING:
+            yield from string_nodes(node)
+
+
+def descriptions(schema: object) -> Iterator[str]:
+    """Every description and title in a JSON schema."""
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            if key in ("description", "title") and isinstance(value, str):
+                yield value
+            else:
+                yield from descriptions(value)
+    elif isinstance(schema, list):
+        for entry in schema:
+            yield from descriptions(entry)
 
 
 def docs_texts(root: Path) -> Iterator[Text]:
-    """Every paragraph, list entry and table row of the documentation and of the guidelines, without code."""
-    for pattern, limited in ((PAGES, True), ((GUIDELINES,), False)):
-        for path in sorted({path for one in pattern for path in root.glob(one)}):
+    """Every paragraph, list entry and table row of the documentation and of the guidelines, without code.
+
+    Also the explanations of practice sets, and each line of study files and of the files of deploy/.
+    """
+    for patterns, limited in ((PAGES, True), ((GUIDELINES,), False)):
+        for path in sorted({path for pattern in patterns for path in root.glob(pattern)}):
             for number, words in paragraphs(path.read_text("utf-8")):
                 prose = limited and not words.startswith("|")
                 yield Text(f"{path.relative_to(root)}:{number}", DOCS, words, prose)
+    for path in sorted(root.glob(PRACTICE)):
+        for exercise in json.loads(path.read_text("utf-8")):
+            yield Text(str(path.relative_to(root)), DOCS, exercise.get("why", ""), limited=False)
+    for path in sorted(path for pattern in CONFIGURATION for path in root.glob(pattern)):
+        for number, words in enumerate(path.read_text("utf-8").splitlines(), 1):
+            yield Text(f"{path.relative_to(root)}:{number}", DOCS, words, limited=False)
 
 
 def paragraphs(markdown: str) -> Iterator[tuple[int, str]]:
@@ -122,7 +185,9 @@ def paragraphs(markdown: str) -> Iterator[tuple[int, str]]:
     blank = re.sub(
         r"^(```|~~~).*?^\1", lambda match: "\n" * match[0].count("\n"), markdown, flags=re.M | re.S
     )
-    blank = re.sub(r"^(?: {4}|\t).*$", "", blank, flags=re.M)
+    blank = re.sub(
+        r"(?<=\n\n)(?:(?: {4}|\t).*\n|\n(?= {4}|\t))+", lambda match: "\n" * match[0].count("\n"), blank
+    )
     start = 0
     for piece in [*PARAGRAPH.finditer(blank), None]:
         end = piece.start() if piece else len(blank)
