@@ -110,7 +110,7 @@ def shorten(words: str) -> str:
 
 def interface_texts(root: Path) -> Iterator[Text]:
     """The messages of pages, scripts and the server, of commands and errors, and the descriptions of the study schema."""
-    messages = set()
+    messages: set[str] = set()
     for domain in catalogues.find(root).values():
         for key, places in domain.places.items():
             for message in filter(None, key):
@@ -129,7 +129,7 @@ def interface_texts(root: Path) -> Iterator[Text]:
 
 def string_nodes(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line number and value of each string literal; a value that an f-string inserts counts as one word."""
-    inside = set()
+    inside: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             inside.update(map(id, node.values))
