@@ -25,6 +25,7 @@ from annotation.database import failures, limits
 from annotation.models import Job, Person, Project
 from annotation.refusals import Refused
 from annotation.tasks_api import task
+from tableqa.language import sentence
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +38,11 @@ BEAT = 0.3
 ALIVE = timedelta(seconds=30)
 """After which the heartbeat of a job that waits for something is renewed by its worker (`keep_alive`)."""
 
+INTERNAL = sentence(
+    "Internal error ({name}). Details are in the server log. Ask the site administrator.",
+    "Internal error ({name}). Details are in the log.",
+)
+"""Kept with a job, in English, whoever reads it."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 LOOP, MODELS = "loop", "models"
@@ -119,7 +125,7 @@ def run(job_id: int) -> str:
         if failures.is_unavailable(error):
             return _again(job)
         log.exception("job %s (%s) failed", job.public_id, job.kind)
-        words = f"Internal error ({type(error).__name__}). Details are in the log."
+        words = INTERNAL.format(name=type(error).__name__)
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             words = "The disk of the data folder is full. Free some space, then start this job again."
         return _end(job, Job.State.FAILED, error=words)
@@ -148,7 +154,7 @@ def _end(job: Job, state: Job.State, **more: Any) -> str:
     """Write how it ended, unless it was taken for lost meanwhile: then that is for whoever has it now."""
     mine = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
     if not mine.update(state=state, heartbeat=Now(), **more):
-        log.warning("job %s (%s) ended after it was taken for lost", job.public_id, job.kind)
+        log.warning("job %s (%s) ended after it was marked as lost", job.public_id, job.kind)
         return "lost"
     return str(state.value)
 

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils.formats import get_format
 from django.utils.translation import gettext, gettext_noop
 
-from tableqa.language import kept
+from tableqa.language import kept, sentence
 from tableqa.proportions import Proportion
 
 
@@ -116,7 +116,6 @@ SHOWN = (
     gettext_noop("Rule"),
     gettext_noop("Rules"),
     gettext_noop("Scopes"),
-    gettext_noop("Screen out code"),
     gettext_noop("Seed"),
     gettext_noop("Seeds"),
     gettext_noop("Select"),
@@ -158,7 +157,6 @@ SHOWN = (
     gettext_noop("comprehensiveness"),
     gettext_noop("created"),
     gettext_noop("done"),
-    gettext_noop("entry changed"),
     gettext_noop("failed"),
     gettext_noop("faithfulness"),
     gettext_noop("gold"),
@@ -171,8 +169,6 @@ SHOWN = (
     gettext_noop("leased"),
     gettext_noop("leave"),
     gettext_noop("manager"),
-    gettext_noop("must read"),
-    gettext_noop("need not read"),
     gettext_noop("neither"),
     gettext_noop("no"),
     gettext_noop("no adjudicator"),
@@ -187,7 +183,6 @@ SHOWN = (
     gettext_noop("paused"),
     gettext_noop("person"),
     gettext_noop("planned"),
-    gettext_noop("put right"),
     gettext_noop("qualification"),
     gettext_noop("quality, left"),
     gettext_noop("quality, right"),
@@ -201,8 +196,6 @@ SHOWN = (
     gettext_noop("remove"),
     gettext_noop("removed"),
     gettext_noop("researcher"),
-    gettext_noop("reset link made"),
-    gettext_noop("returned"),
     gettext_noop("revoked"),
     gettext_noop("running"),
     gettext_noop("skipped"),
@@ -217,3 +210,17 @@ SHOWN = (
     gettext_noop("work"),
     gettext_noop("yes"),
 )
+
+CODES = (
+    sentence("corrected", "put right"),
+    sentence("entry requirements changed", "entry changed"),
+    sentence("guidelines confirmation not required", "need not read"),
+    sentence("guidelines confirmation required", "must read"),
+    sentence("reset link created", "reset link made"),
+    sentence("returned", "given back"),
+    sentence(
+        "None of the proposals fits, and I have no better response.",
+        "None of the proposals will do, and I find nothing better.",
+    ),
+)
+"""Words in which states and reasons are shown that are kept in others: the codes of events, of a return, a former reason."""

@@ -21,8 +21,8 @@ CellRef = tuple[str, str]
 # Kept with an item, in English; pages say them in the reader's language.
 BY_PEOPLE = sentence("cells marked by people in this project")
 BY_PROGRAM = sentence("cells that the program of the answer reads")
-BY_MODEL = sentence("cells that a model pointed at ({model})")
-BY_SOME_MODEL = sentence("cells that a model pointed at")
+BY_MODEL = sentence("cells that a model used ({model})", "cells that a model pointed at ({model})")
+BY_SOME_MODEL = sentence("cells that a model used", "cells that a model pointed at")
 _IN_META: Mapping[str, str] = {
     "relevant_cells": sentence("relevant cells named in the source (as FREB-TQA does)"),
     "highlighted_cells": sentence("cells highlighted in the source (as in FeTaQA)"),

@@ -82,6 +82,7 @@ TOO_FEW = {
 }
 NO_INTERVAL = sentence("The measure has no confidence interval yet.", "There is no interval to start from.")
 OFTEN_UNDEFINED = sentence(
+    "Too many bootstrap resamples leave the measure undefined: nearly all ratings are in one category.",
     "Too many bootstrap samples leave the measure undefined: nearly all ratings are in one category.",
     "Too many draws of the items leave the measure undefined: nearly all ratings are of one category.",
 )

@@ -34,7 +34,9 @@ class CrowdLinkForm(forms.Form):
         max_length=60, help_text=gettext_lazy("Shown to people who have finished.")
     )
     screen_out_code = forms.CharField(
-        max_length=60, help_text=gettext_lazy("Shown to people who fail the qualification.")
+        max_length=60,
+        label=gettext_lazy("Screen-out code"),
+        help_text=gettext_lazy("Shown to people who fail the qualification."),
     )
     return_url = forms.CharField(
         max_length=500,

@@ -71,10 +71,10 @@ MOST_HELD = 2
 
 State = Assignment.State
 
-EXPIRED, GIVEN_BACK = gettext_noop("expired"), gettext_noop("given back")
+EXPIRED, GIVEN_BACK = gettext_noop("expired"), "given back"
 _MOVED_BEFORE = "given to somebody else"
 MOVED, TAKEN_BACK = sentence("given to another annotator", _MOVED_BEFORE), gettext_noop("taken back")
-"""Why an assignment was returned (`Assignment.reason`), as it is kept; pages translate it."""
+"""Why an assignment was returned (`Assignment.reason`), as it is kept; pages say it in the words of `annotation.words`."""
 BY_A_MANAGER = (MOVED, _MOVED_BEFORE, TAKEN_BACK)
 """Reasons by which a person does not get an item again, in former wordings, too."""
 

@@ -49,6 +49,8 @@ SO_CALLED = {
     ),
 }
 """By whether it is one."""
+BROADER = sentence("more general meaning", "broader")
+ALIKE = sentence("similar meaning", "alike")
 
 _SHORT = "no nos pos pts pld rd rnd avg pop yr yrs qty wt ht pct approx"
 """Short forms that are taken as such without a full stop; others may be words ("comp", "ad", "per")."""
@@ -220,7 +222,7 @@ def _instead_of(
                     yield Suggestion(
                         text=replaced(header, place, inflected),
                         source="thesaurus",
-                        why="" if score == fitting else "broader" if reading.kind in "nv" else "alike",
+                        why="" if score == fitting else BROADER if reading.kind in "nv" else ALIKE,
                         score=min(0.99, score * _familiarity(word, thesaurus)),
                         sense=_shortened(sense.definition),
                     )

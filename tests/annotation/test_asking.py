@@ -198,7 +198,7 @@ def test_a_language_model_names_cells_and_people_judge_them(
     asked = {"predictor": "llm", "purpose": "cells", "samples": 1, "temperature": 0}
     assert asking.ask_model(sources=[world.source], **asked) == 4  # type: ignore[arg-type]
     evidence = world.batch("cell_relevance").items.get(example__external_id="nu-0").inputs["evidence"]
-    assert evidence == {"cells": [["r0", "c1"]], "from": "cells that a model pointed at (llm:small)"}
+    assert evidence == {"cells": [["r0", "c1"]], "from": "cells that a model used (llm:small)"}
 
 
 @pytest.mark.django_db
@@ -213,7 +213,7 @@ def test_the_cells_that_a_model_points_at_will_do_as_well(settings: Any, tmp_pat
         with pytest.raises(Refused, match="needs a language model"):
             screen(world, predictor="small")
     evidence = world.batch("cell_relevance").items.get(example__external_id="nu-0").inputs["evidence"]
-    assert evidence["from"] == f"cells that a model pointed at (small@{SHA})"
+    assert evidence["from"] == f"cells that a model used (small@{SHA})"
 
 
 def test_every_purpose_is_one_that_a_kind_names() -> None:

@@ -286,3 +286,19 @@ def test_the_states_of_the_checklist_are_the_same_words_in_the_browser_and_on_th
     [line] = re.findall(r"^const STATES = {(.+)};$", script, re.MULTILINE)
 
     assert dict(re.findall(r'(\w+): t\("([^"]+)"\)', line)) == must_hold.STATES
+
+
+@pytest.mark.parametrize(
+    "kept, english, german",
+    [
+        ("put right", "corrected", "berichtigt"),
+        ("entry changed", "entry requirements changed", "Zugangsvoraussetzungen geändert"),
+        ("must read", "guidelines confirmation required", "Bestätigung der Richtlinien erforderlich"),
+        ("given back", "returned", "zurückgegeben"),
+        ("broader", "more general meaning", "allgemeinere Bedeutung"),
+    ],
+)
+def test_codes_and_former_wordings_are_shown_in_words(kept: str, english: str, german: str) -> None:
+    assert words.shown(kept) == english
+    with translation.override("de"):
+        assert words.shown(kept) == german

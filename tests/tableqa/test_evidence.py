@@ -40,7 +40,7 @@ def test_people_come_before_the_source_and_the_source_before_a_model() -> None:
     assert found is not None
     assert found.cells == (("r0", "c1"), ("r1", "c1"))
     found = evidence(example(), [], model)
-    assert found == Evidence((("r1", "c0"),), "cells that a model pointed at (tapex@1)")
+    assert found == Evidence((("r1", "c0"),), "cells that a model used (tapex@1)")
     assert evidence(example()) is None
 
 
