@@ -203,7 +203,7 @@ def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
 
 WHOSE = {
     "human": gettext_noop("written by a person"),
-    "machine": "a machine's",
+    "machine": gettext_noop("machine proposal, unedited"),
     "machine_edited": gettext_noop("machine proposal, edited"),
 }
 """`Looked.origin` in words."""

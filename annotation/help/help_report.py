@@ -163,7 +163,7 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
     columns = GROUPS + VARIETY + (FOOLED if loop else ())
     note = gettext(
         "The server assigned the control group at random. Seconds: active time; medians with "
-        "bootstrap intervals (1,000 samples), rates with Wilson intervals. Accepted: share of "
+        "bootstrap intervals (1,000 resamples), rates with Wilson intervals. Accepted: share of "
         "responses to decided items. Variety: equal numbers of responses per group ({value}), "
         "mean of {draws} samples. Distinct edits and beginnings are shares of all. Distance is "
         "the mean Jaccard distance between edits."

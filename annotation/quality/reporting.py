@@ -63,21 +63,23 @@ def _first(row: tuple[int, Answered]) -> int:
 # -- the model in the loop --------------------------------------------------------------------------
 
 FOOLING = (
-    "annotator",
-    "model",
-    "week",
-    "whose",
-    "submitted",
+    gettext_noop("annotator"),
+    gettext_noop("model"),
+    gettext_noop("week"),
+    gettext_noop("origin"),
+    gettext_noop("submitted"),
     gettext_noop("with a verdict"),
-    "fooled",
+    gettext_noop("fooled"),
     gettext_noop("fooling rate"),
-    "interval",
+    gettext_noop("95 % CI of the fooling rate"),
     gettext_noop("wrong on the original"),
     gettext_noop("share wrong on the original"),
     gettext_noop("checked and fooled"),
     gettext_noop("verified rate"),
-    gettext_noop("interval of it"),
+    gettext_noop("95 % CI of the verified rate"),
 )
+
+EVERYBODY, ALL = gettext_noop("all annotators"), gettext_noop("all")
 
 
 def fooling(batch: Batch) -> list[Report]:
@@ -91,9 +93,9 @@ def fooling(batch: Batch) -> list[Report]:
     ):
         whose = [line for line in counts.lines(looked, ("model", "origin")) if line.names[0] == model]
         everybody = [line for line in counts.lines(looked, ("model",)) if line.names[0] == model]
-        rows += [_line(("everybody", model, "all", "all"), line) for line in everybody]
+        rows += [_line((EVERYBODY, model, ALL, ALL), line) for line in everybody]
         if len(whose) > 1:
-            rows += [_line(("everybody", model, "all", line.names[1]), line) for line in whose]
+            rows += [_line((EVERYBODY, model, ALL, line.names[1]), line) for line in whose]
         rows += [_line((line.names[1], model, *line.names[2:]), line) for line in of_model]
     note = gettext(
         "Fooled: right on the original, wrong on the submission. Verified: another person gave "

@@ -27,6 +27,12 @@ def translated(words: Any) -> str:
 
 
 @register.filter
+def in_words(value: Any) -> Any:
+    """A value of a report: words in the reader's language, a number as it is."""
+    return shown(value) if isinstance(value, str) else value
+
+
+@register.filter
 def percent(share: Proportion) -> str:
     """A share such as "92.5 %" in the form of the reader's language."""
     return said.percent(share)

@@ -723,7 +723,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
         predicting.start_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
         assert predicting.fill(batch=batch, now=NOON) == (2, 0)
     (report,) = reporting.fooling(batch)
-    everybody = [row for row in report.rows if row[0] == "everybody"]
+    everybody = [row for row in report.rows if row[0] == "all annotators"]
     assert [row[4:8] for row in everybody] == [(2, 2, 1, "50.0 %"), (2, 2, 0, "0.0 %")], (
         "the model in the loop, and the one that was asked afterwards"
     )
@@ -743,9 +743,9 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     world.answer(second, {"answers": right, "unanswerable": False})
     adjudicating.resolve_batch(batch=check, now=NOON)
     (report,) = reporting.fooling(batch)
-    everybody = [row for row in report.rows if row[0] == "everybody"]
+    everybody = [row for row in report.rows if row[0] == "all annotators"]
     assert everybody[0][11:13] == (1, "50.0 %")
-    weeks = [row[2] for row in report.rows if row[0] != "everybody"]
+    weeks = [row[2] for row in report.rows if row[0] != "all annotators"]
     assert set(weeks) == {"2026-W10"}
     assert len(weeks) == 4, "two people, two models"
     page = Client()
@@ -863,7 +863,7 @@ class TestTheReportOfAProject:
             (known_as(world.bo), "human", "1"),
         }
         page = self.opened(world.rea).content.decode()
-        assert "a machine&#x27;s" in page
+        assert "machine proposal, unedited" in page
         assert "written by a person" in page
         (report,) = reporting.fooling(batch)
         assert {row[3] for row in report.rows} == {"all", "a machine's", "written by a person"}
