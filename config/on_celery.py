@@ -93,7 +93,7 @@ class Backend(BaseTaskBackend):
         try:
             run.apply_async(args=message, queue=task.queue_name, task_id=result.id)
         except OperationalError:
-            log.exception("the broker takes no messages; %s waits", task.module_path)
+            log.exception("the broker accepts no messages; %s stays queued", task.module_path)
         return result
 
 

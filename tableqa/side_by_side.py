@@ -230,8 +230,8 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
             )
         )
     note = gettext(
-        "Questions answered correctly although the relevant cells or the whole table were removed "
-        "(95 % CI), with their gold answers. Where one answer makes up nearly all of them, the model "
+        "Questions answered correctly although the relevant cells or the whole table were removed. "
+        "With 95 % CI and the gold answers. Where one answer makes up nearly all of them, the model "
         "is guessing. Zhou et al. (2024), section 5."
     )
     return Sheet("without-evidence", gettext("Correct without evidence"), columns, tuple(lines), note)
@@ -416,7 +416,7 @@ def _rows(
             f1 = (share(row.f1) if row.f1 else text(NOTHING),) if scored else ()
             lines.append((*line, before, after, text(deviation or NOTHING), emd, vp, r_acc, *f1))
     note = gettext(
-        "Percentages with 95 % CI (bootstrap over questions, 1,000 draws). n: questions. before: "
+        "Percentages with 95 % CI (bootstrap over questions, 1,000 resamples). n: questions. before: "
         "correct on the unperturbed version. sd: standard deviation of after over seeds. all "
         "sources: mean over sources (macro). all questions: mean over questions (micro). R-ACC over "
         "several sources excludes sources where it is undefined."

@@ -208,8 +208,8 @@ def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[s
     if overlap is not None and "most" in found and found["most"] < overlap:
         raise BadRule(
             gettext(
-                "resolve.most: {found} is less than the overlap of {overlap}. Set at least {overlap} "
-                "annotators."
+                "resolve.most: {found} is less than the {overlap} people per item. Set at least "
+                "{overlap} annotators."
             ).format(found=found["most"], overlap=overlap)
         )
     return dict(sorted(found.items(), key=lambda pair: (pair[0] != "rule", pair[0])))
@@ -462,7 +462,7 @@ RULES: Mapping[str, Rule] = {
                 "then": {
                     "enum": ["mean", "replace", "adjudicate"],
                     "default": "mean",
-                    "title": gettext_noop("If scores stay apart"),
+                    "title": gettext_noop("If scores still differ"),
                     "description": gettext_noop(
                         "mean: the mean of all. replace: the mean without the most distant score. "
                         "adjudicate: like replace if the others are close, otherwise adjudication."

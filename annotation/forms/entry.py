@@ -37,7 +37,7 @@ class GoldFileForm(forms.Form):
 
     file = forms.FileField(
         help_text=gettext_lazy(
-            "JSONL: one {“example”, “response”, “why”} per line. Or CSV with these columns; "
+            'JSONL: one object with "example", "response" and "why" per line. Or CSV with these columns; '
             "response is JSON, or each response field is a separate column."
         )
     )

@@ -201,7 +201,7 @@ def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
         ]
         if complete:
             said.append(
-                gettext("Complete of these now: {complete}. They need more responses again.").format(
+                gettext("Complete items now: {complete}. They need more responses again.").format(
                     complete=number_format(complete, force_grouping=True)
                 )
             )
@@ -216,13 +216,13 @@ def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
     ]
     if number := done.count():
         said.append(
-            gettext("Complete of these afterwards: {number}. They will be resolved.").format(
+            gettext("Complete items after this change: {number}. They will be resolved.").format(
                 number=number_format(number, force_grouping=True)
             )
         )
     if beyond:
         said.append(
-            gettext("With more responses than that: {beyond}. All responses are kept and count.").format(
+            gettext("Items with more responses: {beyond}. All responses are kept and count.").format(
                 beyond=number_format(beyond, force_grouping=True)
             )
         )

@@ -156,7 +156,7 @@ VERBS: Final = {
     ("submitted", "leased"): gettext_noop("withdrew the submission to change it"),
     ("leased", "skipped"): gettext_noop("skipped the item"),
     ("returned", "skipped"): gettext_noop("skipped the item"),
-    ("leased", "returned"): gettext_noop("gave the item back"),
+    ("leased", "returned"): gettext_noop("returned the item"),
     ("complete", "adjudication"): gettext_noop("asked for adjudication"),
     ("complete", gettext_noop("one more")): gettext_noop("asked for one more annotator"),
     ("complete", "accepted"): gettext_noop("accepted the agreed response"),

@@ -404,7 +404,9 @@ def _examples(batch: Batch, ids: Sequence[str]) -> dict[str, Example | str]:
             for name in (row.external_id, row.public_id):
                 twice = name in found and name == row.external_id
                 found[name] = (
-                    gettext("several sources have an example {name!r}; use its id here.").format(name=name)
+                    gettext("several sources have an example {name!r}; use its id in this project.").format(
+                        name=name
+                    )
                     if twice
                     else row
                 )

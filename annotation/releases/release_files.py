@@ -602,9 +602,7 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
         raise Difference(f"{MANIFEST}: counts.{name} cannot be recomputed")
     for batch in manifest["batches"]:
         if digest(batch["settings"]) != batch["settings_digest"]:
-            raise Difference(
-                f"{MANIFEST}: the settings of batch {batch['name']!r} are not those of their digest"
-            )
+            raise Difference(f"{MANIFEST}: the settings of batch {batch['name']!r} do not match their digest")
     texts = {(entry["type"], entry["number"]): digest(entry["text"]) for entry in manifest["guidelines"]}
     seconds = []
     for record in raw.annotations:
@@ -617,7 +615,9 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
                 f"annotation {record['id']} was made under"
             )
         if not record["place"]["added"] and record["place"]["number"] > batch.get("places", batch["overlap"]):
-            raise Difference(f"annotations.jsonl: {record['id']} sits on a place beyond those of its batch")
+            raise Difference(
+                f"annotations.jsonl: {record['id']} has a slot number above the number of slots of its batch"
+            )
     _check_hours(manifest, math.fsum(seconds) / 3600)
 
 
@@ -755,7 +755,7 @@ def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
     except Exception as error:
         raise Difference(f"annotations.jsonl: {record['id']} breaks its contract: {error}") from None
     if canonical(again) != canonical(_as_of_now(task, record["response"])):
-        raise Difference(f"annotations.jsonl: {record['id']}: the stored response reads back differently")
+        raise Difference(f"annotations.jsonl: {record['id']}: the stored response is not in canonical form")
 
 
 def _as_of_now(task: TaskType, stored: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -858,7 +858,7 @@ def _outcome(
             made = merged.outcomes if isinstance(merged, Accepted) else ()
             if [task.envelope(one.response, item) for one in made] != [_as_of_now(task, stored)]:
                 id = next(id for id in outcome["annotations"] if annotations[id]["response"] != stored)
-                raise Difference(f"{where}: annotation {id} says something else than the outcome it supports")
+                raise Difference(f"{where}: annotation {id} differs from the outcome it supports")
             return made[0].response
         return task.read(stored, item)
     except Difference:

@@ -688,9 +688,9 @@ class _Comparing:
             )
         else:
             words = ngettext(
-                "its split for {overlap} person per item needs {needed} annotator; the project has "
+                "its fixed allocation for {overlap} person per item needs {needed} annotator; the project has "
                 "{here}. Apply the file again when they have joined.",
-                "its split for {overlap} people per item needs {needed} annotators; the project has "
+                "its fixed allocation for {overlap} people per item needs {needed} annotators; the project has "
                 "{here}. Apply the file again when they have joined.",
                 needed,
             ).format(overlap=wanted.overlap, needed=needed, here=here)
@@ -966,7 +966,7 @@ def _in_words(work: Work, number: int | None) -> str:
             )
         )
     if work.strategy == "everyone":
-        parts.append(gettext("everyone annotates everything"))
+        parts.append(gettext("every annotator gets every item"))
     else:
         parts.append(gettext(OVERLAP[work.strategy]).format(overlap=work.overlap))
     return f"{'; '.join(parts)}."

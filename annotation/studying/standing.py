@@ -385,13 +385,13 @@ def _drawn_from_people(works: list[Work]) -> list[str]:
         )
         if made_in:
             elsewhere = gettext(
-                "Elsewhere it waits for examples that people create in {batches}. Apply the file again "
-                "afterwards."
+                "On another site, the batch waits for examples that people create in {batches}. Apply the "
+                "file again afterwards."
             ).format(batches=quoted(made_in))
         else:
             elsewhere = gettext(
-                "No batch of the file creates such examples, so the file cannot be applied elsewhere. "
-                "Remove this batch first."
+                "No batch of the file creates such examples, so the file cannot be applied on another "
+                "site. Remove this batch first."
             )
         notes.append(f"{drawn} {elsewhere}")
     return notes

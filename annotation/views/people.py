@@ -286,8 +286,8 @@ def _with_freed(said: str, freed: int) -> str:
     if not freed:
         return said
     more = ngettext(
-        "{freed} reserved item was released to the pool.",
-        "{freed} reserved items were released to the pool.",
+        "{freed} reserved item is available again.",
+        "{freed} reserved items are available again.",
         freed,
     )
     return f"{said} {more.format(freed=freed)}"

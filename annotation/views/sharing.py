@@ -331,8 +331,8 @@ MEANING = {
     ),
     "resume": gettext_noop("Annotators get items again."),
     "close": gettext_noop(
-        "A closed batch cannot be reopened and accepts no responses. Items in progress are "
-        "lost; complete items are resolved."
+        "A closed batch cannot be reopened and accepts no responses. Items in progress "
+        "can no longer be submitted; drafts are kept. Complete items are resolved."
     ),
 }
 

@@ -147,7 +147,7 @@ def _read(file: Path, name: str) -> Any:
     except FileNotFoundError:
         return None
     except ValueError as error:
-        log.warning("The index %s is created again: %s", file, error)
+        log.warning("Rebuilding the index %s: %s", file, error)
         file.unlink(missing_ok=True)
         return None
 

@@ -94,9 +94,9 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
         raise Refused(
             "invalid_request",
             ngettext(
-                "A split with {overlap} person per item needs {overlap} annotator; the project has "
+                "A fixed allocation with {overlap} person per item needs {overlap} annotator; the project has "
                 "{people}. Invite more.",
-                "A split with {overlap} people per item needs {overlap} annotators; the project has "
+                "A fixed allocation with {overlap} people per item needs {overlap} annotators; the project has "
                 "{people}. Invite more, or lower the number of people per item.",
                 batch.overlap,
             ).format(overlap=batch.overlap, people=people),

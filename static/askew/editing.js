@@ -185,7 +185,7 @@ export class Editing extends Changing {
     const { limit } = this.grid;
     if (number <= Math.max(FREE, limit ?? MOST)) return null;
     const allowed = counted(limit ?? MOST, "at most {0} change is allowed.", "at most {0} are allowed.");
-    return t`Not changed: ${count(number, what)} at once; ${allowed}`;
+    return t`Nothing was changed: ${count(number, what)} is too much at once; ${allowed}`;
   }
 
   removeAllowed(rows, columns, kept) {

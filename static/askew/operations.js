@@ -201,7 +201,7 @@ class Rows {
 
 function expect(what, found, old) {
   if (!equal(found, old)) {
-    const made = `${what} holds ${JSON.stringify(found)}, and the operation was made for ${JSON.stringify(old)}`;
+    const made = `${what} contains ${JSON.stringify(found)}, but the operation expects ${JSON.stringify(old)}`;
     throw new OperationError("stale_base", `${made}; start again from this table`);
   }
 }

@@ -19,7 +19,7 @@ const AGAIN = [2, 4, 8, 15, 15, 30]; // seconds until a model that was busy or a
 const POLL = 1_500; // ms between two looks at a try that is answered in the background
 const MOST_CELLS = 4; // that the model looked at, named in words
 const ASKING = t("Asking the model…");
-const EARLIER = t("This is for an earlier version.");
+const EARLIER = t("This model answer is for an earlier version.");
 const PASSING = [ASKING, EARLIER]; // said for a moment, or saying it already
 const BEFORE = t("The answers above are for an earlier version.");
 

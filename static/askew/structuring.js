@@ -15,7 +15,7 @@ export class Structuring extends Changing {
     const keys = {
       rows: t("X removes the row, Space chooses it,"),
       columns: t("X removes the column, Space chooses it,"),
-      null: t("X removes the row, in the header the column. Shift Space and Control Space choose rows and columns,"),
+      null: t("X removes the row, in the header the column. Shift Space and Ctrl Space choose rows and columns,"),
     }[this.only];
     this.help = t`${keys} K keeps only what is chosen. Escape leaves the table.`;
   }

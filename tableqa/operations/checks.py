@@ -39,7 +39,7 @@ def stale(what: str, found: object, expected: object) -> OperationError:
     return OperationError(
         "stale_base",
         gettext(
-            "{what} holds {short}, and the operation was made for {short_2}; start again from this table"
+            "{what} contains {short}, but the operation expects {short_2}; start again from this table"
         ).format(what=what, short=short(found), short_2=short(expected)),
     )
 

@@ -37,7 +37,7 @@ class Delimiter:
             )
         if self.at not in get_args(At):
             raise SplitError(
-                gettext("The place of a delimiter must be {value}, not {at!r}.").format(
+                gettext("The position of a delimiter must be {value}, not {at!r}.").format(
                     value=", ".join(get_args(At)), at=self.at
                 )
             )

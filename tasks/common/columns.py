@@ -257,8 +257,8 @@ class Taking(ColumnKind):
                 "default": "require",
                 "title": gettext_noop("Answer cells"),
                 "description": gettext_noop(
-                    "What happens if answer cells are removed without a reason and the rest does not "
-                    "imply them."
+                    "What happens if answer cells are removed without a reason and they cannot be "
+                    "worked out from the rest."
                 ),
             },
             "contract": CONTRACT_SETTING,

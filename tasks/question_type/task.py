@@ -189,7 +189,7 @@ class QuestionType(TaskType):
             "95 % CI: Wilson. FREB-TQA (table 2) reports 93.81 for extraction (both combined) and "
             "83.42 for reasoning (rule)."
         )
-        return [Report(gettext("Precision of the suggesters"), columns, tuple(lines), note)]
+        return [Report(gettext("Precision of the suggestions"), columns, tuple(lines), note)]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None

@@ -182,6 +182,6 @@ def test_the_commands_say_what_was_made_again_and_where_a_format_has_nothing(tmp
     assert "no benchmark file: the format lftqa has no record for the data of this project" in said.getvalue()
     said = StringIO()
     call_command("verify_release", tmp_path / "lftqa", stdout=said)
-    assert "56 automatic perturbations made again" in said.getvalue()
+    assert "56 automatic perturbations recomputed" in said.getvalue()
     with pytest.raises(CommandError):
         call_command("verify_release", tmp_path, stdout=said)

@@ -93,7 +93,7 @@ def test_the_page_says_how_many_items_become_free(split: tuple[World, Batch]) ->
     )
     page = mara.post(address, follow=True).content.decode()
 
-    assert "3 reserved items were released to the pool." in page
+    assert "3 reserved items are available again." in page
     assert not Place.objects.filter(reserved_for=world.ada).exists()
 
 

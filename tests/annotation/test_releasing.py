@@ -320,7 +320,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_registered(
         ("annotations.jsonl", lambda lines: lines.append(lines[0]), "appears 2 times"),
         ("decisions.jsonl", lambda lines: lines.append(lines[0]), "appears 2 times"),
         ("annotations.jsonl", lambda lines: lines[0].update(newest=False), "'newest' does not fit"),
-        ("annotations.jsonl", lambda lines: lines[0]["response"].update(more=1), "reads back differently"),
+        ("annotations.jsonl", lambda lines: lines[0]["response"].update(more=1), "is not in canonical form"),
     ],
 )
 def test_records_that_contradict_each_other_are_found(

@@ -103,7 +103,7 @@ def test_a_larger_overlap_is_said_and_opens_complete_items_again(ten: World, mar
     asked = text(mara.post(address, {"overlap": "3"}))
     assert "1 item is decided: no change." in asked
     assert f"{9 - waiting} items are undecided: 1 more slot for each." in asked
-    assert "Complete of these now: 1. They need more responses again." in asked
+    assert "Complete items now: 1. They need more responses again." in asked
     mara.post(address, {"overlap": "3", "confirmed": "yes"})
     assert Batch.objects.get(pk=batch.pk).overlap == 3
     assert not Item.objects.filter(batch=batch, due_at__isnull=False).exists()
@@ -120,7 +120,7 @@ def test_a_smaller_overlap_keeps_every_response_and_completes_what_has_enough(
     assert skipped is not None
     annotating.skip(assignment=skipped, reason="unclear", now=NOON)
     found = changing.effects(batch, {"overlap": 1})
-    assert "Complete of these afterwards: 1. They will be resolved." in found
+    assert "Complete items after this change: 1. They will be resolved." in found
     changing.change(batch=batch, wanted={"overlap": 1}, by=ten.mara, now=NOON)
     assert Assignment.objects.filter(batch=batch).submitted().count() == responses
     adjudicating.resolve_batch(batch=batch, now=NOON)
@@ -165,7 +165,7 @@ def test_batches_are_closed_together_after_a_page_that_says_what_is_lost(ten: Wo
     given = {"batches": [one.public_id, two.public_id, planned.public_id], "action": "close"}
     asked = text(mara.post(address, given))
     assert "Close 2 batches?" in asked
-    assert "Items in progress are lost" in asked
+    assert "Items in progress can no longer be submitted; drafts are kept." in asked
     assert "One: 1 in progress, 0 complete, 2 incomplete." in asked
     assert "Three is planned and stays unchanged." in asked
     assert Batch.objects.get(pk=one.pk).state == "open"

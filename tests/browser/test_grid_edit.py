@@ -414,13 +414,13 @@ def test_changing_thousands_of_cells_at_once_is_refused_with_a_reason(
     for act in (lambda: grid.press("Delete"), lambda: grid.press("Backspace"), lambda: paste_many(grid)):
         grid.press("Control+Home", "Control+a")
         act()
-        expect(told).to_have_text(f"Not changed: 4800 cells at once; {reason}")
+        expect(told).to_have_text(f"Nothing was changed: 4800 cells is too much at once; {reason}")
         assert grid.get("operations") == []
         grid.press("ArrowDown")
-        expect(told).to_have_text(f"Not changed: 4800 cells at once; {reason}")
+        expect(told).to_have_text(f"Nothing was changed: 4800 cells is too much at once; {reason}")
     if limit is not None:
         grid.press("Control+a", "Alt+Delete")
-        expect(told).to_have_text(f"Not changed: 600 rows at once; {reason}")
+        expect(told).to_have_text(f"Nothing was changed: 600 rows is too much at once; {reason}")
         assert grid.get("operations") == []
 
 

@@ -482,7 +482,7 @@ def test_a_column_whose_source_is_removed_as_well_is_pointed_out(begin: Any) -> 
 @pytest.mark.console_may_say("422")
 def test_the_only_column_of_the_answer_stays_until_somebody_says_how_it_follows(begin: Any) -> None:
     ada, batch = begin("column_masking", MEDALS)
-    expect(ada.line("Nation")).to_contain_text("holds the answer")
+    expect(ada.line("Nation")).to_contain_text("contains the answer")
     ada.press("ArrowDown", " ")
     expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text(
         "“Puerto Rico” is in no other column"
@@ -523,9 +523,9 @@ def test_what_leaves_the_row_of_the_answer_open_is_not_said_to_follow(
     ada = Somebody(annotating(new_context, live_server.url, world.ada, batch))
     number, points, year = (ada.page.locator(f"[data-line=c{place}]") for place in (0, 4, 5))
     expect(number).to_contain_text("No. counts the rows: 1 in the first, 2 in the second")
-    expect(year).to_contain_text("values increase steadily; the start is not implied")
+    expect(year).to_contain_text("values increase steadily; the first value cannot be worked out")
     expect(points).to_contain_text(
-        "can be worked out from others, except in the answer row, holds the answer"
+        "can be worked out from others, except in the answer row, contains the answer"
     )
     ada.press("End", " ")
     expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text("“2005” is in no other column")

@@ -167,7 +167,7 @@ def test_every_rule_fits_a_kind_and_its_schema_holds() -> None:
         ("question_type", {"most": 5}, "name one of the rules"),
         ("question_type", {"rule": ["majority"]}, "there is no rule"),
         ("question_type", "majority", "write an object"),
-        ("question_type", {"rule": "majority", "most": 2}, "less than the overlap of 3"),
+        ("question_type", {"rule": "majority", "most": 2}, "less than the 3 people per item"),
         ("answer_check", {"rule": "majority"}, "These fit: given."),
     ],
 )

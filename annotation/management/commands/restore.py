@@ -21,9 +21,9 @@ class Command(BaseCommand):
             found = (backing_up.read if options["check"] else backing_up.restore)(options["folder"])
         except backing_up.Impossible as why:
             raise CommandError(str(why)) from None
-        done = "whole" if options["check"] else "restored"
+        done = "complete" if options["check"] else "restored"
         self.stdout.write(
-            f"{options['folder']}, made {found.made_at}: {done}, {sum(found.rows.values()):,} rows."
+            f"{options['folder']}, created {found.made_at}: {done}, {sum(found.rows.values()):,} rows."
         )
         if not options["check"]:
             self.stdout.write("Next: ./run manage migrate, then ./run manage doctor.")

@@ -27,6 +27,6 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Verified: {checked['files']} files, {checked['annotations']} annotations, "
             f"{checked['decisions']} decisions, {checked['replayed']} tables replayed, "
-            f"{checked['made_again']} automatic perturbations made again, "
+            f"{checked['made_again']} automatic perturbations recomputed, "
             f"{checked['figures']} agreement figures recomputed."
         )

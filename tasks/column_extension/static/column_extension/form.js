@@ -201,7 +201,7 @@ class AskewExtension extends ColumnList {
       more: make("button", { type: "button", className: "quiet small", textContent: t("Show more rows") }),
     });
     how.append(...WAYS.map(([value, words]) => new Option(words, value)));
-    at.append(new Option(t("at every place"), "every"), new Option(t("only the first"), "first"), new Option(t("only the last"), "last"));
+    at.append(new Option(t("at every position"), "every"), new Option(t("only the first"), "first"), new Option(t("only the last"), "last"));
     const row = make("div", { className: "apply" });
     row.append(labelled(t("How"), how), labelled(t("Where"), at), labelled(t("Parts"), number), labelled("", text, "whole"));
     const apply = make("button", { type: "button", className: "primary", textContent: t("Split") });

@@ -77,7 +77,7 @@ class AskewMasking extends ColumnList {
 
 function note(evidence, good, given, answer) {
   const follows = given.length ? from(given) : good.length ? t("can no longer be worked out") : hint(evidence);
-  return [follows, answer ? t("holds the answer") : ""].filter(Boolean).join(", ");
+  return [follows, answer ? t("contains the answer") : ""].filter(Boolean).join(", ");
 }
 
 /* From what it follows: other columns, or the order of the rows; and whether that reaches the answer. */
@@ -91,7 +91,7 @@ function from(given) {
 function hint(evidence) {
   if (evidence.some(({ tells }) => tells)) return t("can be worked out in some rows only");
   if (evidence.some(({ sources }) => sources.length)) return t("related to other columns, but cannot be worked out");
-  if (evidence.some(({ kind }) => kind === "running_number")) return t("values increase steadily; the start is not implied");
+  if (evidence.some(({ kind }) => kind === "running_number")) return t("values increase steadily; the first value cannot be worked out");
   return evidence.length ? t("the same in every row") : "";
 }
 
