@@ -289,7 +289,7 @@ def test_the_states_of_the_checklist_are_the_same_words_in_the_browser_and_on_th
 
 
 @pytest.mark.parametrize(
-    "kept, english, german",
+    ("kept", "english", "german"),
     [
         ("put right", "corrected", "berichtigt"),
         ("entry changed", "entry requirements changed", "Zugangsvoraussetzungen geändert"),

@@ -271,7 +271,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(world: World, released: Path) 
         (("guidelines", 0, "text"), "# Other\n", "guidelines 1"),
         (("guidelines",), [], "guidelines 1"),
         (("batches", 0, "settings"), {"at_most": 9}, "settings of batch"),
-        (("batches", 0, "overlap"), 1, "beyond those of its batch"),
+        (("batches", 0, "overlap"), 1, "above the number of slots"),
         (("surprise",), 1, "'surprise' is not one"),
         (("batches",), None, "form of a release"),
         (("agreement",), None, "form of a release"),
