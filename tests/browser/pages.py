@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -47,13 +48,34 @@ def annotating(
     return page
 
 
+def intercept(page: Page, pattern: str, handler: Callable[[Route], Any], **more: Any) -> None:
+    """`page.route` on a page that is loaded, in force at return: Chromium says so a moment before it is.
+
+    Requests of the page itself tell: they are sent until the first one is intercepted.
+    """
+    page.route(pattern, handler, **more)
+    caught: list[Route] = []
+
+    def catch(route: Route) -> None:
+        caught.append(route)
+        route.fulfill(body="")
+
+    page.route(_PROBE, catch)
+    while not caught:
+        page.evaluate("fetch('/healthz?probe').then(() => null)")
+    page.unroute(_PROBE)
+
+
+_PROBE = re.compile(r"/healthz\?probe$")
+
+
 class HeldRequests:
     """Requests of a page that wait until the test lets them be answered or fail."""
 
     def __init__(self, page: Page, pattern: str) -> None:
         self.page = page
         self.routes: list[Route] = []
-        page.route(pattern, lambda route: self.routes.append(route))
+        intercept(page, pattern, lambda route: self.routes.append(route))
 
     def take(self) -> Route:
         """The oldest held request, once there is one: the event of a request comes before it can be answered."""

@@ -15,7 +15,7 @@ from annotation import doctor
 from annotation.journeys import assigning
 from annotation.models import Annotation, Batch, Draft
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import HeldRequests, annotating, takes_keys
+from tests.browser.pages import HeldRequests, annotating, intercept, takes_keys
 from tests.browser.test_road import AXE
 
 
@@ -40,7 +40,7 @@ def test_a_submission_whose_answer_was_lost_is_one_submission(
         lost.append(answer.status)
         route.abort()
 
-    page.route("**/submit/", lose_the_answer, times=1)
+    intercept(page, "**/submit/", lose_the_answer, times=1)
     page.keyboard.press("1")
     expect(page.locator(".question")).not_to_have_text(question)
     assert lost == [200]

@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotation.models import Annotation, Draft
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, signed_in, takes_keys
+from tests.browser.pages import annotating, intercept, signed_in, takes_keys
 from tests.tasks.test_contract import KINDS
 
 AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -383,7 +383,7 @@ def test_that_the_list_of_keys_does_not_come_is_said_and_it_is_asked_for_again(
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1), viewport=DESK)
     first = question(page)
-    page.route("**/askew/all-keys*.js", lambda route: route.abort())
+    intercept(page, "**/askew/all-keys*.js", lambda route: route.abort())
     page.keyboard.press("?")
     page.keyboard.press("1")  # the list has the keys, whatever stands in it
     expect(page.locator("dialog[open]")).to_contain_text("The server cannot be reached.")

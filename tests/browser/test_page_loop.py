@@ -13,7 +13,7 @@ from annotation.models import Annotation, Assignment, Batch, Flag
 from annotation.quality import guidance
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
-from tests.browser.pages import annotating, takes_keys
+from tests.browser.pages import annotating, intercept, takes_keys
 from tests.browser.test_kinds_cells import questions
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -228,7 +228,7 @@ def test_an_answer_about_what_was_there_before_is_told_to_nobody(
 
     page.keyboard.press("1")
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
-    page.route("**/draft/", slowly)
+    intercept(page, "**/draft/", slowly)
     with page.expect_request("**/draft/"):
         write(page, "$110")
     page.keyboard.press("Escape")

@@ -15,7 +15,7 @@ from predictor import client, listing
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
-from tests.browser.pages import annotating, signed_in, takes_keys
+from tests.browser.pages import annotating, intercept, signed_in, takes_keys
 from tests.in_flight import wait_until_quiet
 from tests.predictor.scripted import Scripted, answer, chat_stub, scripted
 
@@ -255,7 +255,7 @@ def test_while_the_server_is_away_nobody_is_told_to_submit(
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     state(page, "answered")
-    page.route("**/predictions/", lambda route: route.abort())
+    intercept(page, "**/predictions/", lambda route: route.abort())
     type_question(page, "which year saw it in cinemas?")
     says = page.locator(".says")
     expect(says).to_contain_text("The server cannot be reached. Retrying soon.")
