@@ -41,7 +41,7 @@ def annotate(page: Page) -> None:
 
 
 def edit(page: Page) -> None:
-    """A table tilted by one cell, the new answer beside it, and what must hold."""
+    """A table changed in one cell, the new answer beside it, and the checklist."""
     follow(page, "Annotate Change the answer")
     page.locator("askew-annotate[data-ready]").wait_for()
     cell = page.get_by_role("gridcell", name=EDITED_CELL, exact=True).first
@@ -54,19 +54,19 @@ def edit(page: Page) -> None:
 
 
 def batch(page: Page) -> None:
-    """A finished batch: its accounts and its agreement."""
+    """A finished batch: its progress and its agreement."""
     follow(page, "Tilted tables")
     follow(page, "Question types, pilot")
 
 
 def adjudicate(page: Page) -> None:
-    """Responses side by side, without names."""
+    """Responses compared, without names."""
     follow(page, "Adjudicate Question types, pilot")
-    follow(page, "Begin with the first")
+    follow(page, "Start adjudicating")
 
 
 def release(page: Page) -> None:
-    """What went out, and the figures that can be recomputed from it."""
+    """What was released, and the figures that can be recomputed from it."""
     follow(page, "Tilted tables")
     follow(page, "pilot")
 
@@ -149,7 +149,7 @@ def demo() -> Iterator[dict[str, str]]:
             said = []
             for line in process.stdout:
                 said.append(line)
-                if line.startswith("Ctrl-C"):
+                if line.startswith("Press Ctrl-C"):
                     break
             yield links_in("".join(said))
         finally:
