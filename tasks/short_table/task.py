@@ -43,7 +43,7 @@ from tasks.contract import (
     TaskType,
 )
 
-ONLY = {
+ONLY: dict[tuple[str, ...], str] = {
     ("remove_row",): gettext_noop("Remove rows the question does not need"),
     ("remove_column",): gettext_noop("Remove columns the question does not need"),
 }
