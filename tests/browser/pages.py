@@ -49,11 +49,13 @@ def annotating(
 
 
 def intercept(page: Page, pattern: str, handler: Callable[[Route], Any], **more: Any) -> None:
-    """`page.route` on a page that is loaded, in force at return: Chromium says so a moment before it is.
+    """`page.route`, in force at return also on a page that is loaded: Chromium says so a moment before it is.
 
     Requests of the page itself tell: they are sent until the first one is intercepted.
     """
     page.route(pattern, handler, **more)
+    if page.url == "about:blank":
+        return  # from its first request on
     caught: list[Route] = []
 
     def catch(route: Route) -> None:

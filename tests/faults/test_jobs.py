@@ -269,7 +269,7 @@ def test_an_upload_that_finds_no_room_is_refused_in_words_and_leaves_nothing(wor
     folder = Path(settings.MEDIA_ROOT) / "uploads"
     before = set(folder.glob("*"))
     file = OnFullDisk("more.tsv", QUESTIONS.encode())
-    with pytest.raises(Refused, match=r"no room for more\.tsv"):
+    with pytest.raises(Refused, match=r"no space for more\.tsv"):
         importing.keep_upload(project=world.project, file=file, by=world.mara, now=NOON)
     assert set(folder.glob("*")) == before
     assert not Upload.objects.exists()
