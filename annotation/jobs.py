@@ -42,7 +42,7 @@ INTERNAL = sentence(
     "Internal error ({name}). Details are in the server log. Ask the site administrator.",
     "Internal error ({name}). Details are in the log.",
 )
-"""Kept with a job, in English, whoever reads it."""
+"""Stored with the job, in English."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 LOOP, MODELS = "loop", "models"

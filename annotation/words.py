@@ -223,4 +223,4 @@ CODES = (
         "None of the proposals will do, and I find nothing better.",
     ),
 )
-"""Words in which states and reasons are shown that are kept in others: the codes of events, of a return, a former reason."""
+"""Display texts of stored codes and former reasons: event states, return reasons, skip reasons."""

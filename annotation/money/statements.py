@@ -230,8 +230,10 @@ def _hours(project: Project, batches: Sequence[int], watermark: int, until: date
         .values_list("assignment__person_id", "made_at", "active_seconds")
     )
     zone = zoneinfo.ZoneInfo(project.time_zone)
-    found = rows.iterator(chunk_size=2_000)
-    days = _summed(((person, at.astimezone(zone).date()), seconds) for person, at, seconds in found)
+    days = _sum_hours(
+        ((person, made_at.astimezone(zone).date()), seconds)
+        for person, made_at, seconds in rows.iterator(chunk_size=2_000)
+    )
     in_it = math.fsum(days.values())
     beside = _beside(project, batches, until, in_it)
     exact = {
@@ -254,9 +256,9 @@ def _beside(project: Project, batches: Sequence[int], until: datetime, in_it: fl
         person__is_external=False,
     )
     rows = done.values_list("batch_id", "batch__purpose", "item__is_gold", "active_seconds")
-    kept = set(batches)
-    spent = _summed(
-        (purpose if batch not in kept else "gold" if is_gold else "", seconds)
+    released = set(batches)
+    spent = _sum_hours(
+        (purpose if batch not in released else "gold" if is_gold else "", seconds)
         for batch, purpose, is_gold, seconds in rows.iterator(chunk_size=2_000)
     )
     spent["not_submitted"] = max(0.0, spent.pop("", 0.0) - in_it)
@@ -264,12 +266,12 @@ def _beside(project: Project, batches: Sequence[int], until: datetime, in_it: fl
     return {name: spent[name] for name in order if round(spent.get(name, 0.0), DIGITS)}
 
 
-def _summed(seconds: Iterable[tuple[Any, float]]) -> dict[Any, float]:
-    """Hours by key. Sums are exact, so that the order in which a database reads rows changes no digit of a release."""
-    parts: defaultdict[Any, list[float]] = defaultdict(list)
-    for key, value in seconds:
-        parts[key].append(value)
-    return {key: math.fsum(values) / 3600 for key, values in parts.items()}
+def _sum_hours(pairs: Iterable[tuple[Any, float]]) -> dict[Any, float]:
+    """Hours per key, from pairs of key and seconds. Sums are exact: the order of database rows changes no digit."""
+    seconds: defaultdict[Any, list[float]] = defaultdict(list)
+    for key, value in pairs:
+        seconds[key].append(value)
+    return {key: math.fsum(values) / 3600 for key, values in seconds.items()}
 
 
 def _qualification(project: Project, until: datetime) -> list[dict[str, Any]]:
