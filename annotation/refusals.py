@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn
 
 from django.utils.translation import gettext
 
@@ -54,6 +55,14 @@ class Refused(Exception):
         self.detail = detail
         self.more = more
         super().__init__(detail)
+
+
+def refuse(code: str, text: str, /, *, more: Mapping[str, Any] | None = None, **values: object) -> NoReturn:
+    """Raise `Refused` with `text` in the reader's language and `values` in its placeholders.
+
+    text: a literal, which `./run manage messages` collects. more: additions to the problem document.
+    """
+    raise Refused(code, gettext(text).format(**values), **(more or {})) from None
 
 
 def require_storable(*texts: str) -> None:
