@@ -8,11 +8,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import connection
-from django.utils.translation import gettext
 
 from annotation.compiled import Insert, LastKey, Step
 from annotation.models import Assignment, Event, Person
-from annotation.refusals import Refused
+from annotation.refusals import refuse
 
 MAX_WAIT: Final = 600.0
 """Seconds that `wait_for_writers` waits before it gives up."""
@@ -104,12 +103,11 @@ def wait_for_writers() -> bool:
     waited, pause, deadline = bool(writers), FIRST_PAUSE, time.monotonic() + MAX_WAIT
     while writers:
         if time.monotonic() > deadline:
-            raise Refused(
+            refuse(
                 "still_writing",
-                gettext(
-                    "A transaction has been writing to the event log for {minutes} minutes. Wait for the "
-                    "import or command that holds it, or stop it. Then try again."
-                ).format(minutes=round(MAX_WAIT / 60)),
+                "A transaction has been writing to the event log for {minutes} minutes. Wait for the "
+                "import or command that holds it, or stop it. Then try again.",
+                minutes=round(MAX_WAIT / 60),
             )
         time.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE)

@@ -69,9 +69,8 @@ def require_storable(*texts: str) -> None:
     """Refuse texts that no file or database can keep (NUL, half a surrogate pair): at the door of every journey."""
     for text in texts:
         if reason := unstorable(text):
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext("The text contains {reason}, which cannot be saved. Remove it.").format(
-                    reason=reason
-                ),
+                "The text contains {reason}, which cannot be saved. Remove it.",
+                reason=reason,
             )

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotation.access import Actor, involved, where
 from annotation.models import Assignment, Batch, Exclusion, Item, Person, Project, Release
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.roles import Permission
 
 
@@ -100,12 +100,10 @@ def require_no_open_work(person: Person, project: Project) -> None:
     under_way = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
     at_work = Assignment.objects.filter(batch__in=under_way, person=person).exists()
     if at_work or (project.pk in where(Actor(person), Permission.ANNOTATE) and under_way.exists()):
-        raise Refused(
+        refuse(
             "still_involved",
-            gettext(
-                "You annotate in an open batch of this project. You can see its releases once the "
-                "batch is closed."
-            ),
+            "You annotate in an open batch of this project. You can see its releases once the "
+            "batch is closed.",
         )
 
 

@@ -26,7 +26,7 @@ from annotation import jobs
 from annotation.evaluation import evaluating
 from annotation.evaluation.evaluation_report import MOST_MODELS, ByRule, Numbers, Report, make_report, numbers
 from annotation.models import Job, Person, Release, Upload
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import Refused, refuse, require_storable
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
 from tableqa.canonical import canonical
@@ -64,28 +64,19 @@ def start(
     name = name.strip()
     require_storable(name)
     if not name or len(name) > LONGEST_NAME:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("Enter a model name of at most {longest_name} characters.").format(
-                longest_name=LONGEST_NAME
-            ),
+            "Enter a model name of at most {longest_name} characters.",
+            longest_name=LONGEST_NAME,
         )
     if (file is None) == (not predictor):
-        raise Refused(
-            "invalid_request", gettext("Upload a file of predictions or choose a predictor, not both.")
-        )
+        refuse("invalid_request", "Upload a file of predictions or choose a predictor, not both.")
     if runs(release).filter(ids__name=name).exclude(state=Job.State.FAILED).exists():
-        raise Refused(
-            "name_taken",
-            gettext("This release already has an evaluation of {name}. Choose another name.").format(
-                name=name
-            ),
+        refuse(
+            "name_taken", "This release already has an evaluation of {name}. Choose another name.", name=name
         )
     if predictor and predictor not in settings.PREDICTORS:
-        raise Refused(
-            "invalid_request",
-            gettext("The settings contain no predictor {predictor!r}.").format(predictor=predictor),
-        )
+        refuse("invalid_request", "The settings contain no predictor {predictor!r}.", predictor=predictor)
     ids: dict[str, Any] = {
         "release": release.pk,
         "name": name,
@@ -105,18 +96,19 @@ def start(
 def _require_predictions(file: UploadedFile, release: Release) -> None:
     name, size = str(file.name or "file"), file.size or 0
     if not size:
-        raise Refused("invalid_request", gettext("{name} is empty.").format(name=name))
+        refuse("invalid_request", "{name} is empty.", name=name)
     if size > MOST_UPLOAD:
         mend = gettext("Evaluate it on the command line: ./run manage evaluate")
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("{name} is larger than {value} MB. {fix}").format(
-                name=name, value=MOST_UPLOAD // 2**20, fix=mend
-            ),
+            "{name} is larger than {value} MB. {fix}",
+            name=name,
+            value=MOST_UPLOAD // 2**20,
+            fix=mend,
         )
     try:
         if not read_lines(cast("IO[bytes]", file), name, _sources(release)):
-            raise Refused("invalid_request", gettext("{name} contains no predictions.").format(name=name))
+            refuse("invalid_request", "{name} contains no predictions.", name=name)
     except EvaluationError as error:
         raise Refused("invalid_request", f"{error}.".replace("..", ".")) from None
 
@@ -196,10 +188,7 @@ def _models(predictions: Path) -> set[str]:
 def report(release: Release, chosen: Sequence[Job]) -> Report:
     """The report of some runs of a release that are done. Raises Refused where a file is not the one that was judged."""
     if not 1 <= len(chosen) <= MOST_MODELS:
-        raise Refused(
-            "invalid_request",
-            gettext("Choose 1 to {most_models} evaluations.").format(most_models=MOST_MODELS),
-        )
+        refuse("invalid_request", "Choose 1 to {most_models} evaluations.", most_models=MOST_MODELS)
     about = [
         ngettext(
             "{name}: {missing} instance skipped because it has no prediction.",

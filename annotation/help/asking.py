@@ -13,12 +13,11 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext
 
 import tableqa
 from annotation import jobs
 from annotation.models import Example, Job, ModelAnswer, Person, Project, Source
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from predictor import prompts
 from predictor.chat import ChatError, ChatModel
 from predictor.client import PATIENT, Unanswered, connect
@@ -49,30 +48,23 @@ def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> 
     """The model to ask, and what. Raises Refused(invalid_request) where the request makes no sense."""
     ask = purposes().get(purpose)
     if ask is None:
-        raise Refused(
-            "invalid_request",
-            gettext("The purpose must be one of {value}.").format(value=", ".join(purposes())),
-        )
+        refuse("invalid_request", "The purpose must be one of {value}.", value=", ".join(purposes()))
     if not 1 <= samples <= MOST_SAMPLES:
-        raise Refused(
-            "invalid_request",
-            gettext("Samples must be between 1 and {most_samples}.").format(most_samples=MOST_SAMPLES),
-        )
+        refuse("invalid_request", "Samples must be between 1 and {most_samples}.", most_samples=MOST_SAMPLES)
     if ask.several and (samples < 2 or temperature <= 0):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("{capitalize} needs at least two samples at a temperature above 0.").format(
-                capitalize=purpose.capitalize()
-            ),
+            "{capitalize} needs at least two samples at a temperature above 0.",
+            capitalize=purpose.capitalize(),
         )
     entry = settings.PREDICTORS.get(predictor)
     if entry is not None and entry["protocol"] == "predict":
         if not ask.points:
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext("{predictor} only answers questions; {purpose} needs a language model.").format(
-                    predictor=predictor, purpose=purpose
-                ),
+                "{predictor} only answers questions; {purpose} needs a language model.",
+                predictor=predictor,
+                purpose=purpose,
             )
         try:
             return Asked(ask, entry, connect(entry).identity(within=PATIENT), None)
@@ -114,12 +106,13 @@ def ask_model(
         try:
             data = _answer(asked, row.example(), samples, temperature)
         except (ChatError, Unanswered) as error:
-            raise Refused(
+            refuse(
                 "predictor_failed",
-                gettext("{error} {value} of {number} examples are done and saved.").format(
-                    error=error, value=done - 1, number=len(keys)
-                ),
-            ) from None
+                "{error} {value} of {number} examples are done and saved.",
+                error=error,
+                value=done - 1,
+                number=len(keys),
+            )
         ModelAnswer.objects.create(example=row, purpose=purpose, model=asked.name, data=data, made_at=now())
         progress(done, len(keys))
     return len(keys)

@@ -36,7 +36,7 @@ from annotation.models import (
     Telling,
     Trial,
 )
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.work import lending
 from tableqa import likeness
 from tableqa.language import kept_list
@@ -337,23 +337,19 @@ def handle(
     if assignment.state == Assignment.State.SUBMITTED:
         raise _submitted()
     if act not in Handling.Act.values:
-        raise Refused(
-            "invalid_request",
-            gettext("The action must be one of {values}.").format(values=", ".join(Handling.Act.values)),
+        refuse(
+            "invalid_request", "The action must be one of {values}.", values=", ".join(Handling.Act.values)
         )
     wrong = [name for name in ERRORS if name in errors]
     if len(wrong) != len(set(errors)):
-        raise Refused(
-            "invalid_request", gettext("Errors must be any of {errors}.").format(errors=", ".join(ERRORS))
-        )
+        refuse("invalid_request", "Errors must be any of {errors}.", errors=", ".join(ERRORS))
     if (act == Handling.Act.REJECTED) != bool(wrong):
-        raise Refused(
-            "invalid_request",
-            gettext("Name the errors of a rejected proposal. Leave them empty for other proposals."),
+        refuse(
+            "invalid_request", "Name the errors of a rejected proposal. Leave them empty for other proposals."
         )
     telling = Telling.objects.filter(assignment=assignment, proposal__public_id=proposal).first()
     if telling is None:
-        raise Refused("invalid_request", gettext("You were not shown this proposal."))
+        refuse("invalid_request", "You were not shown this proposal.")
     with transaction.atomic():
         # In turn with a submission: what was taken before it counts for it, and nothing comes after.
         now_state = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).state
@@ -462,49 +458,34 @@ def check(
 ) -> dict[str, Any]:
     """What makes the proposals of a new batch, checked and filled up. Raises Refused(invalid_request)."""
     if help not in ("", "offered", "filled"):
-        raise Refused("invalid_request", gettext("Proposals must be one of offered, filled or none."))
+        refuse("invalid_request", "Proposals must be one of offered, filled or none.")
     if not help:
         if given or unhelped:
-            raise Refused(
-                "invalid_request", gettext("Choose how proposals are shown, or leave their settings empty.")
-            )
+            refuse("invalid_request", "Choose how proposals are shown, or leave their settings empty.")
         return {}
     if not task.proposes:
-        raise Refused(
-            "invalid_request",
-            gettext("There are no proposals for {title}.").format(title=task.title.lower()),
-        )
+        refuse("invalid_request", "There are no proposals for {title}.", title=task.title.lower())
     if not 0 <= unhelped <= MOST_UNHELPED:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("The control share must be 0 to {most_unhelped} percent.").format(
-                most_unhelped=MOST_UNHELPED
-            ),
+            "The control share must be 0 to {most_unhelped} percent.",
+            most_unhelped=MOST_UNHELPED,
         )
     if unknown := sorted(given.keys() - {"rules", "models", "repetitions", "search"}):
-        raise Refused(
-            "invalid_request",
-            gettext("Proposals have no setting {unknown}.").format(unknown=", ".join(unknown)),
-        )
+        refuse("invalid_request", "Proposals have no setting {unknown}.", unknown=", ".join(unknown))
     models, repetitions = list(given.get("models", ())), given.get("repetitions", REPETITIONS)
     for name in models:
         if predictors.get(name, {}).get("protocol") != "chat":
-            raise Refused(
-                "invalid_request",
-                gettext("There is no language model {name!r}.").format(name=name),
-            )
+            refuse("invalid_request", "There is no language model {name!r}.", name=name)
     if type(repetitions) is not int or not 1 <= repetitions <= MOST_REPETITIONS:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("Repetitions must be between 1 and {most_repetitions}.").format(
-                most_repetitions=MOST_REPETITIONS
-            ),
+            "Repetitions must be between 1 and {most_repetitions}.",
+            most_repetitions=MOST_REPETITIONS,
         )
     rules = bool(given.get("rules", not models))
     if not rules and not models:
-        raise Refused(
-            "invalid_request", gettext("Choose rules, a language model, or both as the origin of proposals.")
-        )
+        refuse("invalid_request", "Choose rules, a language model, or both as the origin of proposals.")
     found: dict[str, Any] = {"rules": rules, "models": models, "search": bool(given.get("search", False))}
     return {**found, "repetitions": repetitions} if models else found
 

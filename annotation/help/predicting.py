@@ -27,7 +27,7 @@ import tasks.contract
 from annotation import jobs
 from annotation.help import judging, tries
 from annotation.models import Assignment, Batch, Decision, Item, Job, Outcome, Person, Project, Try
-from annotation.refusals import Refused
+from annotation.refusals import refuse
 from predictor.chat import ChatError
 from predictor.client import LIVE, PATIENT, Unanswered, connect
 from predictor.configuration import chat_model, is_live
@@ -129,10 +129,7 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
     if assignment.state == Assignment.State.SUBMITTED:
         if kind == "preview":
             return Seen("stale", gettext(WORDS["stale"]), tries=tries.of_person(assignment))
-        raise Refused(
-            "already_submitted",
-            gettext("This item is submitted. Undo the submission to check another change."),
-        )
+        refuse("already_submitted", "This item is submitted. Undo the submission to check another change.")
     batch, item = assignment.batch, assignment.plain_item
     asked = _asked(batch.task(), item, response)
     counted = tries.of_person(assignment)
@@ -213,18 +210,16 @@ def freeze(batch: Batch, model: str) -> bool:
 
 def _asked(task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any]) -> judging.Asked:
     if len(str(response)) > MOST_BYTES:
-        raise Refused(
-            "draft_too_large",
-            gettext("The response is larger than {value} kB. Shorten it.").format(value=MOST_BYTES // 1024),
+        refuse(
+            "draft_too_large", "The response is larger than {value} kB. Shorten it.", value=MOST_BYTES // 1024
         )
     if response.get("base", item.base) != item.base:
-        raise Refused("invalid_request", gettext("The response belongs to another table. Reload the item."))
+        refuse("invalid_request", "The response belongs to another table. Reload the item.")
     if reason := unstorable_in(response):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("The response contains {reason}, which cannot be saved. Remove it.").format(
-                reason=reason
-            ),
+            "The response contains {reason}, which cannot be saved. Remove it.",
+            reason=reason,
         )
     return judging.asked(task, item, response.get("data"))
 
@@ -481,18 +476,14 @@ def start_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetim
     """
     task = batch.task()
     if task.predicts != "live":
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("{title} creates no questions that a model could answer.").format(
-                title=task.title.lower()
-            ),
+            "{title} creates no questions that a model could answer.",
+            title=task.title.lower(),
         )
     others = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
     if predictor not in others:
-        raise Refused(
-            "invalid_request",
-            gettext("Available models: {value}.").format(value=", ".join(others) or gettext("none")),
-        )
+        refuse("invalid_request", "Available models: {value}.", value=", ".join(others) or gettext("none"))
     submitted = Assignment.objects.filter(batch=batch).submitted()
     submitted = submitted.exclude(
         Exists(Try.objects.filter(annotation=OuterRef("annotation"), predictor=predictor))

@@ -21,7 +21,6 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
-from django.utils.translation import gettext
 
 import tableqa
 import tasks.contract
@@ -42,7 +41,7 @@ from annotation.models import (
     StoredTable,
     Trial,
 )
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.work import lending
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import chat_model
@@ -150,10 +149,10 @@ def to_source(*, batch: Batch, size: int, seed: int, by: Person | None, now: dat
     once = {(item, made): key for key, item, made in reversed(rows)}
     chosen = random.Random(f"rated:{seed}").sample(sorted(once.values()), min(size, len(once)))
     if not chosen:
-        raise Refused("nothing_to_release", gettext("{name} has no proposals yet.").format(name=batch.name))
+        refuse("nothing_to_release", "{name} has no proposals yet.", name=batch.name)
     name = f"Proposals of {batch.name}"[:120]
     if Source.objects.filter(project=batch.project_id, name=name).exists():
-        raise Refused("name_taken", gettext("A source {name!r} already exists.").format(name=name))
+        refuse("name_taken", "A source {name!r} already exists.", name=name)
     found = [_alone(key) for key in sorted(chosen)]
     beneath = Source.objects.filter(examples__items__batch=batch).distinct().order_by("name")
     with transaction.atomic():
@@ -306,10 +305,7 @@ class Asked:
             )
         except ChatError as error:
             if error.kind == "away":
-                raise Refused(
-                    "predictor_failed",
-                    gettext("{error} Proposals received so far are saved.").format(error=error),
-                ) from None
+                refuse("predictor_failed", "{error} Proposals received so far are saved.", error=error)
             text, reason = error.text, str(error)
         read = Read(Reply.Outcome.REFUSED, reason) if reason else read_reply(text, self.task, wanted, plain)
         proposal, said = None, read.outcome

@@ -21,7 +21,6 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext
 
 from annotation import events, jobs
 from annotation.database import failures
@@ -42,7 +41,7 @@ from annotation.models import (
     Release,
     SentBack,
 )
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.work import left_over, lineage, places, queue, revisions
 from tableqa.canonical import canonical
@@ -382,12 +381,12 @@ def decide(
     note = note.strip() or exclude.strip()
     require_storable(note, exclude)
     if [bool(choose), response is not None, bool(exclude.strip())].count(True) != 1:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("Choose responses, write a response, or exclude the item. Do only one of the three."),
+            "Choose responses, write a response, or exclude the item. Do only one of the three.",
         )
     if not note:
-        raise Refused("invalid_request", gettext("Give a reason for the decision."))
+        refuse("invalid_request", "Give a reason for the decision.")
     with transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)
@@ -411,11 +410,10 @@ def decide(
             outcomes = tuple(Resolved(c.response, (index,)) for index, c in enumerate(chosen))
             resolution = _merged(task.uphold([c.response for c in chosen], plain), outcomes)
         if not isinstance(resolution, Accepted):
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext("These responses cannot be accepted together: {reason}").format(
-                    reason=resolution.reason
-                ),
+                "These responses cannot be accepted together: {reason}",
+                reason=resolution.reason,
             )
         return _write(item, resolution, annotations, by=by, note=note, based_on=rests_on, now=now)
 
@@ -429,9 +427,7 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) 
     """
     require_storable(note)
     if not note.strip():
-        raise Refused(
-            "invalid_request", gettext("Write what is wrong with the response. The author sees this note.")
-        )
+        refuse("invalid_request", "Write what is wrong with the response. The author sees this note.")
     with transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)
@@ -439,18 +435,16 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) 
         annotation = candidate.annotation
         assignment = annotation.assignment
         if item.batch.closed_at is not None:
-            raise Refused(
+            refuse(
                 "batch_closed",
-                gettext("The batch is closed, so responses cannot be sent back. Decide or exclude the item."),
+                "The batch is closed, so responses cannot be sent back. Decide or exclude the item.",
             )
         if Release.objects.holding(annotation).exists():
-            raise Refused("decided", gettext("This response has been released and cannot be changed."))
+            refuse("decided", "This response has been released and cannot be changed.")
         if assignment.person_id not in _annotators(item.batch):
-            raise Refused(
+            refuse(
                 "author_gone",
-                gettext(
-                    "The author of this response is no longer an annotator here. Decide or exclude the item."
-                ),
+                "The author of this response is no longer an annotator here. Decide or exclude the item.",
             )
         assignment.batch, assignment.item = item.batch, item
         revisions.withdraw(assignment, annotation, by=by, now=now)
@@ -482,9 +476,9 @@ def _locked(item_id: int) -> Item:
 
 def _require_waiting(item: Item) -> None:
     if Decision.objects.filter(item=item).exists():
-        raise Refused("decided", gettext("This item has already been decided."))
+        refuse("decided", "This item has already been decided.")
     if not Adjudication.objects.filter(item=item).exists():
-        raise Refused("invalid_request", gettext("This item does not need adjudication."))
+        refuse("invalid_request", "This item does not need adjudication.")
 
 
 def _decidable(item: Item) -> bool:
@@ -588,10 +582,7 @@ def _chosen(item: Item, choose: Sequence[str]) -> list[Candidate]:
     known = candidates(item)
     chosen = [c for c in known if c.letter in choose or c.annotation.public_id in choose]
     if len(chosen) != len(set(choose)):
-        raise Refused(
-            "invalid_request",
-            gettext("Choose one of {value}.").format(value=", ".join(c.letter for c in known)),
-        )
+        refuse("invalid_request", "Choose one of {value}.", value=", ".join(c.letter for c in known))
     return chosen
 
 

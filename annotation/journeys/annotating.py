@@ -34,7 +34,7 @@ from annotation.models import (
     Tally,
 )
 from annotation.quality import consenting, inquiring, qualifying
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import Refused, refuse, require_storable
 from annotation.work import gates, places, queue, revisions, withdrawing
 from annotation.work.gates import asks
 from tasks.contract import Invalid, Problem, unstorable_in
@@ -113,19 +113,15 @@ def save_draft(
     somebody who took their consent back: of them nothing more is kept.
     """
     if len(json.dumps(response).encode()) > DRAFT_BYTES:
-        raise Refused(
-            "draft_too_large",
-            gettext("The draft is larger than {value} kB. Shorten it.").format(value=DRAFT_BYTES // 1024),
+        refuse(
+            "draft_too_large", "The draft is larger than {value} kB. Shorten it.", value=DRAFT_BYTES // 1024
         )
     if reason := unstorable_in(response):
-        raise Refused(
-            "invalid_request",
-            gettext("The draft contains {reason}, which cannot be saved. Remove it.").format(reason=reason),
+        refuse(
+            "invalid_request", "The draft contains {reason}, which cannot be saved. Remove it.", reason=reason
         )
     if assignment.state == State.SUBMITTED:
-        raise Refused(
-            "already_submitted", gettext("This item is submitted. Undo the submission to change it.")
-        )
+        refuse("already_submitted", "This item is submitted. Undo the submission to change it.")
     _require_consent_stands(assignment)
     task, item = assignment.batch.task(), assignment.plain_item
     with transaction.atomic():
@@ -200,9 +196,9 @@ def submit_and_next(
             _require_confirmed(unmet, confirmed)
         codes = sorted({problem.code for problem in unmet})
         if batch.closed_at is not None:
-            raise Refused("batch_closed", gettext("The batch was closed. Your draft is under My work."))
+            refuse("batch_closed", "The batch was closed. Your draft is under My work.")
         if assignment.state == State.SKIPPED:
-            raise Refused("place_taken", gettext("You skipped this item."))
+            refuse("place_taken", "You skipped this item.")
         try:
             with transaction.atomic():
                 annotation, tally = _store(assignment, stored, now, unmet=codes, scripts=scripts)
@@ -231,9 +227,9 @@ def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
     reason = reason.strip()
     require_storable(reason)
     if not reason:
-        raise Refused("invalid_request", gettext("Enter a reason to skip this item."))
+        refuse("invalid_request", "Enter a reason to skip this item.")
     if assignment.state == State.SUBMITTED:
-        raise Refused("already_submitted", gettext("This item is submitted. Undo the submission to skip it."))
+        refuse("already_submitted", "This item is submitted. Undo the submission to skip it.")
     kept = assignment.state == State.LEASED and queue.give_back(
         assignment, state=State.SKIPPED, reason=reason[:500], now=now, actor=assignment.person
     )
@@ -245,7 +241,7 @@ def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
 def give_back(*, assignment: Assignment, now: datetime) -> None:
     """Return the item unanswered: the place is free again, the draft stays with the person."""
     if assignment.state == State.SUBMITTED:
-        raise Refused("already_submitted", gettext("This item is submitted. Undo the submission first."))
+        refuse("already_submitted", "This item is submitted. Undo the submission first.")
     queue.give_back(
         assignment, state=State.RETURNED, reason=queue.GIVEN_BACK, now=now, actor=assignment.person
     )
@@ -256,7 +252,7 @@ def flag(*, assignment: Assignment, note: str, now: datetime) -> Flag:
     note = note.strip()
     require_storable(note)
     if not note:
-        raise Refused("invalid_request", gettext("Write what is wrong with this item."))
+        refuse("invalid_request", "Write what is wrong with this item.")
     found, _ = Flag.objects.get_or_create(assignment=assignment, note=note[:2000], defaults={"made_at": now})
     return found
 
@@ -304,24 +300,20 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
             return assignment
         # In this order, so that gold, which nobody decides, is refused in the words that an ordinary item is.
         if assignment.batch.closed_at is not None:
-            raise Refused("batch_closed", gettext("The batch was closed. Its annotations cannot be changed."))
+            refuse("batch_closed", "The batch was closed. Its annotations cannot be changed.")
         _require_undecided(assignment.item_id)
         if qualifying.result(assignment.batch, assignment.person) is not None:
-            raise Refused(
+            refuse(
                 "decided",
-                gettext("The result of {name} is final. Your answers cannot be changed.").format(
-                    name=assignment.batch.name
-                ),
+                "The result of {name} is final. Your answers cannot be changed.",
+                name=assignment.batch.name,
             )
         if withdrawing.decided([assignment.pk], now=now):
             raise _decided()
         if assignment.annotation_id != annotation.pk:
-            raise Refused(
-                "not_submitted",
-                gettext("This annotation is not submitted, or a newer revision exists."),
-            )
+            refuse("not_submitted", "This annotation is not submitted, or a newer revision exists.")
         if Release.objects.holding(annotation).exists():
-            raise Refused("decided", gettext("This annotation has been released and cannot be changed."))
+            refuse("decided", "This annotation has been released and cannot be changed.")
         # Whoever could not hand it in again would lose it.
         queue.require_no_gate(assignment.batch, assignment.person, now=now, holding=None, begun=True)
         revisions.withdraw(assignment, annotation, by=assignment.person, now=now)
@@ -514,13 +506,13 @@ def _write_draft(assignment: Assignment, revision: int, response: Mapping[str, A
         if created:
             return 1
         newer = made
-    if newer is not None and newer.response == response:
-        return newer.revision
-    raise Refused(
-        "stale_draft",
-        gettext("This item was changed in another window after you opened it here."),
-        draft=_draft_payload(newer) if newer else None,
-    )
+    if newer is None or newer.response != response:
+        refuse(
+            "stale_draft",
+            "This item was changed in another window after you opened it here.",
+            more={"draft": _draft_payload(newer) if newer else None},
+        )
+    return newer.revision
 
 
 def _touch(assignment: Assignment, now: datetime, *, scripts: bool = True) -> None:
@@ -540,13 +532,11 @@ def _require_consent_stands(assignment: Assignment) -> None:
     if assignment.state == State.LEASED or not batch.project.consent_number:
         return
     if consenting.took_back(batch.project, assignment.person):
-        raise Refused(
+        refuse(
             "consent_needed",
-            gettext(
-                "You have withdrawn your consent, so your work here is not saved. Agree again to "
-                "continue this item."
-            ),
-            page=gates.consent(batch).address,
+            "You have withdrawn your consent, so your work here is not saved. Agree again to "
+            "continue this item.",
+            more={"page": gates.consent(batch).address},
         )
 
 
@@ -567,15 +557,13 @@ def _decided() -> Refused:
 def _already(assignment: Assignment, stored: Mapping[str, Any]) -> Annotation:
     if assignment.annotation is None:
         if assignment.state == State.SKIPPED:
-            raise Refused("place_taken", gettext("You skipped this item."))
+            refuse("place_taken", "You skipped this item.")
         returned = assignment.state == State.RETURNED
         raise Refused("place_taken", queue.why_gone(assignment.reason if returned else queue.EXPIRED))
     if assignment.annotation.response != stored:
-        raise Refused(
+        refuse(
             "already_submitted",
-            gettext(
-                "You have already submitted another answer to this item, perhaps in another tab. Undo "
-                "it to change it."
-            ),
+            "You have already submitted another answer to this item, perhaps in another tab. Undo "
+            "it to change it.",
         )
     return assignment.annotation

@@ -33,7 +33,7 @@ from annotation.models import (
 )
 from annotation.models.sources import ExampleQuerySet
 from annotation.quality import guidance, qualifying
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import Refused, refuse, require_storable
 from annotation.work import (
     left_over,
     lending,
@@ -111,46 +111,38 @@ def plan_batch(
     overlap = task.default_overlap if overlap is None else overlap
     terms.check_overlap(overlap)
     if task.variants and variant not in task.variants:
-        raise Refused(
-            "invalid_request",
-            gettext("Choose a variant: {variants}.").format(variants=", ".join(task.variants)),
-        )
+        refuse("invalid_request", "Choose a variant: {variants}.", variants=", ".join(task.variants))
     if not task.variants and variant:
-        raise Refused("invalid_request", gettext("{title} has no variants.").format(title=task.title))
+        refuse("invalid_request", "{title} has no variants.", title=task.title)
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("Enter a batch name of at most {longest_name} characters.").format(
-                longest_name=LONGEST_NAME
-            ),
+            "Enter a batch name of at most {longest_name} characters.",
+            longest_name=LONGEST_NAME,
         )
     if loop_model and not task.predicts:
-        raise Refused(
-            "invalid_request",
-            gettext("{title} does not support a model in the loop.").format(title=task.title),
-        )
+        refuse("invalid_request", "{title} does not support a model in the loop.", title=task.title)
     if loop_model and loop_model not in django_settings.PREDICTORS:
         known = ", ".join(sorted(django_settings.PREDICTORS)) or "none"
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("There is no model {loop_model!r}. Available: {known}.").format(
-                loop_model=loop_model, known=known
-            ),
+            "There is no model {loop_model!r}. Available: {known}.",
+            loop_model=loop_model,
+            known=known,
         )
     help_from = helping.check(task, help, help_from or {}, unhelped, django_settings.PREDICTORS)
     if help_from.get("search") and not loop_model:
-        raise Refused(
-            "invalid_request",
-            gettext("To rank proposals by whether they fool a model, choose a model in the loop."),
+        refuse(
+            "invalid_request", "To rank proposals by whether they fool a model, choose a model in the loop."
         )
     of = of or task.of[0]
     if of not in about(task):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("{title} takes {value} examples.").format(
-                title=task.title, value=gettext(" or ").join(about(task))
-            ),
+            "{title} takes {value} examples.",
+            title=task.title,
+            value=gettext(" or ").join(about(task)),
         )
     study = terms.check(
         task,
@@ -173,10 +165,7 @@ def plan_batch(
     )
     if strata not in strategies.STRATA:
         known = ", ".join(filter(None, strategies.STRATA))
-        raise Refused(
-            "invalid_request",
-            gettext("Sampling is by {known}, or from all examples equally.").format(known=known),
-        )
+        refuse("invalid_request", "Sampling is by {known}, or from all examples equally.", known=known)
     sources = list(sources)
     sampling: dict[str, Any] = {"sources": [source.public_id for source in sources], "of": of, "by": strata}
     sampling |= {"size": size} if only is None else {"only": list(only)}
@@ -185,11 +174,11 @@ def plan_batch(
         examples, size = _named(sources, only), None
         if requires is not None and (twice := in_test.intersection(examples)):
             ids = Example.objects.filter(pk__in=twice).order_by("pk").values_list("external_id", flat=True)
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext(
-                    "These examples are items of the qualification {name}: {ids}. Remove them from the list."
-                ).format(name=requires.name, ids=", ".join(ids[:10])),
+                "These examples are items of the qualification {name}: {ids}. Remove them from the list.",
+                name=requires.name,
+                ids=", ".join(ids[:10]),
             )
     else:
         # A kind that leaves examples out is given all of them, or a small sample might be empty.
@@ -199,18 +188,14 @@ def plan_batch(
             in_test |= set(parents.values_list("parent_id", flat=True))
         examples = sample(sources, of=of, seed=seed, size=wanted, strata=strata, without=in_test)
         if requires is not None and not examples and sample(sources, of=of, seed=seed, size=1):
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext(
-                    "Every example of these sources is an item of the qualification {name}. "
-                    "Choose another source, or a qualification with fewer items."
-                ).format(name=requires.name),
+                "Every example of these sources is an item of the qualification {name}. "
+                "Choose another source, or a qualification with fewer items.",
+                name=requires.name,
             )
     if not examples and feeds_from is None:
-        raise Refused(
-            "invalid_request",
-            gettext("Choose a source with examples, or a batch to take accepted items from."),
-        )
+        refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
     if task.prepares:
         lending.at_hand(project, task.needs)  # before the transaction, so that nobody waits for it
     try:
@@ -237,21 +222,17 @@ def plan_batch(
             )
             made = lineage.make_items(batch=batch, examples=examples, size=size)
             if examples and not made:
-                raise Refused(
+                refuse(
                     "invalid_request",
-                    gettext("None of these examples can become an item: {without}").format(
-                        without=gettext(task.without)
-                    ),
+                    "None of these examples can become an item: {without}",
+                    without=gettext(task.without),
                 )
             if feeds_from is not None:
                 lineage.catch_up(batch)
             guidance.ensure(project=project, task=task, now=now)
             _record(batch, by, "", "planned", now)
     except IntegrityError:
-        raise Refused(
-            "name_taken",
-            gettext("This project already has a batch {name!r}. Choose another name.").format(name=name),
-        ) from None
+        refuse("name_taken", "This project already has a batch {name!r}. Choose another name.", name=name)
     batch.refresh_from_db()
     return batch
 
@@ -356,7 +337,7 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     Whoever withdrew a submission and has not submitted again is counted with it: nothing is lost.
     """
     if batch.opened_at is None:
-        raise Refused("batch_not_open", gettext("Open the batch before you close it."))
+        refuse("batch_not_open", "Open the batch before you close it.")
     with transaction.atomic():
         before = batch.state
         if Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(closed_at=now):
@@ -392,7 +373,7 @@ def resume_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
 
 def _require_begun(batch: Batch) -> None:
     if batch.opened_at is None:
-        raise Refused("batch_not_open", gettext("Open the batch {name} first.").format(name=batch.name))
+        refuse("batch_not_open", "Open the batch {name} first.", name=batch.name)
     if batch.closed_at is not None:
         raise _closed(batch)
 
@@ -519,10 +500,7 @@ def _named(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
     named = Example.objects.usable().filter(source__in=list(sources), external_id__in=only)
     found = dict(named.values_list("external_id", "pk"))
     if missing := [id for id in only if id not in found]:
-        raise Refused(
-            "invalid_request",
-            gettext("No source contains the examples {value}.").format(value=", ".join(missing[:10])),
-        )
+        refuse("invalid_request", "No source contains the examples {value}.", value=", ".join(missing[:10]))
     return [found[id] for id in dict.fromkeys(only)]
 
 
@@ -549,12 +527,12 @@ def _require_edits(task: TaskType, variant: str, settings: Mapping[str, Any]) ->
     own = task.contract(tasks.contract.Item(blank, variant, {**settings, "contract": {}}))
     if own is not None and asked is not None and asked.allowed == ():
         names = ", ".join(own.allowed) if own.allowed else "any operation"
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext(
-                "contract.allowed: {title} accepts {names}, and the list contains none of them. Add at "
-                "least one."
-            ).format(title=task.title, names=names),
+            "contract.allowed: {title} accepts {names}, and the list contains none of them. Add at "
+            "least one.",
+            title=task.title,
+            names=names,
         )
 
 

@@ -22,7 +22,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from annotation import events, visibility
 from annotation.journeys import adjudicating
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
-from annotation.refusals import Refused
+from annotation.refusals import refuse
 from annotation.work import lineage, shares, terms
 from annotation.work.places import due_at, set_overlap, undecided, waiting_below
 from annotation.work.withdrawing import UNDO_WINDOW
@@ -45,22 +45,19 @@ CHUNK = 500
 def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """What of `wanted` is not so yet, checked. Raises Refused(invalid_request)."""
     if unknown := sorted(set(wanted) - CHANGEABLE.keys()):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("{unknown} cannot be changed after a batch is opened. Create another batch.").format(
-                unknown=unknown[0]
-            ),
+            "{unknown} cannot be changed after a batch is opened. Create another batch.",
+            unknown=unknown[0],
         )
     checked = terms.check_change(batch, wanted)
     found = {name: value for name, value in checked.items() if getattr(batch, name) != value}
     settled = Decision.objects.filter(item__batch=batch).exists()
     if "decide_at_close" in found and (settled or Adjudication.objects.filter(item__batch=batch).exists()):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext(
-                "Items of this batch are already being decided, so the decision time cannot be "
-                "changed. Create another batch."
-            ),
+            "Items of this batch are already being decided, so the decision time cannot be "
+            "changed. Create another batch.",
         )
     return found
 
@@ -163,10 +160,7 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
         if not Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(
             **plain or {"overlap": F("overlap")}
         ):
-            raise Refused(
-                "batch_closed",
-                gettext("The batch {name} is closed and cannot be changed.").format(name=batch.name),
-            )
+            refuse("batch_closed", "The batch {name} is closed and cannot be changed.", name=batch.name)
         batch.refresh_from_db()
         if "decide_at_close" in found:
             complete = undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count"))

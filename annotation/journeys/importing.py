@@ -32,7 +32,7 @@ from django.utils.translation import gettext
 import tableqa
 from annotation import bulk, events, immutable, jobs
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from tableqa.readers import READERS, Mapped, Reader, ReaderError, Sifting, published_id
 from tableqa.readers import credit as credit_of
 from tableqa.readers.reader import START, check_is_text, is_excel
@@ -92,23 +92,22 @@ def import_examples(
     left behind then.
     """
     if reader not in READERS:
-        raise Refused(
+        refuse(
             "import_failed",
-            gettext("There is no reader {reader!r}. Available: {value}.").format(
-                reader=reader, value=", ".join(sorted(READERS))
-            ),
+            "There is no reader {reader!r}. Available: {value}.",
+            reader=reader,
+            value=", ".join(sorted(READERS)),
         )
     read = READERS[reader]
     if fields:
         read = _told(read, fields)
     name = name.strip() or path.stem
     if len(name) > LONGEST_NAME or (split and SPLIT.fullmatch(split) is None):
-        raise Refused(
+        refuse(
             "import_failed",
-            gettext(
-                "A source name has at most {longest_name} characters. A split may contain letters, "
-                "digits, '.', '_' and '-'."
-            ).format(longest_name=LONGEST_NAME),
+            "A source name has at most {longest_name} characters. A split may contain letters, "
+            "digits, '.', '_' and '-'.",
+            longest_name=LONGEST_NAME,
         )
     rows = _Rows()
     try:
@@ -128,11 +127,12 @@ def import_examples(
             known = _known(project, name, chunk) if again else {}
             for example in chunk:
                 if len(example.id) > LONGEST_ID:
-                    raise Refused(
+                    refuse(
                         "import_failed",
-                        gettext(
-                            "{name}: the id {id!r}… is longer than {longest_id} characters. Shorten it."
-                        ).format(name=path.name, id=example.id[:40], longest_id=LONGEST_ID),
+                        "{name}: the id {id!r}… is longer than {longest_id} characters. Shorten it.",
+                        name=path.name,
+                        id=example.id[:40],
+                        longest_id=LONGEST_ID,
                     )
                 _compare(example, known, path)
                 if published_id(example) is not None:
@@ -142,9 +142,7 @@ def import_examples(
             total += len(chunk)
             progress(0, 0)  # a sign of life: how many there are is not known yet
         if not total:
-            raise Refused(
-                "import_failed", gettext("{name}: the file contains no examples.").format(name=path.name)
-            )
+            refuse("import_failed", "{name}: the file contains no examples.", name=path.name)
         if not rows.number:
             newest = Source.objects.ready().filter(project=project, name=name).latest("ready_at")
             return Imported(newest, newest.examples_count, newest.tables_count, new=False)
@@ -183,11 +181,11 @@ def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
     """The reader with a person's own names of fields. Raises Refused where it knows its fields, or not these parts."""
     if not isinstance(read, Mapped):
         able = ", ".join(name for name, one in sorted(READERS.items()) if isinstance(one, Mapped))
-        raise Refused(
+        refuse(
             "import_failed",
-            gettext("The reader {name!r} has fixed field names. Readers with custom fields: {able}.").format(
-                name=read.name, able=able
-            ),
+            "The reader {name!r} has fixed field names. Readers with custom fields: {able}.",
+            name=read.name,
+            able=able,
         )
     try:
         return read.with_fields(fields)
@@ -214,14 +212,15 @@ def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: dateti
     size = file.size or 0
     name = str(file.name or "file")
     if not size:
-        raise Refused("import_failed", gettext("{name} is empty.").format(name=name))
+        refuse("import_failed", "{name} is empty.", name=name)
     if size > MOST_UPLOAD:
         mend = gettext("Import it from the command line: ./run manage import_examples")
-        raise Refused(
+        refuse(
             "import_failed",
-            gettext("{name} is larger than {value} MB. {fix}").format(
-                name=name, value=MOST_UPLOAD // 2**20, fix=mend
-            ),
+            "{name} is larger than {value} MB. {fix}",
+            name=name,
+            value=MOST_UPLOAD // 2**20,
+            fix=mend,
         )
     upload = Upload(project=project, name=name[:255], made_by=by, made_at=now)
     try:
@@ -230,13 +229,12 @@ def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: dateti
         upload.file.storage.delete(f"uploads/{upload.public_id}")  # as much of it as found room
         if error.errno not in jobs.NO_ROOM:
             raise
-        raise Refused(
+        refuse(
             "import_failed",
-            gettext(
-                "The disk of this site has no space for {name}. Notify the site administrator and try "
-                "again later."
-            ).format(name=name),
-        ) from None
+            "The disk of this site has no space for {name}. Notify the site administrator and try "
+            "again later.",
+            name=name,
+        )
     upload.save()
     return upload
 
@@ -327,10 +325,7 @@ def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progres
         except FileNotFoundError:
             if all(one.file.storage.exists(one.file.name or "") for one in uploads.values()):
                 raise
-            raise Refused(
-                "import_failed",
-                gettext("An uploaded file of this import is missing. Upload the files again."),
-            ) from None
+            refuse("import_failed", "An uploaded file of this import is missing. Upload the files again.")
         except Refused as refused:
             said = refused.detail.replace(f"{questions}/", "").replace(f"{folder}/", "")
             raise Refused(refused.code, said) from None
@@ -369,11 +364,11 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
             if "[Content_Types].xml" in packed.namelist():
                 raise is_excel(Path(name))
             if len(members) > MOST_MEMBERS:
-                raise Refused(
+                refuse(
                     "import_failed",
-                    gettext("{name} contains more than {most_members} files.").format(
-                        name=name, most_members=MOST_MEMBERS
-                    ),
+                    "{name} contains more than {most_members} files.",
+                    name=name,
+                    most_members=MOST_MEMBERS,
                 )
             for member in members:
                 if not member.filename:
@@ -383,11 +378,11 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
                     not target.resolve().is_relative_to(folder.resolve())
                     or (member.external_attr >> 28) == 0xA
                 ):
-                    raise Refused(
+                    refuse(
                         "import_failed",
-                        gettext("{name}: the path {filename!r} is outside the archive.").format(
-                            name=name, filename=member.filename
-                        ),
+                        "{name}: the path {filename!r} is outside the archive.",
+                        name=name,
+                        filename=member.filename,
                     )
                 if member.is_dir():
                     continue
@@ -397,25 +392,19 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
                         left -= len(block)
                         if left < 0:
                             size = f"{MOST_UNPACKED // 2**20} MB"
-                            raise Refused(
+                            refuse(
                                 "import_failed",
-                                gettext("{name} is larger than {size} when unpacked.").format(
-                                    name=name, size=size
-                                ),
+                                "{name} is larger than {size} when unpacked.",
+                                name=name,
+                                size=size,
                             )
                         out.write(block)
     except ReaderError as error:
         raise Refused("import_failed", str(error)) from None
     except OSError as error:
-        raise Refused(
-            "import_failed",
-            gettext("{name} cannot be unpacked: {strerror}.").format(name=name, strerror=error.strerror),
-        ) from None
+        refuse("import_failed", "{name} cannot be unpacked: {strerror}.", name=name, strerror=error.strerror)
     except UNREADABLE as error:
-        raise Refused(
-            "import_failed",
-            gettext("{name} is not a readable zip archive: {error}").format(name=name, error=error),
-        ) from None
+        refuse("import_failed", "{name} is not a readable zip archive: {error}", name=name, error=error)
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -478,9 +467,7 @@ def _write(source: Source, rows: _Rows, progress: Callable[[int, int], None], by
         others = Source.objects.ready().filter(project_id=source.project_id, name=source.name)
         ids = Example.objects.filter(source=source).values("external_id")
         if written != total or Example.objects.filter(source__in=others, external_id__in=ids).exists():
-            raise Refused(
-                "import_failed", gettext("Another import has just added some of these examples. Try again.")
-            )
+            refuse("import_failed", "Another import has just added some of these examples. Try again.")
         now = timezone.now()
         tables_count = Example.objects.filter(source=source).values("stored_table").distinct().count()
         try:
@@ -488,7 +475,7 @@ def _write(source: Source, rows: _Rows, progress: Callable[[int, int], None], by
                 ready_at=now, examples_count=written, tables_count=tables_count
             )
         except IntegrityError:
-            raise Refused("import_failed", gettext("Another import has just added the same files.")) from None
+            refuse("import_failed", "Another import has just added the same files.")
         events.record(
             project_id=source.project_id, actor=by, thing="source", thing_id=source.pk, after="ready", now=now
         )
@@ -518,12 +505,12 @@ def checksum_of(files: Iterable[Path], limit: int | None, fields: Mapping[str, s
                 whole.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
         except OSError as error:
             why = error.strerror or str(error)
-            raise Refused(
+            refuse(
                 "import_failed",
-                gettext("{file} cannot be opened ({why}). Check the path and its permissions.").format(
-                    file=file, why=why
-                ),
-            ) from None
+                "{file} cannot be opened ({why}). Check the path and its permissions.",
+                file=file,
+                why=why,
+            )
     return whole.hexdigest()
 
 
@@ -550,12 +537,12 @@ def _refuse_another_format(project: Project, name: str, reader: str) -> None:
     other = Source.objects.ready().filter(project=project, name=name).exclude(reader=reader).first()
     if other is not None:
         title = READERS[other.reader].title if other.reader in READERS else other.reader
-        raise Refused(
+        refuse(
             "import_failed",
-            gettext(
-                "A source {name!r} already exists, from {title}. Import this one under another name "
-                "(--name, or rename the file)."
-            ).format(name=name, title=title),
+            "A source {name!r} already exists, from {title}. Import this one under another name "
+            "(--name, or rename the file).",
+            name=name,
+            title=title,
         )
 
 
@@ -567,12 +554,14 @@ def _compare(example: tableqa.Example, known: dict[str, tuple[str, list[str], st
     for what, old, new in zip(("question", "answers", "table"), before, now, strict=True):
         if old != new:
             seen = "" if what == "table" else f": {old!r} before, {new!r} now"
-            raise Refused(
+            refuse(
                 "import_failed",
-                gettext(
-                    "{name}: example {id!r} was imported before with a different {what}{seen}. Import the "
-                    "changed file under another name (--name)."
-                ).format(name=path.name, id=example.id, what=what, seen=seen),
+                "{name}: example {id!r} was imported before with a different {what}{seen}. Import the "
+                "changed file under another name (--name).",
+                name=path.name,
+                id=example.id,
+                what=what,
+                seen=seen,
             )
 
 

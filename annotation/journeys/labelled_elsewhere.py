@@ -54,7 +54,7 @@ from annotation.models import (
     Tally,
 )
 from annotation.quality import guidance
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.work import queue
 from annotation.work.places import due_at, have_them_counted
 from tableqa.json_text import read_json
@@ -227,7 +227,7 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
             raise _no_column(name, header, columns)
     data = [name for name in header if name not in (columns.example, columns.annotator, columns.source)]
     if not data:
-        raise Refused("import_failed", gettext("The file has no response column, such as 'label'."))
+        refuse("import_failed", "The file has no response column, such as 'label'.")
     found = Preview()
     items = _Items(batch)
     task = batch.task()
@@ -261,31 +261,29 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
         except _Wrong as wrong:
             found.tell(line, str(wrong))
     if not there:
-        raise Refused("import_failed", gettext("The file has a header line but no labels."))
+        refuse("import_failed", "The file has a header line but no labels.")
     return found
 
 
 def require_takes_labels(batch: Batch) -> None:
     """Raises Refused where labels made elsewhere have no place in the batch."""
     if batch.opened_at is None or batch.closed_at is not None:
-        raise Refused(
+        refuse(
             "batch_not_open" if batch.closed_at is None else "batch_closed",
-            gettext("Labels can only be imported into an open or paused batch. {name} is {state}.").format(
-                name=batch.name, state=batch.state
-            ),
+            "Labels can only be imported into an open or paused batch. {name} is {state}.",
+            name=batch.name,
+            state=batch.state,
         )
     if batch.purpose == Batch.Purpose.QUALIFICATION:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("A qualification batch tests its annotators, so labels cannot be imported into it."),
+            "A qualification batch tests its annotators, so labels cannot be imported into it.",
         )
     if batch.loop_model or batch.help:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext(
-                "This batch has a model in the loop or shows proposals. Imported labels were made "
-                "without them. Import them into a separate batch."
-            ),
+            "This batch has a model in the loop or shows proposals. Imported labels were made "
+            "without them. Import them into a separate batch.",
         )
 
 
@@ -332,12 +330,10 @@ def _lines(text: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
     rows = _rows(text)
     _, first = next(rows, (0, []))
     if not first:
-        raise Refused("import_failed", gettext("The file is empty."))
+        refuse("import_failed", "The file is empty.")
     header = [name.strip() for name in first]
     if twice := [name for name, number in Counter(header).items() if number > 1]:
-        raise Refused(
-            "import_failed", gettext("Column {twice!r} appears twice. Remove one.").format(twice=twice[0])
-        )
+        refuse("import_failed", "Column {twice!r} appears twice. Remove one.", twice=twice[0])
     # A short line has empty cells at its end; what a long one has too much stands under names of its own, and is told.
     return header, (
         (number, dict(itertools.zip_longest(names, row, fillvalue="")))
@@ -357,20 +353,19 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
     try:
         for number, row in enumerate(reader):
             if number >= MOST_LINES:
-                raise Refused(
+                refuse(
                     "import_failed",
-                    gettext("The file has more than {most_lines} lines. Split it.").format(
-                        most_lines=number_format(MOST_LINES, force_grouping=True)
-                    ),
+                    "The file has more than {most_lines} lines. Split it.",
+                    most_lines=number_format(MOST_LINES, force_grouping=True),
                 )
             yield reader.line_num, row
     except csv.Error as error:
-        raise Refused(
+        refuse(
             "import_failed",
-            gettext("Line {line_num} is not valid CSV ({error}). Save the file as CSV in UTF-8.").format(
-                line_num=reader.line_num, error=error
-            ),
-        ) from None
+            "Line {line_num} is not valid CSV ({error}). Save the file as CSV in UTF-8.",
+            line_num=reader.line_num,
+            error=error,
+        )
 
 
 def _label(
@@ -625,11 +620,12 @@ def write(
             if more
             else ""
         )
-        raise Refused(
+        refuse(
             "import_failed",
-            gettext("Line {line}: {message}{others} No labels were imported.").format(
-                line=first.line, message=first.message, others=others
-            ),
+            "Line {line}: {message}{others} No labels were imported.",
+            line=first.line,
+            message=first.message,
+            others=others,
         )
     if found.labels:
         staged = _stage(batch, found.labels, now)
@@ -664,12 +660,10 @@ def _stage_page(staged: LabelImport, start: int, page: Sequence[Kept], numbers: 
     with transaction.atomic():
         held = LabelImport.objects.select_for_update().filter(pk=staged.pk).first()
         if held is None:
-            raise Refused(
+            refuse(
                 "import_failed",
-                gettext(
-                    "Another import of labels into this batch started or ended meanwhile. Import the file "
-                    "again; existing labels stay unchanged."
-                ),
+                "Another import of labels into this batch started or ended meanwhile. Import the file "
+                "again; existing labels stay unchanged.",
             )
         page = page[max(held.staged - start, 0) :]
         if not page:
@@ -768,9 +762,9 @@ def _submit_all(
     except IntegrityError:
         number = 0
     if number != rows.count():
-        raise Refused(
+        refuse(
             "place_taken",
-            gettext("An annotator took a slot meanwhile. Check the file again. No labels were imported."),
+            "An annotator took a slot meanwhile. Check the file again. No labels were imported.",
         )
     bulk.insert_from(
         Event,
@@ -828,10 +822,7 @@ def _lock_items(keys: Sequence[int]) -> None:
         locked = Item.objects.select_for_update(no_key=True).filter(among("pk", keys[start : start + ROWS]))
         list(locked.order_by("pk").values_list("pk", flat=True))
     if _decided(keys):
-        raise Refused(
-            "decided",
-            gettext("An item was decided meanwhile. Check the file again. No labels were imported."),
-        )
+        refuse("decided", "An item was decided meanwhile. Check the file again. No labels were imported.")
 
 
 def _decided(keys: Sequence[int]) -> bool:

@@ -34,7 +34,7 @@ from annotation.models import (
     Project,
     Source,
 )
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.work import lineage
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts, Instance, count
 from tableqa.selection import KINDS, RULES, Kind, Rules, SelectionError
@@ -70,11 +70,11 @@ def plan_run(
     Raises Refused(invalid_request).
     """
     if feeds_from is None and feeds_when:
-        raise Refused("invalid_request", gettext("A filter by outcome needs a batch. Name it in feeds_from."))
+        refuse("invalid_request", "A filter by outcome needs a batch. Name it in feeds_from.")
     if feeds_from is not None and (decided or feeds_from.project_id != project.pk):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("A run uses the decisions of one batch of the project, or the current decisions."),
+            "A run uses the decisions of one batch of the project, or the current decisions.",
         )
     run, of = _planned(
         project,
@@ -250,32 +250,33 @@ def _planned(
             if kinds
             else gettext("Choose at least one perturbation")
         )
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("{said}. Available: {perturbations}.").format(
-                said=said, perturbations=", ".join(PERTURBATIONS)
-            ),
+            "{said}. Available: {perturbations}.",
+            said=said,
+            perturbations=", ".join(PERTURBATIONS),
         )
     if not 1 <= len(seeds) <= MOST_SEEDS or not all(0 < seed <= LARGEST_SEED for seed in seeds):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("Enter 1 to {most_seeds} different seeds, each 1 or more.").format(most_seeds=MOST_SEEDS),
+            "Enter 1 to {most_seeds} different seeds, each 1 or more.",
+            most_seeds=MOST_SEEDS,
         )
     if (select and select not in KINDS) or rules not in RULES:
         known = gettext("{kinds} questions, by the rules {rules}").format(
             kinds=gettext(" or ").join(KINDS), rules=gettext(" or ").join(RULES)
         )
-        raise Refused("invalid_request", gettext("Available selections: {known}.").format(known=known))
+        refuse("invalid_request", "Available selections: {known}.", known=known)
     ready = Source.objects.ready().filter(project=project).order_by("pk")
     of = list(ready.filter(pk__in=[one.pk for one in sources]) if sources else ready)
     if not of:
-        raise Refused("invalid_request", gettext("The project has no source. Import one first."))
+        refuse("invalid_request", "The project has no source. Import one first.")
     choice = {"select": select, "rules": rules if select else "", "decided": decided}
     run = PerturbationRun(project=project, kinds=kinds, seeds=seeds, choice=choice, chosen=[])
     if not fed:
         run.chosen, run.marks = sorted(_chosen(of, select=select, rules=rules, decided=decided)), _marks(of)
         if not run.chosen:
-            raise Refused("invalid_request", gettext("These sources have no matching examples."))
+            refuse("invalid_request", "These sources have no matching examples.")
     return run, of
 
 
@@ -342,17 +343,14 @@ def _decided(source: Source, wanted: str) -> list[int]:
     match = re.fullmatch(r"(\w+)\.(\w+)=(.+)", wanted)
     if match is None:
         mend = gettext("Write TASK_TYPE.FIELD=VALUE, for example question_type.label=extraction.")
-        raise Refused(
-            "invalid_request",
-            gettext("{wanted!r} is not a decision filter. {fix}").format(wanted=wanted, fix=mend),
-        )
+        refuse("invalid_request", "{wanted!r} is not a decision filter. {fix}", wanted=wanted, fix=mend)
     kind, field, value = match.groups()
     if kind not in task_types():
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("There is no task type {kind!r}. Available: {value}.").format(
-                kind=kind, value=", ".join(task_types())
-            ),
+            "There is no task type {kind!r}. Available: {value}.",
+            kind=kind,
+            value=", ".join(task_types()),
         )
     rows = _decisions([source], [kind]).values_list("decision__item__example_id", "response")
     return [key for key, response in rows if str(response["data"].get(field)) == value]

@@ -24,7 +24,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import ngettext
 
 from annotation import by_key, events, jobs
 from annotation.bulk import among
@@ -52,7 +52,7 @@ from annotation.models import (
 )
 from annotation.money import statements
 from annotation.public_ids import new_public_id
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import Refused, refuse, require_storable
 from annotation.releases import automatic, mixing, provenances, release_files
 from annotation.releases.release_files import FORMATS
 from annotation.work import lineage
@@ -131,19 +131,18 @@ def _make_empty(out: Path, created: list[Path]) -> None:
         created += [one for one in (out, *out.parents) if not one.exists()]
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext("{out} already exists and is not an empty folder. Choose another one.").format(
-                    out=out
-                ),
+                "{out} already exists and is not an empty folder. Choose another one.",
+                out=out,
             )
     except OSError as error:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("{out} cannot be created ({strerror}). Choose another folder.").format(
-                out=out, strerror=error.strerror
-            ),
-        ) from None
+            "{out} cannot be created ({strerror}). Choose another folder.",
+            out=out,
+            strerror=error.strerror,
+        )
 
 
 def start_release(
@@ -199,46 +198,42 @@ def plan_release(
 ) -> Release:
     """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people, run_unfinished."""
     if purpose not in ("", *provenances.PURPOSES):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("The purpose must be one of {purposes}, or empty.").format(
-                purposes=", ".join(provenances.PURPOSES)
-            ),
+            "The purpose must be one of {purposes}, or empty.",
+            purposes=", ".join(provenances.PURPOSES),
         )
     if format not in FORMATS:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("There is no format {value!r}. Available: {formats}.").format(
-                value=format, formats=", ".join(FORMATS)
-            ),
+            "There is no format {value!r}. Available: {formats}.",
+            value=format,
+            formats=", ".join(FORMATS),
         )
     if mix is not None and format not in mixing.FORMATS:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("The format {value} does not support mixes. Formats that do: {formats}.").format(
-                value=format, formats=", ".join(mixing.FORMATS)
-            ),
+            "The format {value} does not support mixes. Formats that do: {formats}.",
+            value=format,
+            formats=", ".join(mixing.FORMATS),
         )
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("Enter a release name of at most {longest_name} characters.").format(
-                longest_name=LONGEST_NAME
-            ),
+            "Enter a release name of at most {longest_name} characters.",
+            longest_name=LONGEST_NAME,
         )
     if not project.sources.ready().exists():
-        raise Refused("nothing_to_release", gettext("The project has no data yet. Import a dataset first."))
+        refuse("nothing_to_release", "The project has no data yet. Import a dataset first.")
     simulated = Assignment.objects.filter(
         batch__project=project, person__is_simulated=True, annotations__isnull=False
     ).exists()
     if simulated and not allow_simulated:
-        raise Refused(
+        refuse(
             "simulated_people",
-            gettext(
-                "Simulated people annotated in this project. Allow them explicitly (command line: "
-                "--allow-simulated). Do not publish the release as data."
-            ),
+            "Simulated people annotated in this project. Allow them explicitly (command line: "
+            "--allow-simulated). Do not publish the release as data.",
         )
     watermark = _watermark(project)
     _require_finished_runs(project, watermark)
@@ -272,14 +267,13 @@ def _require_finished_runs(project: Project, watermark: int) -> None:
             kinds[kind] = kinds.get(kind, 0) + 1
     if kinds:
         named = ", ".join(f"{number} of {kind}" for kind, number in sorted(kinds.items()))
-        raise Refused(
+        refuse(
             "run_unfinished",
-            gettext(
-                "People rated automatic perturbations of an unfinished run ({named}), but a release "
-                "only includes finished runs. Start the same run again with the same perturbations, "
-                "seeds and selection (on the page, or ./run manage perturb). It continues where it "
-                "stopped. Then create the release."
-            ).format(named=named),
+            "People rated automatic perturbations of an unfinished run ({named}), but a release "
+            "only includes finished runs. Start the same run again with the same perturbations, "
+            "seeds and selection (on the page, or ./run manage perturb). It continues where it "
+            "stopped. Then create the release.",
+            named=named,
         )
 
 
@@ -324,11 +318,10 @@ def _write_release(
     ).first()
     if earlier is not None:
         if earlier.digest != whole:
-            raise Refused(
+            refuse(
                 "name_taken",
-                gettext("{name} was already released with different contents. Choose another name.").format(
-                    name=release.name
-                ),
+                "{name} was already released with different contents. Choose another name.",
+                name=release.name,
             )
         Release.objects.filter(pk=release.pk, ready_at__isnull=True).delete()
         return earlier
@@ -353,9 +346,7 @@ def _write_release(
                     now=now,
                 )
     except IntegrityError:
-        raise Refused(
-            "name_taken", gettext("Another person has just released {name}.").format(name=release.name)
-        ) from None
+        refuse("name_taken", "Another person has just released {name}.", name=release.name)
     release.refresh_from_db()
     return release
 
@@ -425,7 +416,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         # Before anything is made of the records: people may have judged automatic perturbations, too.
         release_files.write_records(out / automatic.LINES, _perturbed(runs))
     if has_work and not raw.decisions and not raw.annotations and not runs:
-        raise Refused("nothing_to_release", gettext("There are no annotations to release yet."))
+        refuse("nothing_to_release", "There are no annotations to release yet.")
     proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
     if (first := next(proposed, None)) is not None:
         release_files.write_records(out / provenances.PROPOSALS, itertools.chain([first], proposed))
@@ -489,12 +480,11 @@ def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> li
             ).format(number=len(left), more=more, named=named),
         )
     if idle := sorted(release.waivers.keys() - broken.keys()):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext(
-                "{value} needs no waiver: no accepted outcome with this id breaks its contract. "
-                "Correct the id or remove the waiver."
-            ).format(value=", ".join(idle[:10])),
+            "{value} needs no waiver: no accepted outcome with this id breaks its contract. "
+            "Correct the id or remove the waiver.",
+            value=", ".join(idle[:10]),
         )
     return [{"outcome": id, "reason": release.waivers[id], "violations": broken[id]} for id in sorted(broken)]
 

@@ -15,12 +15,12 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_noop
 
 from annotation import events
 from annotation.models import ApiToken, Assignment, CrowdEntry, Invitation, Membership, Person, Project
 from annotation.money import statements
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, Role
 from annotation.work import limits, queue, shares
 from tableqa.language import sentence
@@ -42,19 +42,17 @@ def create_project(
     """A project with its first manager. Raises Refused: invalid_request, name_taken."""
     require_storable(name)
     if not name.strip() or len(name) > 120 or slug in RESERVED_SLUGS or SLUG.fullmatch(slug) is None:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext(
-                "A project needs a name and a short name of small letters, digits and hyphens; "
-                "{slug!r} is not valid."
-            ).format(slug=slug),
+            "A project needs a name and a short name of small letters, digits and hyphens; "
+            "{slug!r} is not valid.",
+            slug=slug,
         )
     if time_zone not in zoneinfo.available_timezones():
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("There is no time zone {time_zone!r}. Enter one such as Europe/Paris.").format(
-                time_zone=time_zone
-            ),
+            "There is no time zone {time_zone!r}. Enter one such as Europe/Paris.",
+            time_zone=time_zone,
         )
     try:
         with transaction.atomic():
@@ -69,12 +67,11 @@ def create_project(
                 now=now,
             )
     except IntegrityError:
-        raise Refused(
+        refuse(
             "name_taken",
-            gettext("A project with the short name {slug!r} already exists. Choose another one.").format(
-                slug=slug
-            ),
-        ) from None
+            "A project with the short name {slug!r} already exists. Choose another one.",
+            slug=slug,
+        )
     return project
 
 
@@ -82,13 +79,12 @@ def rename_project(*, project: Project, name: str, time_zone: str, by: Person, n
     """Another name and time zone. The address stays: no link, token, release or bookmark breaks."""
     require_storable(name)
     if not name.strip() or len(name.strip()) > 120:
-        raise Refused("invalid_request", gettext("Enter a project name of at most 120 characters."))
+        refuse("invalid_request", "Enter a project name of at most 120 characters.")
     if time_zone not in zoneinfo.available_timezones():
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("There is no time zone {time_zone!r}. Enter one such as Europe/Paris.").format(
-                time_zone=time_zone
-            ),
+            "There is no time zone {time_zone!r}. Enter one such as Europe/Paris.",
+            time_zone=time_zone,
         )
     wanted = {"name": name.strip(), "time_zone": time_zone}
     with transaction.atomic():
@@ -120,7 +116,7 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
     Raises Refused: invalid_request (no role at all, or somebody who left), still_involved (the only manager).
     """
     if not roles:
-        raise Refused("invalid_request", gettext("Choose at least one role, or remove the person."))
+        refuse("invalid_request", "Choose at least one role, or remove the person.")
     with transaction.atomic():
         membership = (
             Membership.objects.select_for_update(of=("self",), no_key=True)
@@ -128,7 +124,7 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
             .get(pk=membership.pk)
         )
         if membership.removed_at is not None:
-            raise Refused("invalid_request", gettext("This person has left the project. Invite them again."))
+            refuse("invalid_request", "This person has left the project. Invite them again.")
         if Role.MANAGER not in roles:
             _lock_members(membership.project_id)
             require_another_manager(membership)
@@ -214,11 +210,10 @@ def require_another_manager(membership: Membership) -> None:
         person__is_active=True,
     ).exclude(pk=membership.pk)
     if not managers.exists():
-        raise Refused(
+        refuse(
             "still_involved",
-            gettext("This is the only manager of {name}. Add another manager first.").format(
-                name=membership.project.name
-            ),
+            "This is the only manager of {name}. Add another manager first.",
+            name=membership.project.name,
         )
 
 
@@ -258,11 +253,10 @@ def invite(
     """A personal link into the project, for so many days. The token is returned once and kept as a hash only."""
     require_storable(name)
     if not roles:
-        raise Refused("invalid_request", gettext("Choose at least one role."))
+        refuse("invalid_request", "Choose at least one role.")
     if not 1 <= days <= LONGEST_INVITATION.days:
-        raise Refused(
-            "invalid_request",
-            gettext("An invitation is valid for 1 to {days} days.").format(days=LONGEST_INVITATION.days),
+        refuse(
+            "invalid_request", "An invitation is valid for 1 to {days} days.", days=LONGEST_INVITATION.days
         )
     token = secrets.token_urlsafe(24)
     with transaction.atomic():
@@ -304,14 +298,9 @@ def open_invitation(token: str, *, now: datetime) -> Invitation:
     """The invitation behind a link. Raises Refused: invitation_used, invitation_expired."""
     invitation = Invitation.objects.select_related("project").filter(token_hash=hash_token(token)).first()
     if invitation is None or now >= invitation.expires_at:
-        raise Refused(
-            "invitation_expired", gettext("This invitation is not valid or has expired. Ask for a new link.")
-        )
+        refuse("invitation_expired", "This invitation is not valid or has expired. Ask for a new link.")
     if invitation.accepted_at is not None:
-        raise Refused(
-            "invitation_used",
-            gettext("This invitation has already been used. Sign in, or ask for a new link."),
-        )
+        refuse("invitation_used", "This invitation has already been used. Sign in, or ask for a new link.")
     return invitation
 
 
@@ -320,18 +309,14 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
     registered, whom a manager's link could sign in.
     """
     if must_register(person):
-        raise Refused(
-            "invalid_request",
-            gettext("Register with an e-mail address and a password to accept this invitation."),
-        )
+        refuse("invalid_request", "Register with an e-mail address and a password to accept this invitation.")
     with transaction.atomic():
         won = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True).update(
             accepted_at=now, accepted_by=person
         )
         if not won:
-            raise Refused(
-                "invitation_used",
-                gettext("This invitation has already been used. Sign in, or ask for a new link."),
+            refuse(
+                "invitation_used", "This invitation has already been used. Sign in, or ask for a new link."
             )
         _record_invitation(invitation, before="open", after="accepted", by=person, now=now)
         roles = [Role(role) for role in invitation.roles]
@@ -368,9 +353,7 @@ def register(*, name: str, email: str, password: str | None, person: Person | No
             person.save(update_fields=["name", "email", "password", "session_epoch"])
             return person
     except IntegrityError:
-        raise Refused(
-            "name_taken", gettext("An account with this e-mail address already exists. Sign in first.")
-        ) from None
+        refuse("name_taken", "An account with this e-mail address already exists. Sign in first.")
 
 
 def join_as_new(

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_noop
 
 from annotation.models import (
     Annotation,
@@ -34,7 +34,7 @@ from annotation.models import (
     Tally,
 )
 from annotation.money import paying, rates
-from annotation.refusals import Refused
+from annotation.refusals import refuse
 from tableqa.writers import hub
 
 LONGEST: Final = 4_000
@@ -124,21 +124,21 @@ def clean_characteristics(said: Mapping[str, object]) -> dict[str, str]:
 
 def _clean(said: Mapping[str, object], known: Sequence[str], longest: int) -> dict[str, str]:
     if unknown := sorted(set(said) - set(known)):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("There is no field {unknown!r}. Available: {known}.").format(
-                unknown=unknown[0], known=", ".join(known)
-            ),
+            "There is no field {unknown!r}. Available: {known}.",
+            unknown=unknown[0],
+            known=", ".join(known),
         )
     found = {}
     for name in known:
         text = said.get(name) or ""
         if not isinstance(text, str) or len(text) > longest:
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext("{name} must be text of at most {longest} characters.").format(
-                    name=name, longest=number_format(longest, force_grouping=True)
-                ),
+                "{name} must be text of at most {longest} characters.",
+                name=name,
+                longest=number_format(longest, force_grouping=True),
             )
         if text.strip():
             found[name] = text.strip()

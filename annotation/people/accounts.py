@@ -24,7 +24,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation import events
 from annotation.journeys import setting_up
 from annotation.models import Membership, Person
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.tasks_api import task
 
 log = logging.getLogger(__name__)
@@ -55,10 +55,7 @@ def ask_for_reset(*, email: str, site: str) -> None:
     `site` is the address of the site, as people type it.
     """
     if not has_mail():
-        raise Refused(
-            "invalid_request",
-            gettext("No mail server is configured. An administrator can create a link for you."),
-        )
+        refuse("invalid_request", "No mail server is configured. An administrator can create a link for you.")
     found = Person.objects.filter(email=email.strip().lower()[:254], is_active=True, erased_at__isnull=True)
     key = found.values_list("pk", flat=True).first() or 0
     transaction.on_commit(lambda: send_reset.enqueue(key, site))
@@ -89,9 +86,7 @@ def make_reset(*, person: Person, by: Person, now: datetime) -> str:
     if not by.is_administrator:
         raise PermissionError(gettext("only administrators create reset links"))
     if person.erased_at is not None or not person.is_active or not person.email:
-        raise Refused(
-            "invalid_request", gettext("{name} does not sign in with a password.").format(name=person.name)
-        )
+        refuse("invalid_request", "{name} does not sign in with a password.", name=person.name)
     record(person=person, by=by, before="", after="reset link made", now=now)
     return reset_path(person)
 
@@ -153,7 +148,7 @@ def set_administrator(*, person: Person, value: bool, by: Person, now: datetime)
 def set_active(*, person: Person, value: bool, by: Person, now: datetime) -> None:
     """Close an account, or open it again: nobody signs in to a closed one, and its sessions end."""
     if person.erased_at is not None:
-        raise Refused("invalid_request", gettext("This person's data was erased. The account stays closed."))
+        refuse("invalid_request", "This person's data was erased. The account stays closed.")
     if not value:
         require_another_administrator(person)
     with transaction.atomic():
@@ -167,9 +162,7 @@ def require_another_administrator(person: Person) -> None:
     """Raises Refused (still_involved) for the only administrator."""
     others = Person.objects.filter(is_administrator=True, is_active=True).exclude(pk=person.pk)
     if person.is_administrator and not others.exists():
-        raise Refused(
-            "still_involved", gettext("This is the only administrator. Add another administrator first.")
-        )
+        refuse("still_involved", "This is the only administrator. Add another administrator first.")
 
 
 def record(*, person: Person, by: Person | None, before: str, after: str, now: datetime) -> None:

@@ -31,7 +31,7 @@ from annotation.models import (
     Qualification,
     Tally,
 )
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Role
 from annotation.work import gates, queue
 
@@ -89,20 +89,18 @@ def make_link(
     require_storable(name, completion_code, screen_out_code, return_url, *parameters.values())
     name, codes = name.strip(), (completion_code.strip(), screen_out_code.strip())
     if not name or not all(codes):
-        raise Refused(
-            "invalid_request", gettext("A crowd link needs a name, a completion code and a screen-out code.")
-        )
+        refuse("invalid_request", "A crowd link needs a name, a completion code and a screen-out code.")
     if codes[0] == codes[1]:
-        raise Refused("invalid_request", gettext("The completion code and the screen-out code must differ."))
+        refuse("invalid_request", "The completion code and the screen-out code must differ.")
     if set(parameters) != {"person", "study", "session"} or not parameters["person"]:
-        raise Refused("invalid_request", gettext("Enter the query parameter that carries the person's id."))
+        refuse("invalid_request", "Enter the query parameter that carries the person's id.")
     named = [parameter for parameter in parameters.values() if parameter]
     if len(named) != len(set(named)):
-        raise Refused("invalid_request", gettext("Each id needs a separate query parameter."))
+        refuse("invalid_request", "Each id needs a separate query parameter.")
     if expires_at <= now:
-        raise Refused("invalid_request", gettext("The closing day is in the past. Choose a later day."))
+        refuse("invalid_request", "The closing day is in the past. Choose a later day.")
     if most is not None and most < 1:
-        raise Refused("invalid_request", gettext("Allow at least one person, or leave the number empty."))
+        refuse("invalid_request", "Allow at least one person, or leave the number empty.")
     _require_return_url(return_url)
     try:
         with transaction.atomic():
@@ -120,10 +118,9 @@ def make_link(
             )
             _record(link, "crowdlink", link.pk, "", "open", by, now)
     except IntegrityError:
-        raise Refused(
-            "name_taken",
-            gettext("This project already has a crowd link {name!r}. Choose another name.").format(name=name),
-        ) from None
+        refuse(
+            "name_taken", "This project already has a crowd link {name!r}. Choose another name.", name=name
+        )
     return link
 
 
@@ -193,19 +190,16 @@ def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
     require_storable(*found.values())
     for value in found.values():
         if len(value) > LONGEST_ID:
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext("An id has at most {longest_id} characters. One id in this link is longer.").format(
-                    longest_id=LONGEST_ID
-                ),
+                "An id has at most {longest_id} characters. One id in this link is longer.",
+                longest_id=LONGEST_ID,
             )
         if value.startswith("{{") and value.endswith("}}"):
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext(
-                    "The platform did not fill in your id. Open the study on the platform itself, not in a "
-                    "preview."
-                ),
+                "The platform did not fill in your id. Open the study on the platform itself, not in a "
+                "preview.",
             )
     return Ids(**found)
 
@@ -216,7 +210,7 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
     `person` is who is signed in in this browser. Raises Refused: invalid_request, crowd_closed, crowd_taken.
     """
     if not ids.person:
-        raise Refused("invalid_request", gettext("Enter the id that your platform gave you."))
+        refuse("invalid_request", "Enter the id that your platform gave you.")
     try:
         with transaction.atomic():
             # Entries of one link take turns: the cap is exact.
@@ -228,12 +222,10 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
                 _require_member(entry)
                 return _known(entry, link, person)
             if person is not None:
-                raise Refused(
+                refuse(
                     "crowd_taken",
-                    gettext(
-                        "Another id or account is already signed in in this browser. Open the link in another "
-                        "browser or in a private window."
-                    ),
+                    "Another id or account is already signed in in this browser. Open the link in another "
+                    "browser or in a private window.",
                 )
             require_open(link, now=now)
             return _new(link, ids, now)
@@ -255,10 +247,7 @@ def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
     if person is not None and person.pk == entry.person_id and entry.link_id == link.pk:
         return entry.person
     if entry.link_id != link.pk:
-        raise Refused(
-            "crowd_taken",
-            gettext("A person with this id already took part in this project through another link."),
-        )
+        refuse("crowd_taken", "A person with this id already took part in this project through another link.")
     raise _taken()
 
 
@@ -403,9 +392,7 @@ def _end(entry: CrowdEntry, outcome: str) -> End:
 
 def _require_kept(entry: CrowdEntry) -> None:
     if entry.person.erased_at is not None:
-        raise Refused(
-            "invalid_request", gettext("This person's data was erased, so a return link is not possible.")
-        )
+        refuse("invalid_request", "This person's data was erased, so a return link is not possible.")
 
 
 def _require_crowd_account(entry: CrowdEntry) -> None:
@@ -418,12 +405,10 @@ def _require_crowd_account(entry: CrowdEntry) -> None:
     person = (found.select_for_update(no_key=True) if connection.in_atomic_block else found).get()
     elsewhere = Membership.objects.filter(person=person).exclude(project_id=entry.link.project_id)
     if person.email or person.has_usable_password() or person.is_administrator or elsewhere.exists():
-        raise Refused(
+        refuse(
             "crowd_taken",
-            gettext(
-                "A return link is not possible: the account has an e-mail address, a password or "
-                "another project. Its owner can sign in, or ask an administrator for a new password."
-            ),
+            "A return link is not possible: the account has an e-mail address, a password or "
+            "another project. Its owner can sign in, or ask an administrator for a new password.",
         )
 
 

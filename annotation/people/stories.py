@@ -42,7 +42,7 @@ from annotation.models import (
     SentBack,
     Source,
 )
-from annotation.refusals import Refused
+from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.work import limits
 from tableqa.canonical import canonical
@@ -103,17 +103,15 @@ def require_readable(actor: Actor, item: Item) -> None:
     """Raises Refused (still_involved) for those who must not see the item's responses yet."""
     batch = item.batch
     if not visibility.may_see_agreement(actor.person, batch):
-        raise Refused(
+        refuse(
             "still_involved",
-            gettext(
-                "You annotate in this batch, or may. You can see the history of its items once it is closed."
-            ),
+            "You annotate in this batch, or may. You can see the history of its items once it is closed.",
         )
     undecided = not Decision.objects.filter(item=item).exists()
     if undecided and Permission.ADJUDICATE in may(actor, batch.project):
-        raise Refused(
+        refuse(
             "still_involved",
-            gettext("You may be asked to decide this item. You can see its history once it is decided."),
+            "You may be asked to decide this item. You can see its history once it is decided.",
         )
 
 

@@ -9,12 +9,11 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import Assignment, Batch, Gold, Item, Person
 from annotation.quality.agreement import measures_of, stored
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import refuse, require_storable
 from tableqa.edit_agreement import edits_of
 from tableqa.operations import OperationError, normalise
 from tasks.contract import Item as PlainItem
@@ -125,17 +124,13 @@ def set_aside(*, batch: Batch, because: str, by: Person, now: datetime) -> None:
     because = because.strip()
     require_storable(because)
     if not because or len(because) > LONGEST_REASON:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext(
-                "Enter a reason of at most {longest_reason} characters for setting the batch aside."
-            ).format(longest_reason=LONGEST_REASON),
+            "Enter a reason of at most {longest_reason} characters for setting the batch aside.",
+            longest_reason=LONGEST_REASON,
         )
     if batch.state in ("open", "paused"):
-        raise Refused(
-            "invalid_request",
-            gettext("{name} is not closed. Close it first.").format(name=batch.name),
-        )
+        refuse("invalid_request", "{name} is not closed. Close it first.", name=batch.name)
     with transaction.atomic():
         if Batch.objects.filter(pk=batch.pk, set_aside_at__isnull=True).update(
             set_aside_at=now, set_aside_because=because

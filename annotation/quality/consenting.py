@@ -7,11 +7,11 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Q
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_noop
 
 from annotation import events
 from annotation.models import Assignment, Consent, ConsentText, Person, Project
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import refuse, require_storable
 from annotation.work import queue
 
 LONGEST_TEXT = 200_000
@@ -32,11 +32,10 @@ def write(*, project: Project, text: str, by: Person | None, now: datetime) -> C
     require_storable(text)
     text = text.replace("\r\n", "\n").strip("\n") + "\n"
     if not text.strip() or len(text) > LONGEST_TEXT:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("Enter a consent text of at most {longest_text} characters.").format(
-                longest_text=LONGEST_TEXT
-            ),
+            "Enter a consent text of at most {longest_text} characters.",
+            longest_text=LONGEST_TEXT,
         )
     with transaction.atomic():
         _lock(project)
@@ -66,9 +65,7 @@ def agree(*, project: Project, person: Person, number: int, now: datetime) -> Co
     """The person agrees to the version that they read. Raises Refused(invalid_request) where it is not the current one."""
     text = current(project)
     if text is None or text.number != number:
-        raise Refused(
-            "invalid_request", gettext("The text changed while you were reading it. Read the new version.")
-        )
+        refuse("invalid_request", "The text changed while you were reading it. Read the new version.")
     try:
         with transaction.atomic():
             consent = Consent.objects.select_for_update().filter(text=text, person=person).first()

@@ -37,7 +37,7 @@ from annotation.models import (
     Tally,
 )
 from annotation.quality.agreement import stored
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import Refused, refuse, require_storable
 from annotation.work import lineage
 from tableqa.json_text import read_json
 from tableqa.proportions import Proportion, proportion
@@ -73,15 +73,11 @@ def mark(
     """
     require_storable(why)
     if len(why) > LONGEST_WHY:
-        raise Refused(
-            "invalid_request",
-            gettext("Enter a reason of at most {longest_why} characters.").format(longest_why=LONGEST_WHY),
+        refuse(
+            "invalid_request", "Enter a reason of at most {longest_why} characters.", longest_why=LONGEST_WHY
         )
     if batch.closed_at is not None:
-        raise Refused(
-            "batch_closed",
-            gettext("{name} is closed, so gold items cannot be added.").format(name=batch.name),
-        )
+        refuse("batch_closed", "{name} is closed, so gold items cannot be added.", name=batch.name)
     with transaction.atomic():
         item = _item(batch, example, inputs)
         task, plain = batch.task(), item.plain()
@@ -117,16 +113,15 @@ def set_rate(*, batch: Batch, percent: int, feedback: bool, by: Person, now: dat
     Raises Refused(invalid_request) for a rate that is none, or a batch that is no work.
     """
     if batch.purpose != Batch.Purpose.WORK:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("Gold is mixed into work batches only. In this batch every item can have a gold answer."),
+            "Gold is mixed into work batches only. In this batch every item can have a gold answer.",
         )
     if not 0 <= percent <= MOST_PERCENT:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("Gold must be 0 to {most_percent} percent of each person's items.").format(
-                most_percent=MOST_PERCENT
-            ),
+            "Gold must be 0 to {most_percent} percent of each person's items.",
+            most_percent=MOST_PERCENT,
         )
     with transaction.atomic():
         Batch.objects.filter(pk=batch.pk).update(gold_percent=percent, gold_feedback=feedback)
@@ -150,21 +145,17 @@ def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:
     """
     item = gold.item
     if item.batch.purpose == Batch.Purpose.QUALIFICATION and item.batch.opened_at is not None:
-        raise Refused(
+        refuse(
             "still_involved",
-            gettext(
-                "Each item of an open qualification needs a gold answer. Change the answer instead of "
-                "removing it."
-            ),
+            "Each item of an open qualification needs a gold answer. Change the answer instead of "
+            "removing it.",
         )
     with transaction.atomic():
         _lock(item)
         if Assignment.objects.filter(item=item).exists():
-            raise Refused(
+            refuse(
                 "still_involved",
-                gettext(
-                    "An annotator has already had this item. The item and its gold answer cannot be changed."
-                ),
+                "An annotator has already had this item. The item and its gold answer cannot be changed.",
             )
         _record(item.batch, gold, by, "gold", "removed", now)
         gold.delete()
@@ -183,15 +174,16 @@ def from_decisions(
     Raises Refused: invalid_request, batch_closed.
     """
     if (other.task_type, other.variant) != (batch.task_type, batch.variant) or other.pk == batch.pk:
-        raise Refused("invalid_request", gettext("Choose another batch with the same task type and variant."))
+        refuse("invalid_request", "Choose another batch with the same task type and variant.")
     if size < 1:
-        raise Refused("invalid_request", gettext("Choose at least one item."))
+        refuse("invalid_request", "Choose at least one item.")
     ids = list(decided(batch, other).values_list("pk", flat=True))
     chosen = random.Random(f"gold:{seed}").sample(ids, min(size, len(ids)))
     if not chosen:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("{name} has no further item with exactly one accepted response.").format(name=other.name),
+            "{name} has no further item with exactly one accepted response.",
+            name=other.name,
         )
     marked = left_out = 0
     with transaction.atomic():
@@ -297,13 +289,13 @@ def read(name: str, text: str, task: TaskType) -> list[Row]:
     if wrong:
         raise Refused("invalid_request", _named(wrong))
     if not rows:
-        raise Refused("invalid_request", gettext("The file contains no gold answers."))
+        refuse("invalid_request", "The file contains no gold answers.")
     if len(rows) > MOST_ROWS:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("A gold file has at most {most_rows} lines; this one has {number}. Split it.").format(
-                most_rows=MOST_ROWS, number=len(rows)
-            ),
+            "A gold file has at most {most_rows} lines; this one has {number}. Split it.",
+            most_rows=MOST_ROWS,
+            number=len(rows),
         )
     return rows
 
@@ -511,11 +503,11 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
     item = mine.filter(example=example).first()
     if item is None:
         if not lineage.make_items(batch=batch, examples=[example.pk]):
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext("{external_id} cannot become an item here. {value}").format(
-                    external_id=example.external_id, value=_why_no_item(batch, example)
-                ),
+                "{external_id} cannot become an item here. {value}",
+                external_id=example.external_id,
+                value=_why_no_item(batch, example),
             )
         item = mine.order_by("-position")[:1].get()
         if inputs is not None:
@@ -523,18 +515,16 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
     else:
         _lock(item)
         if not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.opened_at is not None:
-            raise Refused(
+            refuse(
                 "still_involved",
-                gettext("{external_id} is a normal item of this open batch. Choose another example.").format(
-                    external_id=example.external_id
-                ),
+                "{external_id} is a normal item of this open batch. Choose another example.",
+                external_id=example.external_id,
             )
         if not item.is_gold and Assignment.objects.filter(item=item).exists():
-            raise Refused(
+            refuse(
                 "still_involved",
-                gettext(
-                    "An annotator has already had {external_id} in this batch. Choose another example."
-                ).format(external_id=example.external_id),
+                "An annotator has already had {external_id} in this batch. Choose another example.",
+                external_id=example.external_id,
             )
     if batch.purpose == Batch.Purpose.WORK and not item.is_gold:
         _without_places(item)

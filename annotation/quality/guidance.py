@@ -17,7 +17,7 @@ from django.utils.translation import get_language, gettext
 
 from annotation import events
 from annotation.models import Annotation, Event, Guidelines, Membership, Person, Project, Reading
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import refuse, require_storable
 from tasks.contract import TaskType
 
 FROZEN, OPEN = "frozen", "open"
@@ -62,11 +62,10 @@ def revise(
     if newest.text == text and (translations is None or dict(translations) == newest.translations):
         return newest
     if is_frozen(newest):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("Version {number} is frozen for this study. Unfreeze it before you change it.").format(
-                number=newest.number
-            ),
+            "Version {number} is frozen for this study. Unfreeze it before you change it.",
+            number=newest.number,
         )
     return Guidelines.objects.create(
         project=project,
@@ -165,10 +164,7 @@ def confirm(*, guidelines: Guidelines, person: Person, now: datetime, language: 
     Raises Refused(invalid_request) where a newer one was written meanwhile.
     """
     if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
-        raise Refused(
-            "invalid_request",
-            gettext("A newer version was saved while you were reading. Read the new version."),
-        )
+        refuse("invalid_request", "A newer version was saved while you were reading. Read the new version.")
     try:
         with transaction.atomic():
             found, made = Reading.objects.get_or_create(
@@ -247,7 +243,7 @@ def freeze(*, guidelines: Guidelines, frozen: bool, by: Person, now: datetime) -
     Raises Refused(invalid_request) for a version that is not the newest.
     """
     if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
-        raise Refused("invalid_request", gettext("Only the current version can be frozen."))
+        refuse("invalid_request", "Only the current version can be frozen.")
     if is_frozen(guidelines) != frozen:
         events.record(
             project_id=guidelines.project_id,

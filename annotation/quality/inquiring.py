@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import Assignment, Event, Inquiry, Membership, Person, Project
-from annotation.refusals import Refused, require_storable
+from annotation.refusals import Refused, refuse, require_storable
 
 LONGEST = 2000
 
@@ -111,7 +111,7 @@ def _said(text: str, otherwise: str) -> str:
     if not text:
         raise Refused("invalid_request", otherwise)
     if len(text) > LONGEST:
-        raise Refused("invalid_request", gettext("Use at most {longest} characters.").format(longest=LONGEST))
+        refuse("invalid_request", "Use at most {longest} characters.", longest=LONGEST)
     return text
 
 

@@ -23,7 +23,7 @@ from annotation.models import (
     Tally,
 )
 from annotation.quality import gold
-from annotation.refusals import Refused
+from annotation.refusals import refuse
 from annotation.work import gates, lineage, practising
 from tableqa.proportions import Proportion
 
@@ -75,13 +75,11 @@ def enough(right: int, judged: int, asked: int) -> bool:
 def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualification:
     """The manager lets the person in, whatever they reached. Raises Refused(invalid_request) for other batches."""
     if batch.purpose != Batch.Purpose.QUALIFICATION:
-        raise Refused(
-            "invalid_request", gettext("{name} is not a qualification batch.").format(name=batch.name)
-        )
+        refuse("invalid_request", "{name} is not a qualification batch.", name=batch.name)
     if not Membership.objects.filter(
         project_id=batch.project_id, person=person, removed_at__isnull=True
     ).exists():
-        raise Refused("invalid_request", gettext("{name} is not in this project.").format(name=person.name))
+        refuse("invalid_request", "{name} is not in this project.", name=person.name)
     with transaction.atomic():
         row = Qualification.objects.select_for_update().filter(batch=batch, person=person).first()
         if row is None:
@@ -148,21 +146,17 @@ def set_entry(
     """
     if batch.purpose == Batch.Purpose.QUALIFICATION:
         if pass_percent is None or not 1 <= pass_percent <= 100:
-            raise Refused("invalid_request", gettext("The pass mark must be 1 to 100 percent."))
+            refuse("invalid_request", "The pass mark must be 1 to 100 percent.")
         changes: dict[str, Any] = {"pass_percent": pass_percent}
     else:
         if requires is not None and (
             requires.project_id != batch.project_id or requires.purpose != Batch.Purpose.QUALIFICATION
         ):
-            raise Refused(
-                "invalid_request",
-                gettext("{name} is not a qualification batch of this project.").format(name=requires.name),
+            refuse(
+                "invalid_request", "{name} is not a qualification batch of this project.", name=requires.name
             )
         if must_practise and not practising.exercises(batch.task(), batch.variant):
-            raise Refused(
-                "invalid_request",
-                gettext("{title} has no practice set.").format(title=batch.task().title),
-            )
+            refuse("invalid_request", "{title} has no practice set.", title=batch.task().title)
         changes = {"must_practise": bool(must_practise), "requires": requires}
     with transaction.atomic():
         if requires is not None and requires.pk != batch.requires_id:
@@ -192,12 +186,13 @@ def set_entry(
 def require_ready(batch: Batch) -> None:
     """A qualification batch opens once every item of it has a known response. Raises Refused(invalid_request)."""
     if lacking := gold.lacking(batch):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext(
-                "Items of {name} without a gold answer: {lacking} of {items_count}. Add the missing "
-                "answers under Gold answers, then open the batch."
-            ).format(lacking=lacking, items_count=batch.items_count, name=batch.name),
+            "Items of {name} without a gold answer: {lacking} of {items_count}. Add the missing "
+            "answers under Gold answers, then open the batch.",
+            lacking=lacking,
+            items_count=batch.items_count,
+            name=batch.name,
         )
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 
 MOST: Final[dict[str, float]] = {"items": 10_000_000, "items_per_day": 100_000, "hours_per_day": 24}
 """The limits there are, each with the most that it can be; hours may have a fraction."""
@@ -38,11 +38,11 @@ def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[
             "invalid_request", gettext('Limits must be an object, for example {"items_per_day": 60}.')
         )
     if unknown := sorted(set(given) - set(known)):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("There is no limit {unknown!r}. Available: {known}.").format(
-                unknown=unknown[0], known=", ".join(known)
-            ),
+            "There is no limit {unknown!r}. Available: {known}.",
+            unknown=unknown[0],
+            known=", ".join(known),
         )
     found: dict[str, Any] = {}
     for name in known:
@@ -52,11 +52,12 @@ def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[
         whole = name != "hours_per_day"
         if not _is_number(value, whole=whole) or not 0 < value <= MOST[name]:
             number = gettext("a whole number") if whole else gettext("a number")
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext("caps.{name} must be {number} above 0, at most {most:,.0f}.").format(
-                    name=name, number=number, most=MOST[name]
-                ),
+                "caps.{name} must be {number} above 0, at most {most:,.0f}.",
+                name=name,
+                number=number,
+                most=MOST[name],
             )
         found[name] = value
     return found
@@ -73,29 +74,23 @@ def pay(given: Mapping[str, Any]) -> dict[str, Any]:
     if not said:
         return {}
     if unknown := sorted(set(said) - {"currency", "per_hour", "per_item"}):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("pay has no key {unknown!r}. Use currency and per_hour or per_item.").format(
-                unknown=unknown[0]
-            ),
+            "pay has no key {unknown!r}. Use currency and per_hour or per_item.",
+            unknown=unknown[0],
         )
     if not re.fullmatch("[A-Z]{3}", str(said.get("currency", ""))):
-        raise Refused(
-            "invalid_request", gettext("pay.currency must be a code of three capitals, for example EUR.")
-        )
+        refuse("invalid_request", "pay.currency must be a code of three capitals, for example EUR.")
     rates = [name for name in ("per_hour", "per_item") if name in said]
     if len(rates) != 1:
-        raise Refused(
-            "invalid_request",
-            gettext("Pay is per hour or per item. Use only one of per_hour and per_item."),
-        )
+        refuse("invalid_request", "Pay is per hour or per item. Use only one of per_hour and per_item.")
     rate = said[rates[0]]
     if not _is_number(rate) or not 0 <= rate <= MOST_PAY:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("pay.{rates} must be a number from 0 to {most_pay}.").format(
-                rates=rates[0], most_pay=number_format(MOST_PAY, force_grouping=True)
-            ),
+            "pay.{rates} must be a number from 0 to {most_pay}.",
+            rates=rates[0],
+            most_pay=number_format(MOST_PAY, force_grouping=True),
         )
     return {"currency": said["currency"], rates[0]: rate}
 

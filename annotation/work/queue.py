@@ -55,7 +55,7 @@ from annotation.models import (
 )
 from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.public_ids import new_public_id
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.work.gates import shut
 from annotation.work.places import keep_for
 from tableqa.canonical import canonical
@@ -307,11 +307,11 @@ def require_open(batch: Batch) -> None:
     if batch.state != "open":
         code = {"closed": "batch_closed", "paused": "batch_paused"}.get(batch.state, "batch_not_open")
         words = {"closed": gettext("is closed"), "paused": gettext("is paused")}
-        raise Refused(
+        refuse(
             code,
-            gettext("The batch {name} {words}.").format(
-                name=batch.name, words=words.get(batch.state, gettext("is not open yet"))
-            ),
+            "The batch {name} {words}.",
+            name=batch.name,
+            words=words.get(batch.state, gettext("is not open yet")),
         )
 
 
@@ -450,7 +450,7 @@ def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
         state=State.LEASED, reason="", place_id=place_id, leased_until=_lease_end(), ended_at=None
     )
     if not changed:
-        raise Refused("place_taken", gettext("This assignment is no longer open."))
+        refuse("place_taken", "This assignment is no longer open.")
     _count(assignment, returned=-1, leased=1)
     _record(assignment, before=State.RETURNED, after=State.LEASED, actor=assignment.person, now=now)
     assignment.place_id, assignment.state = place_id, State.LEASED

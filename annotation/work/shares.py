@@ -16,10 +16,10 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import ngettext
 
 from annotation.models import Assignment, Batch, Exclusion, Membership, Person, Place, Project
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.roles import Role
 from annotation.work import queue, strategies
 from annotation.work.places import chunks, keep_for
@@ -104,12 +104,12 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
     kept = hand_out(batch=batch, by=by, now=now, limited=False)
     largest, most = max(_loads(batch).values(), default=0), batch.caps.get("items")
     if most is not None and largest > most:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext(
-                "The largest share would be {largest} items, above the limit of {most} per person. "
-                "Raise the limit, invite more people, or use fewer items."
-            ).format(largest=largest, most=most),
+            "The largest share would be {largest} items, above the limit of {most} per person. "
+            "Raise the limit, invite more people, or use fewer items.",
+            largest=largest,
+            most=most,
         )
     return kept
 
@@ -122,7 +122,7 @@ def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime
     _require_annotator(batch, person)
     _require_unfinished(batch)
     if most < 1:
-        raise Refused("invalid_request", gettext("Enter a number of items, at least 1."))
+        refuse("invalid_request", "Enter a number of items, at least 1.")
     with transaction.atomic():
         most = min(most, _room(batch, person))
         free = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=True, item__is_gold=False)
@@ -156,9 +156,8 @@ def move(
     for one in to:
         _require_annotator(batch, one)
         if one.pk == person.pk:
-            raise Refused(
-                "invalid_request",
-                gettext("{name} already has this share. Choose another person.").format(name=person.name),
+            refuse(
+                "invalid_request", "{name} already has this share. Choose another person.", name=person.name
             )
     with transaction.atomic():
         # Leases first: they lock a tally, which comes before places.
@@ -323,23 +322,19 @@ def _barred(items: Sequence[int]) -> Mapping[int, set[int]]:
 def _require_annotator(batch: Batch, person: Person) -> None:
     here = Membership.objects.filter(project=batch.project, person=person, removed_at__isnull=True).first()
     if here is None or Role.ANNOTATOR.value not in here.roles:
-        raise Refused(
-            "invalid_request", gettext("{name} is not an annotator in this project.").format(name=person.name)
-        )
+        refuse("invalid_request", "{name} is not an annotator in this project.", name=person.name)
 
 
 def _require_unfinished(batch: Batch) -> None:
     if batch.closed_at is not None:
-        raise Refused(
+        refuse(
             "batch_closed",
-            gettext("The batch {name} is closed. Its items can no longer be assigned.").format(
-                name=batch.name
-            ),
+            "The batch {name} is closed. Its items can no longer be assigned.",
+            name=batch.name,
         )
     if batch.opened_at is None:
-        raise Refused(
+        refuse(
             "batch_not_open",
-            gettext("Open {name} first. Its items can only be assigned once it is open.").format(
-                name=batch.name
-            ),
+            "Open {name} first. Its items can only be assigned once it is open.",
+            name=batch.name,
         )

@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from django.utils.translation import gettext
-
 from annotation.models import Batch, Project
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.work import limits, strategies
 from tasks import resolving
 from tasks.contract import TaskType
@@ -32,58 +30,55 @@ def check(
     """
     purpose = said["purpose"]
     if purpose not in Batch.Purpose.values:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("The purpose must be one of {values}, not {purpose!r}.").format(
-                values=", ".join(Batch.Purpose.values), purpose=purpose
-            ),
+            "The purpose must be one of {values}, not {purpose!r}.",
+            values=", ".join(Batch.Purpose.values),
+            purpose=purpose,
         )
     work = purpose == Batch.Purpose.WORK
     strategy = said["strategy"] or ("open" if work else "everyone")
     if strategy not in strategies.STRATEGIES:
         known = ", ".join(strategies.STRATEGIES)
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("There is no allocation strategy {strategy!r}. Available: {known}.").format(
-                strategy=strategy, known=known
-            ),
+            "There is no allocation strategy {strategy!r}. Available: {known}.",
+            strategy=strategy,
+            known=known,
         )
     if not work and strategy != "everyone":
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("In a {purpose} batch everyone gets every item. Leave the strategy out.").format(
-                purpose=purpose
-            ),
+            "In a {purpose} batch everyone gets every item. Leave the strategy out.",
+            purpose=purpose,
         )
     if not work and said["gold_percent"]:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext(
-                "Gold is mixed into work batches only. Leave gold_percent out of a {purpose} batch."
-            ).format(purpose=purpose),
+            "Gold is mixed into work batches only. Leave gold_percent out of a {purpose} batch.",
+            purpose=purpose,
         )
     asked = _percent("pass_percent", said["pass_percent"], 100)
     if (purpose == Batch.Purpose.QUALIFICATION) != (asked > 0):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("A qualification batch needs pass_percent (1 to 100); other batches must not have it."),
+            "A qualification batch needs pass_percent (1 to 100); other batches must not have it.",
         )
     if purpose == Batch.Purpose.QUALIFICATION and feeds_from is not None:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext(
-                "A qualification cannot take items from another batch, because each item needs a gold "
-                "answer before it opens."
-            ),
+            "A qualification cannot take items from another batch, because each item needs a gold "
+            "answer before it opens.",
         )
     resolve = _resolve(task, said["resolve"], overlap)
     at_close = said.get("decide_at_close")
     if at_close is None:
         at_close = work and strategy == "everyone"
     if at_close and not work:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("A {purpose} batch decides no items. Leave decide_at_close out.").format(purpose=purpose),
+            "A {purpose} batch decides no items. Leave decide_at_close out.",
+            purpose=purpose,
         )
     return {
         "purpose": purpose,
@@ -110,11 +105,9 @@ def check_change(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
             if "resolve" not in wanted:
                 _resolve(batch.task(), batch.resolve, found[name])
             if batch.strategy == "everyone" and value != batch.overlap:
-                raise Refused(
+                refuse(
                     "invalid_request",
-                    gettext(
-                        "Everyone gets every item of this batch, so the number of people per item is fixed."
-                    ),
+                    "Everyone gets every item of this batch, so the number of people per item is fixed.",
                 )
         elif name == "resolve":
             found[name] = _resolve(batch.task(), value, wanted.get("overlap", batch.overlap))
@@ -123,24 +116,23 @@ def check_change(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
         elif name == "gold_percent":
             found[name] = _percent(name, value, MOST_GOLD)
             if value and batch.purpose != Batch.Purpose.WORK:
-                raise Refused("invalid_request", gettext("Gold is mixed into work batches only."))
+                refuse("invalid_request", "Gold is mixed into work batches only.")
         elif name == "requires":
             found[name] = _requires(value, batch.project, batch.purpose)
         else:
             found[name] = bool(value)
     if found.get("decide_at_close") and batch.purpose != Batch.Purpose.WORK:
-        raise Refused("invalid_request", gettext("This batch decides no items."))
+        refuse("invalid_request", "This batch decides no items.")
     return found
 
 
 def check_overlap(value: object) -> int:
     """How many people get each item. Raises Refused(invalid_request)."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_OVERLAP:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("The number of people per item must be 1 to {most_overlap}.").format(
-                most_overlap=MOST_OVERLAP
-            ),
+            "The number of people per item must be 1 to {most_overlap}.",
+            most_overlap=MOST_OVERLAP,
         )
     return value
 
@@ -150,42 +142,36 @@ def _requires(required: object, project: Project, purpose: str) -> Batch | None:
     if required is None:
         return None
     if not isinstance(required, Batch):
-        raise Refused(
-            "invalid_request", gettext("requires must be the id of a qualification batch, or null.")
-        )
+        refuse("invalid_request", "requires must be the id of a qualification batch, or null.")
     if required.project_id != project.pk or required.purpose != Batch.Purpose.QUALIFICATION:
-        raise Refused(
-            "invalid_request",
-            gettext("{name} is not a qualification batch of this project.").format(name=required.name),
-        )
+        refuse("invalid_request", "{name} is not a qualification batch of this project.", name=required.name)
     if purpose == Batch.Purpose.QUALIFICATION:
-        raise Refused("invalid_request", gettext("A qualification batch cannot require another one."))
+        refuse("invalid_request", "A qualification batch cannot require another one.")
     return required
 
 
 def _feeds_when(given: Mapping[str, Any], feeds_from: Batch | None) -> dict[str, list[Any]]:
     """{"label": ["extraction"]}: the fields of an outcome with the values that make items here."""
     if feeds_from is not None and feeds_from.purpose != Batch.Purpose.WORK:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("{name} is a {purpose} batch and decides no items, so it cannot pass any on.").format(
-                name=feeds_from.name, purpose=feeds_from.purpose
-            ),
+            "{name} is a {purpose} batch and decides no items, so it cannot pass any on.",
+            name=feeds_from.name,
+            purpose=feeds_from.purpose,
         )
     if given and feeds_from is None:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("feeds_when filters the outcomes of another batch. Name that batch in feeds_from."),
+            "feeds_when filters the outcomes of another batch. Name that batch in feeds_from.",
         )
     found = {}
     for name, values in given.items():
         plain = isinstance(values, list | tuple) and all(isinstance(v, str | int | bool) for v in values)
         if not plain or not values:
-            raise Refused(
+            refuse(
                 "invalid_request",
-                gettext('feeds_when.{name} must be a list of values, for example ["extraction"].').format(
-                    name=name
-                ),
+                'feeds_when.{name} must be a list of values, for example ["extraction"].',
+                name=name,
             )
         found[str(name)] = list(values)
     return found
@@ -201,8 +187,5 @@ def _resolve(task: TaskType, given: object, overlap: int) -> dict[str, Any]:
 
 def _percent(name: str, value: object, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise Refused(
-            "invalid_request",
-            gettext("{name} must be a whole number from 0 to {most}.").format(name=name, most=most),
-        )
+        refuse("invalid_request", "{name} must be a whole number from 0 to {most}.", name=name, most=most)
     return value
