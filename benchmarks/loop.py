@@ -361,7 +361,7 @@ def _prepare(side: str, options: argparse.Namespace, items: int, database: Datab
 
 
 @contextmanager
-def _served(application: str) -> Iterator[tuple[int, int]]:
+def _served(application: str, folder: Path = ROOT) -> Iterator[tuple[int, int]]:
     """gunicorn as in production; its port and the process id of its master."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -378,7 +378,7 @@ def _served(application: str) -> Iterator[tuple[int, int]]:
     command += ["--worker-class", "gthread", "--workers", "2", "--threads", "8", "--log-level", "critical"]
     # People keep their connections; what waits for them at the end need not be long.
     command += ["--keep-alive", "30", "--graceful-timeout", "2", "--preload"]
-    server = subprocess.Popen(command, cwd=ROOT)
+    server = subprocess.Popen(command, cwd=folder)
     try:
         for _ in range(600):
             with socket.socket() as probe:
