@@ -28,8 +28,6 @@
 | EMAIL_URL         | the mail server, e.g. smtp+tls://USER:PASSWORD@HOST:587; default: none, nothing is sent    |
 | MAIL_FROM         | whom mail is from; default: askew@ and the host of PUBLIC_URL                             |
 | PREDICTORS        | models to ask, as JSON: {"name": {"url", "model"}}; see docs/reference/settings.md        |
-| TASKS_BACKEND     | dotted path of the queue's backend; default: the database                                 |
-| CELERY_BROKER_URL | redis://HOST:6379/0 where TASKS_BACKEND is config.on_celery.Backend                       |
 | METRICS_TOKEN     | at least 16 characters: /metrics answers whoever sends it as a bearer token; default: none |
 | LOG_LEVEL         | default INFO                                                                              |
 | LOG_FORMAT        | line (words) or json (one object a line); default: line                                   |
@@ -378,11 +376,15 @@ SPECTACULAR_SETTINGS = {
 # --- jobs and the log --------------------------------------------------------------------------------------
 TASKS = {
     "default": {
-        "BACKEND": env.str("TASKS_BACKEND", default="django_tasks_db.DatabaseBackend"),
+        "BACKEND": "django_tasks_db.DatabaseBackend",
         "QUEUES": ["default", "loop", "models"],  # as in annotation/jobs.py
     }
 }
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="redis://127.0.0.1:6379/0")
+if "TASKS_BACKEND" in os.environ:
+    raise ImproperlyConfigured(
+        "TASKS_BACKEND is no longer supported. Remove it and CELERY_BROKER_URL, and run "
+        "./run manage worker (docs/operations.md)."
+    )
 
 # --- models ------------------------------------------------------------------------------------------------
 try:

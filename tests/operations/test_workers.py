@@ -1,19 +1,15 @@
-"""Several workers over PostgreSQL, and over Redis with Celery: each job is done once, and none is lost with its worker."""
+"""Several workers over PostgreSQL: each job is done once, and none is lost with its worker."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -173,96 +169,3 @@ def test_who_was_taken_for_lost_does_not_end_the_job_of_another(
     assert jobs.run(job.pk) == "lost"
     job.refresh_from_db()
     assert (job.state, job.result) == ("running", {})
-
-
-# -- on Celery --------------------------------------------------------------------------------------
-
-needs_celery = pytest.mark.skipif(
-    importlib.util.find_spec("celery") is None, reason="Celery is not installed (requirements-celery.txt)"
-)
-needs_redis = pytest.mark.skipif(
-    shutil.which("redis-server") is None, reason="no Redis here (Debian: apt install redis-server)"
-)
-
-
-@contextmanager
-def redis(port: int) -> Iterator[None]:
-    """A Redis that keeps nothing, on this machine alone."""
-    words = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no"]
-    server = subprocess.Popen(["redis-server", "--port", str(port), *words], stdout=subprocess.DEVNULL)
-    try:
-        for _ in range(200):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield
-    finally:
-        server.kill()
-        server.wait(10)
-
-
-@needs_celery
-@needs_redis
-def test_celery_does_the_jobs_and_what_redis_or_a_process_loses_is_done_all_the_same(hosts: Hosts) -> None:
-    with socket.socket() as free, ExitStack() as stack:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
-        hosts.environment |= {
-            "TASKS_BACKEND": "config.on_celery.Backend",
-            "CELERY_BROKER_URL": f"redis://127.0.0.1:{port}/0",
-        }
-        hosts.python("-c", ENQUEUE, "1", "0.1")
-        assert hosts.states() == {"queued": 1}, "without a Redis the page still says that the job is queued"
-
-        first = stack.enter_context(ExitStack())
-        first.enter_context(redis(port))
-        celery = ["-m", "celery", "-A", "config.on_celery", "worker", "--loglevel", "WARNING"]
-        hosts.start(*celery, "--queues", "default", "--concurrency", "2", "-n", "one@here")
-        hosts.start(*celery, "--queues", "loop,models", "--concurrency", "1", "-n", "two@here")
-        hosts.start("manage.py", "worker", "--housekeeping")
-        hosts.python("-c", ENQUEUE, "20", "0.1")
-        hosts.until(lambda: hosts.states()["done"] == 20, 90)
-        assert len(hosts.begun()) == len(set(hosts.begun())) == 20, "each once"
-        assert hosts.rows("SELECT count(*) FROM django_tasks_database_dbtaskresult") == [(0,)]
-
-        hosts.pass_time(16)
-        hosts.until(lambda: hosts.states()["done"] == 21, 90)  # the one that no message told of
-
-        hosts.python("-c", ENQUEUE, "1", "3600", "0.1")
-        hosts.until(lambda: len(hosts.begun()) == 22)
-        job, at_it = hosts.begun()[-1]
-        os.kill(at_it, signal.SIGKILL)
-        hosts.pass_time(2)
-        hosts.until(lambda: hosts.states()["done"] == 22, 90)
-        assert hosts.rows(f"SELECT attempts FROM annotation_job WHERE id = {job}") == [(2,)]
-
-        first.close()  # Redis ends with all it knows, and comes back empty
-        stack.enter_context(redis(port))
-        hosts.python("-c", ENQUEUE, "3", "0.1")
-        hosts.until(lambda: hosts.states()["done"] == 25, 90)
-
-
-@needs_celery
-def test_celery_starts_nothing_but_our_own_tasks() -> None:
-    from config import on_celery
-
-    ours = sum(file.read_text().count("\n@task()") for file in (ROOT / "annotation").rglob("*.py"))
-
-    assert len(on_celery.tasks()) == ours
-    assert all(path.startswith("annotation.") for path in on_celery.tasks())
-    with pytest.raises(KeyError):
-        on_celery.run("os.system", ["true"])
-    assert on_celery.app.conf.accept_content == ["json"]
-
-
-@needs_celery
-@pytest.mark.django_db
-def test_a_task_that_celery_is_not_told_of_is_refused_where_it_is_queued() -> None:
-    from annotation.tasks_api import InvalidTaskError
-    from config.on_celery import Backend
-
-    backend = Backend("default", {"QUEUES": ["default"]})
-    with pytest.raises(InvalidTaskError, match="not a Celery task"):
-        backend.enqueue(jobs.run_job, [], {"job_id": 1})

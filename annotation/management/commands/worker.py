@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import logging
-import signal
 import threading
 import time
 from argparse import ArgumentParser, ArgumentTypeError
@@ -52,11 +51,6 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--interval", type=float, default=0.5, help="seconds between queue checks")
         parser.add_argument(
-            "--housekeeping",
-            action="store_true",
-            help="run no jobs, only scheduled tasks; for jobs run by Celery",
-        )
-        parser.add_argument(
             "--metrics",
             type=_address,
             metavar="HOST:PORT",
@@ -70,11 +64,6 @@ class Command(BaseCommand):
         if options["metrics"]:
             _show_figures(*options["metrics"])
         stop = threading.Event()
-        if options["housekeeping"]:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, lambda *_: stop.set())
-            _keep_house(stop)
-            return
         keeper = threading.Thread(target=_keep_house, args=(stop,), name="housekeeping", daemon=True)
         keeper.start()
         hands = [Hand(queue, options["interval"]) for queue, many in jobs.HANDS.items() for _ in range(many)]
