@@ -174,8 +174,6 @@ _golds = Select(
         .values_list("pk")
     )
 )
-_look_at_item = Select(lambda: Item.objects.filter(pk=number("item")).values_list("places_count"))
-_look_at_batch = Select(lambda: Batch.objects.filter(pk=number("batch")).values_list("places_count"))
 _renew = Update(
     lambda: Assignment.objects.filter(pk=number("assignment"), state=State.LEASED), leased_until=_lease_end()
 )
@@ -758,10 +756,7 @@ def _take(batch: Batch, person: Person, tally: Tally) -> Taken | None:
 
 
 def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
-    """A place as it comes; in a batch with gold, one on a gold item where the turn is a gold one.
-
-    Both take the same number of statements, so that how long the next item takes does not tell what it is.
-    """
+    """A place as it comes; in a batch with gold, one on a gold item where the turn is a gold one."""
     take = _take_drawn if batch.task().order == "shuffled" else _take
     if not batch.gold_percent:
         return take(batch, person, tally)
@@ -772,13 +767,7 @@ def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
         for (item,) in golds:
             if place := _make_place(item, batch, person):
                 return place
-    place = take(batch, person, tally)
-    if place is not None:
-        if not is_for_everybody(batch):  # where it is, `take_next` keeps the place for the person
-            _look_at_item(item=place.item_id)
-        if take is _take:  # a drawn place is looked for before it is taken
-            _look_at_batch(batch=batch.pk)
-    return place
+    return take(batch, person, tally)
 
 
 def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignment | None:
