@@ -30,7 +30,7 @@ from tableqa.language import gettext, gettext_noop, sentence
 from tasks.common.scales import HIGHEST, LOWEST, mean
 
 if TYPE_CHECKING:
-    from tasks.contract import Item, TaskType
+    from tasks.contract import Deciding, Item
 
 Nature = Literal["labels", "scales", "sets", "edits", "texts", "answers"]
 """What the responses of a kind are, as far as deciding goes."""
@@ -72,7 +72,7 @@ class Adjudicate:
 
 
 Resolution = Accepted | OneMore | Adjudicate
-Decide = Callable[["TaskType", Sequence[Any], "Item", Mapping[str, Any]], Resolution]
+Decide = Callable[["Deciding", Sequence[Any], "Item", Mapping[str, Any]], Resolution]
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,13 @@ class BadRule(ValueError):
 # -- what others call -------------------------------------------------------------------------------
 
 
-def most(task: TaskType, rule: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
+def most(task: Deciding, rule: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
     """How many people a rule asks at most; 0 where it asks nobody in addition."""
     said = {**RULES[rule["rule"]].defaults, **rule} if rule else own(task, settings)
     return int(said.get("most") or 0)
 
 
-def resolve(task: TaskType, rule: Mapping[str, Any], responses: Sequence[Any], item: Item) -> Resolution:
+def resolve(task: Deciding, rule: Mapping[str, Any], responses: Sequence[Any], item: Item) -> Resolution:
     """What the responses of an item come to by a rule that `check` has let through; {} is the kind's own."""
     if not rule:
         return task.resolve(responses, item)
@@ -123,14 +123,14 @@ def resolve(task: TaskType, rule: Mapping[str, Any], responses: Sequence[Any], i
     return found.decide(task, responses, item, {**found.defaults, **rule})
 
 
-def by_own_rule(task: TaskType, responses: Sequence[Any], item: Item) -> Resolution:
+def by_own_rule(task: Deciding, responses: Sequence[Any], item: Item) -> Resolution:
     """What they come to by the rule that the kind names. A kind that names none has to override `resolve`."""
     if not task.rule:
         raise NotImplementedError(f"{task.key} names no rule and does not say how it decides")
     return resolve(task, own(task, item.settings), responses, item)
 
 
-def upheld(task: TaskType, responses: Sequence[Any], item: Item) -> Resolution:
+def upheld(task: Deciding, responses: Sequence[Any], item: Item) -> Resolution:
     """The same where an adjudicator has chosen or written the responses: nobody else is asked."""
     rule = own(task, item.settings)
     if "most" in RULES[rule["rule"]].options:
@@ -138,7 +138,7 @@ def upheld(task: TaskType, responses: Sequence[Any], item: Item) -> Resolution:
     return resolve(task, rule, responses, item)
 
 
-def own(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
+def own(task: Deciding, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The kind's own rule under a batch's settings, every option named; {} for a kind that decides in its own way."""
     if not task.rule:
         return {}
@@ -146,13 +146,13 @@ def own(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**RULES[task.rule["rule"]].defaults, **task.rule, **said}
 
 
-def fitting(task: TaskType) -> list[Rule]:
+def fitting(task: Deciding) -> list[Rule]:
     """The rules that a batch of this kind may choose among, its own first."""
     found = [rule for rule in RULES.values() if task.compares in rule.fits]
     return sorted(found, key=lambda rule: rule.name != task.rule.get("rule"))
 
 
-def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[str, Any]:
+def check(task: Deciding, data: object, *, overlap: int | None = None) -> dict[str, Any]:
     """A rule as a batch keeps it, every option named; {} for the kind's own. Raises `BadRule`.
 
     overlap: people per item, where it is known: `most` cannot be fewer.
@@ -275,7 +275,7 @@ DIFFERENT: Final = sentence(
 )
 
 
-def unanimous(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+def unanimous(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
     """Everybody says the same, or an adjudicator looks: one more person could not bring it about."""
     groups = _groups(task, responses, item)
     if len(groups) == 1:
@@ -283,7 +283,7 @@ def unanimous(task: TaskType, responses: Sequence[Any], item: Item, options: Map
     return Adjudicate(NOT_ALL.format(tally=_tally(task, responses, groups)))
 
 
-def majority(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+def majority(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
     """What more than a share of the people say; for edits, those that leave the same table and the same answer are one."""
     groups = _groups(task, responses, item)
     for by in groups.values():
@@ -297,7 +297,7 @@ def majority(task: TaskType, responses: Sequence[Any], item: Item, options: Mapp
 
 
 def mean_of_all(
-    task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
     """The mean on every dimension."""
     return _rated(
@@ -305,7 +305,7 @@ def mean_of_all(
     )
 
 
-def gap(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+def gap(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
     """The mean on every dimension, unless two people are `gap` or more apart on one: then one more is asked.
 
     Where they still are and nobody else may be asked, `then` says what follows: the mean of all; the mean without the
@@ -330,7 +330,7 @@ def gap(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[s
 
 
 def set_overlap(
-    task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
     """What more than half of those who marked something marked, where their sets overlap by `least` (mean Jaccard).
 
@@ -361,7 +361,7 @@ def set_overlap(
     return Accepted((Outcome(task.merged([responses[index] for index in by], item, found), by),))
 
 
-def each(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+def each(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
     """Every response that holds stands on its own; where some people say that there is nothing to do, one looks at it."""
     words = Counter(task.word(response) for response in responses)
     if len(words) > 1:
@@ -382,7 +382,7 @@ def each(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[
     )
 
 
-def given(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+def given(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
     """Decided where somebody gives the given answer, and nobody one that differs by more than a slip.
 
     A slip (a lost sign, another scale) beside a right answer is known for what it is, and becomes the reason. Where
@@ -522,7 +522,7 @@ RULES: Mapping[str, Rule] = {
 """Every rule by its name, with what it fits."""
 
 
-def apart(task: TaskType, responses: Sequence[Any], item: Item) -> float:
+def apart(task: Deciding, responses: Sequence[Any], item: Item) -> float:
     """How far people are apart, from 0 (all say the same) to 1: the mean over pairs of them.
 
     Scores by their distance on the scale, sets by what they do not share (Jaccard), all else by whether it is the same.
@@ -551,7 +551,7 @@ def without_the_far_one(scores: Sequence[float]) -> list[float]:
     return found[1:] if below > above else found[:-1]
 
 
-def _distance(task: TaskType, one: Any, other: Any, item: Item) -> Fraction:
+def _distance(task: Deciding, one: Any, other: Any, item: Item) -> Fraction:
     if task.word(one) != task.word(other):
         return Fraction(1)
     if task.compares == "scales":
@@ -565,7 +565,7 @@ def _distance(task: TaskType, one: Any, other: Any, item: Item) -> Fraction:
     return Fraction(task.alike(one, item) != task.alike(other, item))
 
 
-def _groups(task: TaskType, responses: Sequence[Any], item: Item) -> dict[Hashable, list[int]]:
+def _groups(task: Deciding, responses: Sequence[Any], item: Item) -> dict[Hashable, list[int]]:
     """Who says the same, by what they say."""
     groups: dict[Hashable, list[int]] = {}
     for index, response in enumerate(responses):
@@ -573,7 +573,7 @@ def _groups(task: TaskType, responses: Sequence[Any], item: Item) -> dict[Hashab
     return groups
 
 
-def _one(task: TaskType, responses: Sequence[Any], by: Sequence[int]) -> Accepted:
+def _one(task: Deciding, responses: Sequence[Any], by: Sequence[int]) -> Accepted:
     """Accepted what these people say, who say the same: as the first of them in an order of texts wrote it."""
     first = min((responses[index] for index in by), key=_as_written)
     reason = task.excludes.get(task.word(first))
@@ -581,12 +581,12 @@ def _one(task: TaskType, responses: Sequence[Any], by: Sequence[int]) -> Accepte
 
 
 def _rated(
-    task: TaskType, responses: Sequence[Any], item: Item, means: Mapping[str, int | float]
+    task: Deciding, responses: Sequence[Any], item: Item, means: Mapping[str, int | float]
 ) -> Accepted:
     return Accepted((Outcome(task.merged(responses, item, means), tuple(range(len(responses)))),))
 
 
-def _scores(task: TaskType, responses: Sequence[Any]) -> dict[str, list[int | float]]:
+def _scores(task: Deciding, responses: Sequence[Any]) -> dict[str, list[int | float]]:
     """What people said on every dimension, by dimension; whoever says nothing on one is left out there."""
     found: dict[str, list[int | float]] = {}
     for response in responses:
@@ -600,7 +600,7 @@ def _open(reason: str, responses: Sequence[Any], options: Mapping[str, Any]) -> 
     return OneMore(reason) if len(responses) < options.get("most", 0) else Adjudicate(reason)
 
 
-def _tally(task: TaskType, responses: Sequence[Any], groups: Mapping[Hashable, Sequence[int]]) -> str:
+def _tally(task: Deciding, responses: Sequence[Any], groups: Mapping[Hashable, Sequence[int]]) -> str:
     """ "yes 2, no 1" where people say words; how many say each thing where what they say is longer."""
     words = Counter(task.word(response) for response in responses)
     if task.compares == "labels":

@@ -18,7 +18,7 @@ from annotation.journeys import assigning
 from annotation.models import Batch, Project, Source
 from annotation.work import strategies
 from predictor.configuration import is_live
-from tasks.contract import TaskType
+from tasks.contract import Proposing, TaskType
 
 OF = {
     "originals": gettext_noop("originals, as imported from the source"),
@@ -205,7 +205,7 @@ class BatchForm(TermsForm):
             del self.fields["loop_model"]
         chats = [name for name, entry in sorted(settings.PREDICTORS.items()) if entry["protocol"] == "chat"]
         self.fields["help_models"].choices = [(name, name) for name in chats]  # type: ignore[attr-defined]
-        without = () if task.proposes else HELP
+        without = () if isinstance(task, Proposing) else HELP
         for name in (*without, *(("help_models", "repetitions") if not chats else ())):
             self.fields.pop(name, None)
         if "loop_model" not in self.fields:

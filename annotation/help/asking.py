@@ -23,7 +23,7 @@ from predictor.chat import ChatError, ChatModel
 from predictor.client import PATIENT, Unanswered, connect
 from predictor.configuration import chat_model
 from predictor.protocol import PredictRequest
-from tasks.contract import Ask, task_types
+from tasks.contract import Ask, Preparing, task_types
 
 MOST_SAMPLES = 50
 SEED = 0
@@ -31,7 +31,9 @@ SEED = 0
 
 def purposes() -> dict[str, Ask]:
     """Everything that some kind has models asked, by name."""
-    return {ask.purpose: ask for task in task_types().values() for ask in task.asks}
+    return {
+        ask.purpose: ask for task in task_types().values() if isinstance(task, Preparing) for ask in task.asks
+    }
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from annotation.work import lending
 from tableqa import likeness
 from tableqa.language import kept_list
 from tasks.common.errors import ERRORS
-from tasks.contract import Invalid, Proposed, TaskType, unstorable_in
+from tasks.contract import Invalid, Proposed, Proposing, TaskType, unstorable_in
 
 RULES = "rules"
 MOST_TOLD = 4
@@ -191,7 +191,7 @@ def by_rules(item: Item, context: tasks.contract.Context, *, now: datetime) -> l
     task, plain = item.batch.task(), item.plain()
     return keep(
         item,
-        holding(task, plain, task.propose(plain, context)),
+        holding(task, plain, task.propose(plain, context) if isinstance(task, Proposing) else ()),
         source=Proposal.Source.RULES,
         maker=RULES,
         now=now,
@@ -463,7 +463,7 @@ def check(
         if given or unhelped:
             refuse("invalid_request", "Choose how proposals are shown, or leave their settings empty.")
         return {}
-    if not task.proposes:
+    if not isinstance(task, Proposing):
         refuse("invalid_request", "There are no proposals for {title}.", title=task.title.lower())
     if not 0 <= unhelped <= MOST_UNHELPED:
         refuse(

@@ -18,7 +18,7 @@ from predictor.protocol import PredictRequest
 from tableqa import programs, verdicts
 from tableqa.canonical import digest
 from tableqa.scales import scale_of
-from tasks.contract import TaskType
+from tasks.contract import Making, ModelInTheLoop, TaskType
 
 Raw = Mapping[str, Any]
 """A prediction as it is stored: without timings, and without whether somebody had asked the same before."""
@@ -67,8 +67,8 @@ def asked(task: TaskType, item: tasks.contract.Item, data: object) -> Asked:
         scale = scale_of(example)
         return dataclasses.replace(example, context=tableqa.Context(scale=scale) if scale else None)
 
-    perturbed = task.tried(data, item)
-    preview = task.preview(data, item) if perturbed is not None else None
+    perturbed = task.tried(data, item) if isinstance(task, ModelInTheLoop) else None
+    preview = task.preview(data, item) if perturbed is not None and isinstance(task, Making) else None
     computed = (preview or {}).get("computed")
     return Asked(
         visible(item.example),

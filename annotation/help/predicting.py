@@ -34,7 +34,7 @@ from predictor.configuration import chat_model, is_live
 from predictor.listing import ask_for_list, breaker_of
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import verdicts
-from tasks.contract import TaskType, unstorable_in
+from tasks.contract import Answering, ModelInTheLoop, TaskType, unstorable_in
 
 State = Literal["answered", "waiting", "busy", "stale", "changed", "unavailable", "slow", "nothing", "none"]
 
@@ -418,7 +418,7 @@ def _seen(
     return Seen(
         state="answered",
         words=error
-        or (_so_far(held) if nothing_yet else gettext(task.verdict_words.get(held.verdict, held.words))),
+        or (_so_far(held) if nothing_yet else gettext(_own_words(task).get(held.verdict, held.words))),
         # A model that cannot read the example, or be read, has said nothing that is right or wrong.
         original=_look(original, asked.original, None if error else held.judgements["original"]),
         perturbed=_look(perturbed, asked.perturbed, None if error else judged),
@@ -426,6 +426,10 @@ def _seen(
         forms=judged.forms if judged is not None and held.verdict == "unsure" else None,
         tries=counted,
     )
+
+
+def _own_words(task: TaskType) -> Mapping[str, str]:
+    return task.verdict_words if isinstance(task, ModelInTheLoop) else {}
 
 
 def _so_far(held: judging.Held) -> str:
@@ -683,6 +687,8 @@ def answers_since(annotations: Sequence[int]) -> dict[int, list[str]]:
         item = outcome.decision.item
         task = item.batch.task()
         plain = item.plain()
+        if not isinstance(task, Answering):
+            continue
         gold = task.gold(task.restore(outcome.response["data"]), plain)
         if gold is None:
             continue

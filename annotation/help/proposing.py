@@ -48,7 +48,7 @@ from predictor.configuration import chat_model
 from predictor.listing import storable
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest, thaw
-from tasks.contract import Invalid, Proposed, TaskType, Wanted, unstorable_in
+from tasks.contract import Invalid, Proposed, Proposing, Wanted, unstorable_in
 
 TEMPERATURE = 0.7
 MOST_TOKENS = 2_048
@@ -260,11 +260,19 @@ class Demonstration:
     reply: Mapping[str, Any]
 
 
+def proposing(batch: Batch) -> Proposing:
+    """The task type of a batch with proposals. Raises TypeError for a task type that has none."""
+    task = batch.task()
+    if not isinstance(task, Proposing):
+        raise TypeError(f"{task.key} proposes nothing")
+    return task
+
+
 class Asked:
     """One language model of a batch, asked item by item. Raises Refused(predictor_failed) where it is not set up."""
 
     def __init__(self, batch: Batch, name: str) -> None:
-        self.batch, self.task = batch, batch.task()
+        self.batch, self.task = batch, proposing(batch)
         try:
             model = chat_model(settings.PREDICTORS, name)
         except LookupError as error:
@@ -361,7 +369,7 @@ def demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
 
     Left out is what came from a machine, edited or not, and what simulated people made.
     """
-    task = batch.task()
+    task = proposing(batch)
     accepted = Outcome.objects.filter(
         decision__kind=Decision.Kind.ACCEPTED,
         decision__item__batch__project=batch.project_id,
@@ -385,7 +393,7 @@ def demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
     return found
 
 
-def _demonstrated(task: TaskType, row: Outcome, item: Item) -> Sequence[tuple[str, Demonstration]]:
+def _demonstrated(task: Proposing, row: Outcome, item: Item) -> Sequence[tuple[str, Demonstration]]:
     plain = item.plain()
     response = task.restore(row.response["data"])
     found = []
@@ -430,7 +438,7 @@ class Read:
     held: helping.Held | None = None
 
 
-def read_reply(text: str, task: TaskType, wanted: Wanted, item: tasks.contract.Item) -> Read:
+def read_reply(text: str, task: Proposing, wanted: Wanted, item: tasks.contract.Item) -> Read:
     """Take a reply as a whole or not at all. A fence around the JSON object is forgiven, anything else beside it is not."""
     said = _object(text)
     if said is None:

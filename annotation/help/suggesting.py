@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from annotation.models import Annotation, Assignment
 from annotation.work import lending
+from tasks.contract import Suggesting
 
 HIDDEN = gettext_noop("Suggestions appear after you have answered.")
 
@@ -28,7 +29,7 @@ def suggestions(assignment: Assignment) -> Suggested:
     """
     task, item = assignment.batch.task(), assignment.plain_item
     when = task.suggests(item)
-    if not when:
+    if not when or not isinstance(task, Suggesting):
         return Suggested(None, gettext("This batch has no suggestions."))
     if when == "after" and not Annotation.objects.filter(assignment=assignment).exists():
         return Suggested(None, gettext(HIDDEN))

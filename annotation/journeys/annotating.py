@@ -37,7 +37,7 @@ from annotation.quality import consenting, inquiring, qualifying
 from annotation.refusals import Refused, refuse, require_storable
 from annotation.work import gates, places, queue, revisions, withdrawing
 from annotation.work.gates import asks
-from tasks.contract import Invalid, Problem, unstorable_in
+from tasks.contract import Invalid, Making, Problem, unstorable_in
 
 State = Assignment.State
 
@@ -140,7 +140,8 @@ def found_in(response: Mapping[str, Any], task: tasks.contract.TaskType, item: t
         problems = invalid.problems
     # Old and new answer hold the gold one: for kinds that show it.
     shown = "answers" in task.showing(item)
-    return Found(tuple(problems), task.preview(response.get("data"), item) if shown else None)
+    answer = task.preview(response.get("data"), item) if shown and isinstance(task, Making) else None
+    return Found(tuple(problems), answer)
 
 
 def submit(

@@ -46,7 +46,7 @@ from annotation.work import (
     terms,
 )
 from tableqa.canonical import digest
-from tasks.contract import TaskType
+from tasks.contract import Preparing, TaskType
 
 OF = {
     "originals": ExampleQuerySet.originals,
@@ -196,7 +196,7 @@ def plan_batch(
             )
     if not examples and feeds_from is None:
         refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
-    if task.prepares:
+    if isinstance(task, Preparing):
         lending.at_hand(project, task.needs)  # before the transaction, so that nobody waits for it
     try:
         with transaction.atomic():

@@ -26,7 +26,7 @@ from tableqa.canonical import canonical
 from tableqa.examples import Context, Turn
 from tableqa.on_disk import Shelf, database
 from tableqa.operations import OperationError, from_dict, replay
-from tasks.contract import Item, TaskType, task_type
+from tasks.contract import Answering, Item, TaskType, task_type
 
 SOURCES, ANNOTATIONS, DECISIONS = "sources.jsonl", "annotations.jsonl", "decisions.jsonl"
 RESPONSES_KEPT = 64
@@ -516,6 +516,8 @@ class Raw:
     def _other_answer(self, about: Record, *said: Record) -> bool:
         """Whether responses about the right answer of an example give one, and none that is equal to the given one."""
         task, item = self.item(about)
+        if not isinstance(task, Answering):
+            return False
         found = [task.gold(agreement.stored(task, one["response"]), item) for one in said]
         golds = [gold for gold in found if gold is not None]
         given = item.example.answers

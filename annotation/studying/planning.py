@@ -23,7 +23,7 @@ from annotation.studying.schema import DECIDE, unknown
 from annotation.studying.standing import Counts, Pace, Standing
 from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work, makers, quoted
 from annotation.words import shown
-from tasks.contract import Invalid, Item, TaskType, task_types
+from tasks.contract import Invalid, Item, Preparing, TaskType, task_types
 from tasks.pace import usual_seconds
 
 Verb = Literal["add", "change", "open", "invite", "leave", "wait", "cannot"]
@@ -865,7 +865,7 @@ class _NotYet(UserDict[str, Any]):
 def _response_wrong(task: TaskType, wanted: Work, one: GoldItem, example: tableqa.Example) -> str:
     """Why what is said to be right is no response to the example; "" where it is one, or where that is not known yet."""
     inputs: Any = one.inputs
-    if task.prepares and not inputs:
+    if isinstance(task, Preparing) and not inputs:
         inputs = _NotYet()
     try:
         task.parse(one.response, Item(example, wanted.variant, wanted.settings, inputs))

@@ -30,7 +30,7 @@ from annotation.views.tables import chosen_cells, compared, drawn, in_words, poi
 from tableqa.json_text import read_json
 from tableqa.operations import Operation, OperationError, from_list, normalise
 from tasks import resolving
-from tasks.contract import SHOWN, Invalid, Problem, TaskType
+from tasks.contract import SHOWN, Invalid, Making, Problem, TaskType
 from tasks.contract import Item as PlainItem
 
 AHEAD = 500
@@ -395,7 +395,7 @@ def _entered(
     with contextlib.suppress(ValueError, TypeError):
         carried = dict(read_json(request.POST.get("carried", "{}")))
     data = task.form_data(request.POST, carried)
-    edit = EDITS.get(action) or task.form_edits().get(action)
+    edit = EDITS.get(action) or (task.form_edits().get(action) if isinstance(task, Making) else None)
     name = task.operations_field
     if edit is None or not name:
         return data, []

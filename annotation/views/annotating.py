@@ -42,7 +42,7 @@ from tableqa.operations import (
     replay,
 )
 from tasks.common.errors import IN_SHORT
-from tasks.contract import Invalid, Item, Problem, TaskType, UnknownTaskType
+from tasks.contract import Invalid, Item, Making, Problem, TaskType, UnknownTaskType
 
 PLAIN = "plain_page"
 """In the session of somebody whose browser has scripts and wants, or needs, the page that works without them."""
@@ -365,7 +365,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     if action.startswith("take:"):
         told = helping.tell(assignment=assignment, now=now)
         data = next((dict(one["data"]) for one in told if action == f"take:{one['id']}"), data)
-    edit = EDITS.get(action) or task.form_edits().get(action)
+    edit = EDITS.get(action) or (task.form_edits().get(action) if isinstance(task, Making) else None)
     if edit is not None and task.operations_field:
         try:
             operations = edit(request.POST, item, _operations(task, data))

@@ -39,7 +39,7 @@ from annotation.work.queue import NewItem
 from tableqa.on_disk import Lines
 from tableqa.perturbations import Instance
 from tableqa.perturbations import instances as instances_of
-from tasks.contract import Context, Perturbed, Prepared, Surroundings, TaskType
+from tasks.contract import Context, Perturbed, Prepared, Preparing, Surroundings, TaskType
 
 AT_ONCE = 500
 """Examples that are looked at together when items are made of them."""
@@ -140,7 +140,7 @@ def make_items(
         for some in chunks(examples):
             there.update(here.filter(example__in=some).values_list("example_id", flat=True))
         examples = [key for key in examples if key not in there]
-    wanted = _wanted(batch, examples, size) if task.prepares else map(_Wanted, examples)
+    wanted = _wanted(batch, task, examples, size) if isinstance(task, Preparing) else map(_Wanted, examples)
     new = _new_items(task, itertools.islice(wanted, size), inputs or {}, first=last + 1)
     items = queue.add_items(batch, new)
     if batch.strategy == "split" and batch.opened_at is not None:
@@ -242,10 +242,10 @@ def _kept_away(task: TaskType, wanted: Sequence[_Wanted]) -> dict[int, set[int]]
     return away
 
 
-def _wanted(batch: Batch, examples: Sequence[int], size: int | None) -> Iterator[_Wanted]:
+def _wanted(batch: Batch, task: Preparing, examples: Sequence[int], size: int | None) -> Iterator[_Wanted]:
     """Those of the examples that make an item of the kind, most wanted first."""
-    looked = _looked_at(batch, examples, size)
-    together = batch.task().together(looked, batch.settings)
+    looked = _looked_at(batch, task, examples, size)
+    together = task.together(looked, batch.settings)
     places, priorities = list(range(len(looked))), looked.priorities
     if together is not looked:
         priorities = array("d", [one.priority if one is not None else 0.0 for one in together])
@@ -291,12 +291,11 @@ class _Looked(Sequence[Prepared]):
         return [key for name, key in self._lines[self._order[place]][3] if name in uses]
 
 
-def _looked_at(batch: Batch, examples: Sequence[int], size: int | None) -> _Looked:
+def _looked_at(batch: Batch, task: Preparing, examples: Sequence[int], size: int | None) -> _Looked:
     """What the kind prepares for each of the examples that make an item of it.
 
     Of a kind without favourites no more than `size` are looked for.
     """
-    task = batch.task()
     enough = None if task.favourites else size
     # Where all are looked at, table by table, so that each table is read once. Else in their order, to the last one wanted.
     order = _by_table(examples) if enough is None or enough >= len(examples) else range(len(examples))

@@ -19,6 +19,7 @@ from tasks.contract import (
     Accepted,
     Adjudicate,
     Answered,
+    Answering,
     Exported,
     Field,
     Invalid,
@@ -27,11 +28,11 @@ from tasks.contract import (
     Outcome,
     Perturbed,
     Prepared,
+    Preparing,
     Problem,
     Report,
     Resolution,
     Surroundings,
-    TaskType,
 )
 
 FIELDS = {"answers", "unanswerable"}
@@ -63,14 +64,13 @@ class Response:
     unanswerable: bool = False
 
 
-class AnswerCheck(TaskType):
+class AnswerCheck(Answering, Preparing):
     """Two people answer blind, neither of whom made the example; what they say is compared with the given answer."""
 
     key = "answer_check"
     title = gettext_noop("Answer check")
     instruction = gettext_noop("Answer the question from this table")
     response_type = Response
-    making = False
     shows = ("question", "table", "titles", "context", "history")
     of = ("perturbed", "originals")
     fields = (Field("answers", "lines"), Field("unanswerable", "flag"))

@@ -17,12 +17,13 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Judging,
     Measure,
     Perturbed,
     Prepared,
+    Preparing,
     Problem,
     Surroundings,
-    TaskType,
 )
 
 DIMENSIONS = {
@@ -43,14 +44,13 @@ class Response:
     comprehensiveness: int | float
 
 
-class AnswerRating(TaskType):
+class AnswerRating(Judging, Preparing):
     """Two scores for one answer of one system, whose name is not shown. Two people, a third where they are far apart."""
 
     key = "answer_rating"
     title = gettext_noop("Answer rating")
     instruction = gettext_noop("Rate faithfulness, then comprehensiveness")
     response_type = Response
-    making = False
     shows = ("question", "table", "titles", "context", "rated_answer", "reference")
     order = "shuffled"
     without = gettext_noop("they have no model answer to rate (field rated_answer of the source).")

@@ -23,13 +23,15 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Judging,
     Measure,
+    ModelInTheLoop,
     Perturbed,
     Prepared,
+    Preparing,
     Problem,
     Report,
     Surroundings,
-    TaskType,
 )
 
 
@@ -57,14 +59,13 @@ class Response:
     label: str
 
 
-class CellRelevance(TaskType):
+class CellRelevance(Judging, Preparing, ModelInTheLoop):
     """One label per item about cells that somebody or something has marked. Three people, the majority decides."""
 
     key = "cell_relevance"
     title = gettext_noop("Cell relevance")
     instruction = gettext_noop("Does removing the marked cells prevent answering the question?")
     response_type = Response
-    making = False
     of = ("originals", "perturbed")
     looks_into = ("relevant_cells",)
     asks = (Ask("cells", _asked, _named, points=True),)

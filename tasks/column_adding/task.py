@@ -24,8 +24,10 @@ from tasks.contract import (
     Invalid,
     Item,
     Prepared,
+    Preparing,
     Problem,
     Proposed,
+    Proposing,
     Surroundings,
     Wanted,
 )
@@ -78,7 +80,7 @@ class Response:
     own: tuple[CellRef, ...] = ()
 
 
-class ColumnAdding(ColumnKind):
+class ColumnAdding(ColumnKind, Preparing, Proposing):
     """Columns of related tables of the project are added, row by row, at a place that is drawn.
 
     What is offered is frozen with the item: a response can be held against it wherever the item is, and examples to

@@ -25,7 +25,18 @@ from tableqa.splitting import (
 from tableqa.tables import MAX_ROWS
 from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
 from tasks.common.columns import Taking, answer_cells, plain, rows_named, short_text
-from tasks.contract import Context, Field, FormEdit, Invalid, Item, Problem, Proposed, Wanted
+from tasks.contract import (
+    Context,
+    Field,
+    FormEdit,
+    Invalid,
+    Item,
+    Problem,
+    Proposed,
+    Proposing,
+    Suggesting,
+    Wanted,
+)
 
 MOST_WAYS = 2
 """Ways to split one column that become proposals."""
@@ -47,7 +58,7 @@ class Response:
     reason: str = ""
 
 
-class ColumnExtension(Taking):
+class ColumnExtension(Taking, Suggesting, Proposing):
     """A column whose cells hold several things is split; the server proposes ways and cuts, a person decides."""
 
     key = "column_extension"

@@ -15,7 +15,16 @@ from tableqa.operations import Operation, RemoveColumn
 from tableqa.relations import Relation, Relations, relations
 from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
 from tasks.common.columns import Taking, answer_cells, named, rows_named, short_text
-from tasks.contract import Context, Field, Item, Problem, Proposed, Wanted
+from tasks.contract import (
+    Context,
+    Field,
+    Item,
+    Problem,
+    Proposed,
+    Proposing,
+    Suggesting,
+    Wanted,
+)
 
 SHOWN_ROWS = 8
 """Rows that a language model is shown."""
@@ -34,7 +43,7 @@ class Response:
     reason: str = ""
 
 
-class ColumnMasking(Taking):
+class ColumnMasking(Taking, Suggesting, Proposing):
     """Columns that the others imply go; what the table itself tells of that is shown beside it."""
 
     key = "column_masking"

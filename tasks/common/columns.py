@@ -40,19 +40,21 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Making,
+    ModelInTheLoop,
     Nature,
     Perturbed,
     Prepared,
+    Preparing,
     Problem,
     Surroundings,
-    TaskType,
 )
 
 MOST_ENTRIES = 2_000
 LONGEST_TEXT = 2_000
 
 
-class ColumnKind(TaskType):
+class ColumnKind(Making, ModelInTheLoop):
     """A making kind whose response is a list of operations on columns, or the word that none applies.
 
     A kind's `Response` is a frozen dataclass with `does_not_apply` and `operations` first; whatever else it holds is
@@ -64,7 +66,6 @@ class ColumnKind(TaskType):
     nothing       what it means that the kind does not apply, as a sentence about the table
     """
 
-    making = True
     predicts: ClassVar[Literal["live", "on_request", ""]] = "live"
     tried_on: ClassVar[tuple[str, ...]] = ("operations",)
     shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles", "answers", "context", "history")
@@ -241,7 +242,7 @@ class ColumnKind(TaskType):
         return {}
 
 
-class Taking(ColumnKind):
+class Taking(ColumnKind, Preparing):
     """A kind that takes cells away, and may not take the answer with them.
 
     Protected are the cells that hold an answer and those that it is worked out from: what the example's program reads,

@@ -14,7 +14,19 @@ from tableqa.language import gettext, kept, kept_list
 from tableqa.operations import Operation, RenameHeader, describe
 from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
 from tasks.common.columns import ColumnKind, entries, plain
-from tasks.contract import Answered, Context, Field, Invalid, Item, Problem, Proposed, Report, Wanted
+from tasks.contract import (
+    Answered,
+    Context,
+    Field,
+    Invalid,
+    Item,
+    Problem,
+    Proposed,
+    Proposing,
+    Report,
+    Suggesting,
+    Wanted,
+)
 
 DEMONSTRATIONS = 10
 """As many as RobuT shows for headers."""
@@ -39,7 +51,7 @@ class Response:
     rejected: tuple[Judged, ...] = ()
 
 
-class Renaming(ColumnKind):
+class Renaming(ColumnKind, Suggesting, Proposing):
     """Give columns other names. `suggesters` says in words who suggests, by `Suggestion.source`."""
 
     response_type = Response

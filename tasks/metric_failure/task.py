@@ -19,13 +19,14 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Judging,
     Measure,
     Perturbed,
     Prepared,
+    Preparing,
     Problem,
     Report,
     Surroundings,
-    TaskType,
 )
 
 CAUSES = {
@@ -116,14 +117,13 @@ class Response:
     note: str = ""
 
 
-class MetricFailure(TaskType):
+class MetricFailure(Judging, Preparing):
     """The causes of a disagreement between a metric and people, on the answers where it is largest."""
 
     key = "metric_failure"
     title = gettext_noop("Metric failure")
     instruction = gettext_noop("The metric and people disagree about this answer. Why?")
     response_type = Response
-    making = False
     shows = ("question", "table", "titles", "context", "rated_answer", "reference", "metric", "people")
     without = gettext_noop("they lack a rated answer, its metric score or its scores from people.")
     fields = (

@@ -21,13 +21,14 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Judging,
     Measure,
     Perturbed,
     Prepared,
+    Preparing,
     Problem,
     Report,
     Surroundings,
-    TaskType,
 )
 
 SIDES = ("left", "right")
@@ -54,14 +55,13 @@ class Response:
     right_errors: tuple[str, ...] = ()
 
 
-class PerturbationRating(TaskType):
+class PerturbationRating(Judging, Preparing):
     """A perturbed example beside another of the same original by the same kind of perturbation, where there is one."""
 
     key = "perturbation_rating"
     title = gettext_noop("Perturbation rating")
     instruction = gettext_noop("How natural is each changed example, and does it still mean the same?")
     response_type = Response
-    making = False
     shows = ("question", "answers", "context", "history", "original", "left", "right")
     of = ("perturbed",)
     without = gettext_noop("only perturbed examples can be rated.")

@@ -22,11 +22,13 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Making,
     Measure,
+    ModelInTheLoop,
     Perturbed,
     Problem,
     Proposed,
-    TaskType,
+    Proposing,
     Wanted,
 )
 
@@ -58,13 +60,12 @@ class Response:
     category: str
 
 
-class QuestionParaphrase(TaskType):
+class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
     """A question reworded so that it means the same. Every one that differs from the original stands on its own."""
 
     key = "question_paraphrase"
     title = gettext_noop("Question paraphrase")
     response_type = Response
-    making = True
     variants = {
         "word": gettext_noop("Word level: swap words, keep the sentence"),
         "sentence": gettext_noop("Sentence level: ask the same question with another sentence"),

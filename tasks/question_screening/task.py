@@ -19,13 +19,14 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Judging,
     Measure,
     Perturbed,
     Prepared,
+    Preparing,
     Problem,
     Report,
     Surroundings,
-    TaskType,
 )
 
 LABELS = {
@@ -49,7 +50,7 @@ class Response:
     label: str
 
 
-class QuestionScreening(TaskType):
+class QuestionScreening(Judging, Preparing):
     """Keep or remove. Only questions are shown of which every sample of a model was right; one person decides."""
 
     key = "question_screening"
@@ -57,7 +58,6 @@ class QuestionScreening(TaskType):
     instruction = gettext_noop("Do you need the table to answer this? Keep or remove the question")
     asks = (Ask("screening", several=True),)
     response_type = Response
-    making = False
     shows = ("question", "table", "titles", "answers", "context", "history", "samples")
     without = gettext_noop(
         "no model answered them several times, always correctly. Ask a model first (./run manage "

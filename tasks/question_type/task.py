@@ -21,13 +21,15 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Judging,
     Measure,
     Perturbed,
     Prepared,
+    Preparing,
     Problem,
     Report,
+    Suggesting,
     Surroundings,
-    TaskType,
 )
 
 LABELS = {
@@ -67,7 +69,7 @@ class Response:
     label: str
 
 
-class QuestionType(TaskType):
+class QuestionType(Judging, Preparing, Suggesting):
     """One label per question: how the table gives its answer. Three people by default, the majority decides.
 
     What the paper's suggesters say is frozen with the item and kept from people until they have answered,
@@ -79,7 +81,6 @@ class QuestionType(TaskType):
     instruction = gettext_noop("Can the answer be read from the table, or must it be worked out?")
     asks = (Ask("question_type", _asked, _read),)
     response_type = Response
-    making = False
     shows = ("question", "table", "titles", "answers", "context", "history")
     fields = (Field("label", "choice", tuple(LABELS.items())),)
     measures = (Measure("label", "nominal", lambda response: response.label, order=tuple(LABELS)),)

@@ -18,10 +18,10 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Judging,
     Measure,
     Perturbed,
     Problem,
-    TaskType,
 )
 
 Cell = tuple[str, str]
@@ -39,7 +39,7 @@ class Response:
     unanswerable: bool
 
 
-class RelevantCells(TaskType):
+class RelevantCells(Judging):
     """The cells without which the question cannot be answered.
 
     Three people mark them: a cell that one of two has marked could not be decided, of three the
@@ -50,7 +50,6 @@ class RelevantCells(TaskType):
     title = gettext_noop("Relevant cells")
     instruction = gettext_noop("Mark every cell the answer depends on")
     response_type = Response
-    making = False
     shows = ("question", "table", "titles", "answers", "context", "history")
     fields = (Field("cells", "cells"), Field("unanswerable", "flag"))
     measures = (

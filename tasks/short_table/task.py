@@ -36,11 +36,13 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Making,
     Perturbed,
     Prepared,
+    Preparing,
     Problem,
+    Suggesting,
     Surroundings,
-    TaskType,
 )
 
 ONLY: dict[tuple[str, ...], str] = {
@@ -67,7 +69,7 @@ class Response:
     worked_out: bool = False
 
 
-class ShortTable(TaskType):
+class ShortTable(Making, Preparing, Suggesting):
     """A table without the rows and columns that the question does not need.
 
     An untouched table is accepted only where somebody says that every row and column is needed: a table that
@@ -80,7 +82,6 @@ class ShortTable(TaskType):
     title = gettext_noop("Short table")
     instruction = gettext_noop("Remove rows and columns the question does not need")
     response_type = Response
-    making = True
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence", "program")
     fields = (
         Field("operations", "operations"),

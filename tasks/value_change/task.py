@@ -43,11 +43,14 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Making,
+    ModelInTheLoop,
     Perturbed,
     Prepared,
+    Preparing,
     Problem,
+    Suggesting,
     Surroundings,
-    TaskType,
 )
 
 CHANGES = {
@@ -103,7 +106,7 @@ class Response:
     difference: str = ""
 
 
-class ValueChange(TaskType):
+class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
     """An edit of one or two values under a contract, or the word that the question is unanswerable.
 
     It starts from the shortened table where there is one. A confirmed program, or the example's own until it is
@@ -115,7 +118,6 @@ class ValueChange(TaskType):
     version = 2
     title = gettext_noop("Value change")
     response_type = Response
-    making = True
     variants = {
         "answer_changes": gettext_noop("Change one or two values so that the answer changes"),
         "answer_stays": gettext_noop("Change one or two values so that the answer stays the same"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from annotation.journeys import adjudicating, annotating, assigning, releasing
 from annotation.models import Annotation, Batch, Decision, Item, Proposal, Provenance
 from annotation.quality import reporting
 from annotation.releases import release_files
-from tasks.contract import Prepared, TaskType, task_types
+from tasks.contract import Prepared, Preparing, Proposing, TaskType, task_types
 from tests.annotation.cast import NOON, World, make_world
 from tests.tasks.test_contract import sample
 
@@ -33,7 +34,8 @@ def planned(world: World, task: TaskType, variant: str, **more: Any) -> Batch:
     def prepare(self: TaskType, example: Any, around: Any) -> Prepared:
         return Prepared(dict(items[example.id].inputs))
 
-    with patch.object(type(task), "prepare", prepare), patch.object(type(task), "of", ("originals",)):
+    prepares = patch.object(type(task), "prepare", prepare) if isinstance(task, Preparing) else nullcontext()
+    with prepares, patch.object(type(task), "of", ("originals",)):
         return world.batch(task.key, variant=variant, settings=settings, sources=[source], **more)
 
 
@@ -98,7 +100,7 @@ def test_a_kind_goes_the_whole_road(task: TaskType, variant: str, tmp_path: Path
     assert list(doctor.findings()) == []
 
 
-PROPOSING = [(task, variant) for task, variant in KINDS if task.proposes]
+PROPOSING = [(task, variant) for task, variant in KINDS if isinstance(task, Proposing)]
 
 
 @pytest.mark.django_db(transaction=True)

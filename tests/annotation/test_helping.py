@@ -18,6 +18,7 @@ from annotation.help import helping, origins
 from annotation.journeys import annotating
 from annotation.models import Assignment, Batch, Handling, Proposal, Provenance, Telling
 from annotation.refusals import Refused
+from tasks.contract import Proposing
 from tests.annotation.cast import NOON, World, envelope, make_world
 from tests.tasks.test_contract import KINDS, sample
 
@@ -139,7 +140,7 @@ def test_makers_take_turns() -> None:
 
 # -- proposals of the kinds -------------------------------------------------------------------------
 
-PROPOSING = [task for task in KINDS if task.proposes]
+PROPOSING = [task for task in KINDS if isinstance(task, Proposing)]
 
 
 def test_every_kind_that_leta_produced_proposes() -> None:

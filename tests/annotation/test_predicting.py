@@ -31,6 +31,7 @@ from predictor.chat import ChatError
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Example, Table
 from tableqa.proportions import proportion
+from tasks.contract import ModelInTheLoop
 from tests.annotation.cast import FILMS, NOON, World, envelope, make_world
 from tests.annotation.test_api import program, respond
 from tests.predictor.scripted import SHA, Scripted, answer, scripted
@@ -621,7 +622,9 @@ def test_the_cells_in_question_are_taken_out_on_request(world: World, server: Sc
     assert seen.perturbed is not None
     assert (seen.original.answers, seen.perturbed.answers) == (("1979",), ("1995",))
     assert seen.verdict == "fooled"
-    assert seen.words == batch.task().verdict_words["fooled"] == "Without the cells the model is wrong."
+    task = batch.task()
+    assert isinstance(task, ModelInTheLoop)
+    assert seen.words == task.verdict_words["fooled"] == "Without the cells the model is wrong."
     assert look(assignment, {}, "try", seq=2).words == seen.words, "asked again, from what was kept"
     world.answer(world.reload(assignment), {"label": "yes"})
     assert not Try.objects.filter(kind="submission").exists(), "a judgement makes no example"

@@ -25,7 +25,7 @@ from annotation.refusals import Refused
 from predictor import client
 from predictor.chat import ChatModel
 from tableqa import medians
-from tasks.contract import task_type
+from tasks.contract import Proposing, task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
 from tests.predictor.scripted import Scripted, scripted
@@ -228,6 +228,7 @@ def test_no_reply_breaks_a_kind(text: str) -> None:
         "question_paraphrase",
     ):
         task = task_type(key)
+        assert isinstance(task, Proposing)
         item = sample(task)["items"][0]
         for wanted in task.wanted(item):
             whole = with_what_every_reply_has(text)

@@ -22,6 +22,7 @@ from tasks.contract import (
     Context,
     Invalid,
     Item,
+    Making,
     OneMore,
     TaskType,
     UnknownTaskType,
@@ -109,7 +110,8 @@ def test_rubbish_is_refused_and_never_an_exception_of_another_kind(task: TaskTyp
     for item in sample(task)["items"]:
         with pytest.raises(Invalid):
             task.parse(rubbish, item)
-        task.preview(rubbish, item)
+        if isinstance(task, Making):
+            task.preview(rubbish, item)
 
 
 @every_kind

@@ -1,0 +1,58 @@
+"""What agreement, reports and releases take from a task type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tasks.contract.items import Item
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What people are asked to agree on: a value per response, on a level of measurement.
+
+    `value` maps a response to a category or number, or to None where the response says nothing
+    about it; on the level `cells` to a frozenset of (row id, column id), compared within each table;
+    on the level `sets` to a frozenset of labels from one stock; on the level `edits` to a sequence of
+    operations on the item's table. `order` lists all categories there are, those of an ordinal measure
+    from low to high; a nominal one without it leaves them open and has no AC1. `krippendorff_alpha` is
+    taken on the measure's level; a statistic may also name its level (`krippendorff_alpha_interval`).
+    The first statistic is the one that slices, pairs and forecasts are given in.
+    """
+
+    name: str
+    level: Literal["nominal", "ordinal", "interval", "cells", "sets", "edits"]
+    value: Callable[[Any], Hashable | None]
+    order: tuple[Hashable, ...] = ()
+    statistics: tuple[str, ...] = ("fleiss_kappa", "krippendorff_alpha")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One person's response as a report sees it, with what was decided of its item (None: nothing yet)."""
+
+    item: Item
+    source: str
+    annotator: str
+    response: Any
+    decided: tuple[Any, ...] | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """A table of figures about a batch beyond agreement: a title, column names, rows of texts and numbers, a note."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """One record of a release: the part of the benchmark it belongs to, its record, and the order within."""
+
+    part: str
+    record: dict[str, Any]

@@ -1,0 +1,85 @@
+"""What a response is made of: its input fields, the problems found in it, and its stored form."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tableqa import Example
+from tableqa.operations import Operation
+from tableqa.tables import unstorable
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a response: where (a path into `data`), a code, a sentence."""
+
+    path: str
+    code: str
+    message: str
+    level: Literal["error", "warning"] = "error"
+
+    def to_dict(self) -> dict[str, str]:
+        return dataclasses.asdict(self)
+
+
+class Invalid(Exception):
+    """A response that does not parse or breaks its contract. Carries every problem found, not the first."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("; ".join(problem.message for problem in problems))
+
+
+@dataclass(frozen=True)
+class Field:
+    """One input of the form: how the page collects it and how a form post without scripts is read.
+
+    choice one of several, choices any of several, flag yes or no, text, lines one answer a line, operations
+    edits of the table, cells marked in the table, json whatever an element of the kind's own holds.
+    """
+
+    name: str
+    kind: Literal["choice", "choices", "flag", "text", "lines", "operations", "cells", "json"]
+    choices: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """What a response of a making kind does to the example: the edited example and its operations."""
+
+    example: Example
+    operations: tuple[Operation, ...]
+
+
+def unstorable_in(value: Any) -> str | None:
+    """What some text anywhere inside a JSON value holds that cannot be written to a file or database, in words."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            if reason := unstorable(part):
+                return reason
+        elif isinstance(part, Mapping):
+            waiting += [*part.keys(), *part.values()]
+        elif isinstance(part, list | tuple):
+            waiting += part
+    return None
+
+
+def response_data(response: Any) -> dict[str, Any]:
+    """A frozen Response as JSON: field by field, operations in their published form."""
+    return {f.name: _json(getattr(response, f.name)) for f in dataclasses.fields(response)}
+
+
+def frozen(value: Any) -> Any:
+    """A JSON value with its lists as tuples, at every depth."""
+    return tuple(frozen(part) for part in value) if isinstance(value, list) else value
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_json(part) for part in value]
+    return value.to_dict() if hasattr(value, "to_dict") else value

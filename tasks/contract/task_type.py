@@ -1,0 +1,177 @@
+"""`TaskType`: what every task type has. The traits beside this module add what only some need."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from tableqa.contracts import Contract
+from tableqa.language import gettext
+from tasks.contract.deciding import Deciding
+from tasks.contract.figures import Answered, Exported, Report
+from tasks.contract.items import SHOWN, Item
+from tasks.contract.responding import Responding
+from tasks.contract.responses import Invalid, Perturbed, Problem
+
+
+class TaskType(Deciding, Responding):
+    """A type of annotation: a folder below `tasks/`, or a package. Its class attributes are facts, its methods are pure.
+
+    Derive from a trait instead of from this class, and combine traits as needed:
+
+    Judging         responses are compared: labels, ratings, marked cells
+    Answering       a judging task type whose responses are answers to the example
+    Making          each response makes a perturbed example
+    Preparing       looks at an example before it becomes an item, and freezes what the item needs
+    Suggesting      suggests something to the annotator, or computes something for a tool on the page
+    Proposing       machines propose whole responses
+    ModelInTheLoop  a model answers the example while a person works
+
+    Callers ask `isinstance(task, Proposing)`. Attributes of every task type:
+
+    instruction  one imperative line: the heading of the annotation page (`instruct`)
+    shows        what may leave the server: parts of an example (`SHOWN`) and inputs of the item, by name
+    needs        members of `Context` that `prepare`, `suggest` and `propose` receive
+    of           the examples that a batch may use, the usual ones first
+    starts_from  perturbations whose newest accepted example replaces the original that it was made from
+    looks_into   task types whose decisions the items judge: people whose work such a decision rests on never get them
+    without      what examples lack that make no item, as a sentence for managers
+    order        "shuffled": each annotator gets the items in a different order
+    grid         mode of the table on the page; by default the one that the fields need
+    predicts     "live" or "on_request" for a task type with a model in the loop
+    says_gold    whether a decision gives the right answer, and so may contradict the given one (`Answering`)
+    rates_answers  whether a response has scores of a rated answer by dimension; the command `metrics` reads them
+    cell_parts   parts of releases whose records name cells (`rel_cell`) under every version of the release rules
+    """
+
+    title: ClassVar[str]
+    instruction: ClassVar[str] = ""
+    making: ClassVar[bool]
+    variants: ClassVar[Mapping[str, str]] = {}
+    shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles")
+    needs: ClassVar[tuple[str, ...]] = ()
+    of: ClassVar[tuple[Literal["originals", "perturbed"], ...]] = ("originals",)
+    starts_from: ClassVar[tuple[str, ...]] = ()
+    looks_into: ClassVar[tuple[str, ...]] = ()
+    without: ClassVar[str] = ""
+    order: ClassVar[Literal["given", "shuffled"]] = "given"
+    grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = None
+    predicts: ClassVar[Literal["live", "on_request", ""]] = ""
+    says_gold: ClassVar[bool] = False
+    rates_answers: ClassVar[bool] = False
+    cell_parts: ClassVar[tuple[str, ...]] = ()
+    settings_schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    }
+
+    def instruct(self, item: Item, *, has_model: bool = False) -> str:
+        """The line above the question, in the reader's language: what to do, as an imperative.
+
+        By default `instruction`, or the title of a kind without one. `has_model`: a model is in the loop.
+        """
+        return gettext(self.instruction or self.title)
+
+    @property
+    def default_overlap(self) -> int:
+        """People per item unless the batch says otherwise: 3 where labels are compared, else 1."""
+        return 1 if self.making else 3
+
+    def suggests(self, item: Item) -> Literal["before", "after", ""]:
+        """When a person gets suggestions: before the answer, after it, or never ("")."""
+        return ""
+
+    def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Server-side computation for a tool on the page: a pure function of the request that is fast for any input.
+
+        Raises `Invalid` with what is wrong with the question.
+        """
+        raise Invalid([Problem("", "no_tool", gettext("This task type computes nothing."))])
+
+    def report(self, rows: Sequence[Answered]) -> list[Report]:
+        """Figures about a batch beyond agreement, from the newest responses of planned places."""
+        return []
+
+    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool | None, list[str]]:
+        """For practice: whether a response is as good as the expected one, and what to say about it.
+
+        None where nobody can tell: what it means was not judged, and the words show what was expected.
+        """
+        if response == expected:
+            return True, []
+        measured = [measure.value(response) == measure.value(expected) for measure in self.measures]
+        right = all(measured) if measured else None
+        return right, [] if right else ["Expected:", *self.describe(expected, item)]
+
+    def contract(self, item: Item) -> Contract | None:
+        """What must hold for an edit; None for kinds that edit nothing. The page checks its structure live."""
+        return None
+
+    def export(
+        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """The records of one outcome in a published format; nothing where the format has no place for it."""
+        return iter(())
+
+    @property
+    def mode(self) -> str:
+        """The mode of the table on the page: read, select, edit or structure."""
+        if self.grid is not None:
+            return self.grid
+        kinds = {spec.kind for spec in self.fields}
+        return "edit" if "operations" in kinds else "select" if "cells" in kinds else "read"
+
+    def showing(self, item: Item) -> Sequence[str]:
+        """What an item shows: `shows`, unless a batch's settings hide some of it."""
+        return self.shows
+
+    def payload(self, item: Item) -> dict[str, Any]:
+        """What may leave the server for an item of this kind: what `showing` names and nothing else."""
+        names = self.showing(item)
+        shown: dict[str, Any] = {
+            name: SHOWN[name](item) if name in SHOWN else item.inputs.get(name)
+            for name in names
+            if name != "titles"
+        }
+        if "table" in shown and "titles" not in names:
+            shown["table"] = {
+                part: value for part, value in shown["table"].items() if part not in ("title", "caption")
+            }
+        return {name: value for name, value in shown.items() if value}
+
+    def presented(self, item: Item) -> dict[str, Any]:
+        """Everything that a page needs of an item to show it and to make a response to it."""
+        contract = self.contract(item)
+        return {
+            "type": self.key,
+            "variant": item.variant,
+            "version": self.version,
+            "base": item.base,
+            "shows": self.payload(item),
+            "grid": self.mode,
+            "suggests": self.suggests(item),
+            "contract": contract.to_dict() if contract else None,
+        }
+
+    def folder(self) -> Path:
+        """Where the kind lives: its guidelines, sample and templates."""
+        module = importlib.import_module(type(self).__module__)
+        return Path(str(module.__file__)).resolve().parent
+
+    @property
+    def script(self) -> str:
+        """The kind's own elements for its page, `static/<key>/form.js` in its folder; "" where it has none."""
+        name = f"{self.key}/form.js"
+        return name if (self.folder() / "static" / name).is_file() else ""
+
+    def guidelines(self) -> str:
+        """The guidelines that come with the kind (Markdown); a project may write newer versions."""
+        return (self.folder() / "GUIDELINES.md").read_text(encoding="utf-8")
+
+    def guidelines_in(self, language: str) -> str:
+        """The same in another language, by its code ("de"), from GUIDELINES.de.md; "" where there is none."""
+        path = self.folder() / f"GUIDELINES.{language}.md"
+        return path.read_text(encoding="utf-8") if language.isalpha() and path.is_file() else ""
