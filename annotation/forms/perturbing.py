@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.functional import lazy
 from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy
 
+from annotation.journeys import perturbing
 from annotation.models import Batch, Project, Source
 from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.selection import KINDS
@@ -56,8 +58,9 @@ class PerturbForm(forms.Form):
         required=False,
         max_length=200,
         label=gettext_lazy("Filter by decision"),
-        help_text=gettext_lazy(
-            "For example question_type.label=extraction: task type, field and accepted value."
+        help_text=format_lazy(
+            gettext_lazy("For example {example}: task type, field and accepted value."),
+            example=lazy(perturbing.filter_example, str)(),
         ),
     )
     feeds_from = forms.ModelChoiceField(

@@ -64,7 +64,7 @@ def plan_run(
     """A run over the sources (none named: all that are ready). The same run that did not finish is taken up again.
 
     `select` takes extraction or reasoning questions by FREB-TQA's `rules` (`tableqa.selection`); `decided` those
-    with an accepted response now, written KIND.FIELD=VALUE, as question_type.label=extraction. A run that a batch feeds
+    with an accepted response now, written TASK_TYPE.FIELD=VALUE (`filter_example`). A run that a batch feeds
     (`feeds_from`) takes those originals that the batch accepts with such an outcome (`feeds_when`,
     `lineage.goes_on`), as it decides them; it is finished once the batch is closed and everything in it decided.
     Raises Refused(invalid_request).
@@ -339,10 +339,24 @@ def _chosen(sources: Sequence[Source], *, select: str, rules: str, decided: str)
     return chosen
 
 
+def filter_example() -> str:
+    """A decision filter for the help text: a label of the last installed task type that asks for one."""
+    labels = [task for task in task_types().values() if task.compares == "labels"]
+    return next(
+        (
+            f"{task.key}.{field.name}={field.choices[0][0]}"
+            for task in reversed(labels)
+            for field in task.fields
+            if field.choices
+        ),
+        "",
+    )
+
+
 def _decided(source: Source, wanted: str) -> list[int]:
     match = re.fullmatch(r"(\w+)\.(\w+)=(.+)", wanted)
     if match is None:
-        mend = gettext("Write TASK_TYPE.FIELD=VALUE, for example question_type.label=extraction.")
+        mend = gettext("Write TASK_TYPE.FIELD=VALUE, for example {example}.").format(example=filter_example())
         refuse("invalid_request", "{wanted!r} is not a decision filter. {fix}", wanted=wanted, fix=mend)
     kind, field, value = match.groups()
     if kind not in task_types():

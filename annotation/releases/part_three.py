@@ -15,8 +15,8 @@ from typing import Any
 
 from tableqa.canonical import canonical
 from tableqa.on_disk import Shelf
+from tableqa.writers.freb_tqa import OF_THE_QUESTION, SIDES
 
-SIDES = ("ori_table", "short_table", "ans_change", "ans_no_change")
 INCOMPLETE = "incomplete"
 """What the file of the questions that lack a side is called in place of a side."""
 IN_MEMORY = 100
@@ -61,7 +61,7 @@ class PartThree:
         found = self._stored(files, id)
         if numbered := _NUMBERED.fullmatch(id):
             first = self._stored(files, numbered[1])
-            for side in ("ori_table", "short_table"):
+            for side in OF_THE_QUESTION:
                 if side in first and side not in found:
                     found[side] = {**first[side], "id": id}
         return {side: found[side] for side in SIDES if side in found}

@@ -12,15 +12,14 @@ from annotation.releases.release_files import MANIFEST
 from tableqa.examples import Example
 from tableqa.rated import RatedAnswer, ScoresError, rated_answer, scores_alone
 from tableqa.readers import READERS
-
-KIND = "answer_rating"
+from tasks.contract import task_types
 
 
 def rated_answers(path: Path, reader: str = "lftqa") -> list[RatedAnswer]:
     """What people rated at `path`, a release folder or a dataset.
 
-    Of a release: every accepted decision of an answer rating, in all its batches; the source is the dataset. Of a
-    folder with human_scores and no answers: the scores alone. Else what the reader gives; the folder's name is the dataset.
+    Of a release: every accepted decision of a task type that rates answers (`rates_answers`); the source is the dataset. Of
+    a folder with human_scores and no answers: the scores alone. Else what the reader gives, under the name of the folder.
     Raises Difference, ReaderError or ScoresError.
     """
     if (path / MANIFEST).is_file():
@@ -34,9 +33,10 @@ def rated_answers(path: Path, reader: str = "lftqa") -> list[RatedAnswer]:
 
 def _of_release(folder: Path) -> Iterator[RatedAnswer]:
     raw = release_files.load(folder, release_files.read_manifest(folder)["batches"])
+    rating = {key for key, task in task_types().items() if task.rates_answers}
     seen: set[tuple[str, str]] = set()
     for decision in raw.decisions:
-        if raw.batches[decision["batch"]]["type"] != KIND or decision["kind"] != "accepted":
+        if raw.batches[decision["batch"]]["type"] not in rating or decision["kind"] != "accepted":
             continue
         example: Example = raw.example(decision["source"], decision["example"])
         for outcome in decision["outcomes"]:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -49,7 +49,7 @@ from tableqa.on_disk import Shelf
 from tableqa.perturbations import Counts, count
 from tableqa.writers import hub, whole
 from tasks import resolving
-from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_type
+from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_type, task_types
 
 __all__ = ["FORMATS", "LAYOUT", "MANIFEST", "RAW", "TRIES", "Difference", "Raw", "load", "records", "verify"]
 
@@ -224,16 +224,23 @@ def _rules(raw: Raw) -> int:
 
 
 def _by_rules(raw: Raw, path: str, record: dict[str, Any]) -> Export:
-    """A record as the rules of the release have it: by those before 4, two kinds of files only name relevant cells."""
-    of_cells = _OF_CELLS.fullmatch(path)
-    if _rules(raw) >= _RULES_OF_REL_CELL or of_cells:
+    """A record as the rules of the release have it: before 4, only `TaskType.cell_parts` name relevant cells."""
+    if _rules(raw) >= _RULES_OF_REL_CELL or _files_of_cells().fullmatch(path):
         return path, record
     return path, {name: value for name, value in record.items() if name != "rel_cell"}
 
 
-_OF_CELLS = re.compile(
-    r"(training/)?(cell_relevance|02_rel/(?:.*_nonfactoid|(?=.*_nonfactoid_).*))\.json", re.DOTALL
-)
+@cache
+def _files_of_cells() -> re.Pattern[str]:
+    """The paths that the parts in `cell_parts` of the task types have in a release, for any source."""
+    any_source = {r"_\{split\}": "(?:_.*)?", r"\{reader\}": ".*", r"\{source\}": ".*"}
+    parts = []
+    for part in sorted({part for task in task_types().values() for part in task.cell_parts}):
+        pattern = re.escape(part)
+        for placeholder, text in any_source.items():
+            pattern = pattern.replace(placeholder, text)
+        parts.append(pattern)
+    return re.compile(rf"(?:training/)?(?:{'|'.join(parts)})\.json", re.DOTALL)
 
 
 def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:

@@ -7,6 +7,9 @@ from tableqa.canonical import thaw
 from tableqa.examples import Example
 from tableqa.tables import Table
 
+OF_THE_QUESTION = ("ori_table", "short_table")
+SIDES = (*OF_THE_QUESTION, "ans_change", "ans_no_change")
+"""The files of the third part: the same questions in the same order. The first two are of the question, not of an edit."""
 Cell = Sequence[str]
 """(row id, column id)."""
 

@@ -53,6 +53,7 @@ class AnswerRating(Judging, Preparing):
     response_type = Response
     shows = ("question", "table", "titles", "context", "rated_answer", "reference")
     order = "shuffled"
+    rates_answers = True
     without = gettext_noop("they have no model answer to rate (field rated_answer of the source).")
     fields = tuple(Field(name, "choice", tuple((step, step) for step in STEPS)) for name in DIMENSIONS)
     measures = tuple(

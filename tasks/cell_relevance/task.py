@@ -68,6 +68,7 @@ class CellRelevance(Judging, Preparing, ModelInTheLoop):
     response_type = Response
     of = ("originals", "perturbed")
     looks_into = ("relevant_cells",)
+    cell_parts = ("cell_relevance",)
     asks = (Ask("cells", _asked, _named, points=True),)
     predicts = "on_request"
     prediction_in_form = True

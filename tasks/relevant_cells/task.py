@@ -29,6 +29,8 @@ Cell = tuple[str, str]
 
 FIELDS = {"cells", "unanswerable"}
 LEAST_OVERLAP = 0.5
+PART = "02_rel/{reader}_nonfactoid_{split}"
+"""Where FREB-TQA names relevant cells."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class RelevantCells(Judging):
     title = gettext_noop("Relevant cells")
     instruction = gettext_noop("Mark every cell the answer depends on")
     response_type = Response
+    cell_parts = (PART,)
     shows = ("question", "table", "titles", "answers", "context", "history")
     fields = (Field("cells", "cells"), Field("unanswerable", "flag"))
     measures = (
@@ -142,7 +145,7 @@ class RelevantCells(Judging):
             places = [[table.row_index(row), table.column_index(column)] for row, column in response.cells]
             rows = [list(table.header), *map(list, table.rows)]
             record = {**freb_example(item.example), "table": rows, "rel_cell": places}
-            yield Exported("02_rel/{reader}_nonfactoid_{split}", record)
+            yield Exported(PART, record)
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
