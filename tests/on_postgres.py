@@ -19,7 +19,10 @@ def main(arguments: list[str]) -> int:
     """Run pytest with these arguments and give its exit status."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the server is stopped then, too
     if os.environ.get("DATABASE_URL", "").startswith("postgres"):
-        return run_tests(arguments)
+        try:
+            return run_tests(arguments)
+        finally:
+            drop_template()
     with temporary_postgres() as url:
         os.environ["DATABASE_URL"] = url
         return run_tests(arguments)
@@ -28,6 +31,16 @@ def main(arguments: list[str]) -> int:
 def run_tests(arguments: list[str]) -> int:
     status = pytest.main(["--only-database", *arguments])
     return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)
+
+
+def drop_template() -> None:
+    """Leave no template of the test databases on a server that is not ours."""
+    from django.apps import apps
+
+    if apps.ready:  # else pytest ended before it made one
+        from tests import template_database
+
+        template_database.drop()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,10 @@
   also where Chromium reports what the Content-Security-Policy refused; `console_may_say` names what one expects.
 * Without Chromium or without the datasets, tests that need them are skipped with the reason; with CI=true they fail.
 * `--only-database` keeps the tests that touch the database: the second pass of `./run test`, on PostgreSQL.
+* `--smoke` keeps those browser tests that are marked `smoke`: the first pass of `./run test`, on SQLite.
+* `--quick` leaves out browser tests, the folders of SLOW_FOLDERS and tests that are marked `slow`.
+* `--slow` adds the tests marked `slow`, and lets Hypothesis try all of its examples. A slow test runs without it
+  when it is named (`file::test`).
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +31,9 @@ from tests.in_flight import wait_until_quiet
 ROOT = Path(__file__).resolve().parent.parent
 CI = os.environ.get("CI", "").lower() in ("1", "true")
 
+# jsonschema imports it for a format that no schema here has; building its parser takes a second of each process.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
 RERUNS = int(os.environ.get("ASKEW_BROWSER_RERUNS", "0"))
 """How often a failed browser test is repeated. Only .ci/run sets it, to 1; the report names every repeated test."""
 
@@ -38,19 +46,41 @@ DATABASE_FIXTURES = BROWSER_FIXTURES | {
     "admin_user",
 }
 
-settings.register_profile(
-    "askew",
-    deadline=None,  # a shared machine is slow now and then
-    derandomize=CI,  # a build fails for what changed, not for what was drawn
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("askew")
+EXAMPLES, ALL_EXAMPLES = 25, 100
+"""Examples of a property that Hypothesis tries, and how many with --slow."""
+
+SLOW_FOLDERS = ("tests/browser", "tests/faults", "tests/operations", "tests/predictor/models")
+"""What --quick does not even collect: real browsers, servers, faults and torch."""
+NO_DATABASE = ("tests/tableqa",)
+"""Where no test touches the database: not collected for --only-database."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--only-database", action="store_true", help="leave out what does not touch the database"
-    )
+    group = parser.getgroup("askew")
+    group.addoption("--only-database", action="store_true", help="leave out what does not touch the database")
+    group.addoption("--smoke", action="store_true", help="of the browser tests keep those marked smoke")
+    group.addoption("--quick", action="store_true", help="no browser, no servers, no faults, nothing slow")
+    group.addoption("--slow", action="store_true", help="slow tests and all examples of Hypothesis, too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    slow = config.getoption("--slow")
+    for name, examples in (("askew", EXAMPLES), ("askew-slow", ALL_EXAMPLES)):
+        settings.register_profile(
+            name,
+            max_examples=examples,
+            deadline=None,  # a shared machine is slow now and then
+            derandomize=CI,  # a build fails for what changed, not for what was drawn
+            suppress_health_check=[HealthCheck.too_slow],
+        )
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile("askew-slow" if slow else "askew")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    left_out = [*(SLOW_FOLDERS if config.getoption("--quick") else ())]
+    left_out += NO_DATABASE if config.getoption("--only-database") else ()
+    return True if any(collection_path == ROOT / folder for folder in left_out) else None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,9 +89,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not BROWSER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("browser")
             item.add_marker(pytest.mark.flaky(reruns=RERUNS))
-    if config.getoption("--only-database"):
-        config.hook.pytest_deselected(items=[item for item in items if not touches_database(item)])
-        items[:] = [item for item in items if touches_database(item)]
+    misplaced = [
+        item.nodeid for item in items if item.nodeid.startswith(NO_DATABASE) and touches_database(item)
+    ]
+    if misplaced:
+        raise pytest.UsageError(f"touches the database, in a folder of NO_DATABASE: {', '.join(misplaced)}")
+    selected = [item for item in items if is_selected(item, config)]
+    if len(selected) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if not is_selected(item, config)])
+        items[:] = selected
+
+
+def is_selected(item: pytest.Item, config: pytest.Config) -> bool:
+    """Whether the options of this run keep the test."""
+    is_browser = item.get_closest_marker("browser") is not None
+    named = config.getoption("--slow") or any("::" in argument for argument in config.args)
+    if item.get_closest_marker("slow") and not named:
+        return False
+    if is_browser and config.getoption("--quick"):
+        return False
+    if is_browser and config.getoption("--smoke") and not item.get_closest_marker("smoke"):
+        return False
+    return touches_database(item) or not config.getoption("--only-database")
 
 
 @pytest.hookimpl(trylast=True)
@@ -97,6 +146,25 @@ def missing(what: str) -> None:
     if CI:
         pytest.fail(f"{what} (a skip, but for CI=true)", pytrace=False)
     pytest.skip(what)
+
+
+# --- database ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None, django_db_blocker: Any, django_db_modify_db_settings: None
+) -> Iterator[None]:
+    """The test database of this process, copied from a migrated template. Takes the place of pytest-django's fixture."""
+    from django.db import connection
+
+    from tests import template_database
+
+    with django_db_blocker.unblock():
+        name = template_database.create()
+    yield
+    with django_db_blocker.unblock():
+        connection.creation.destroy_test_db(name, verbosity=0)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,9 +16,13 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
+import hypothesis
 import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
-from tests.plugin import chromium
+from annotation import immutable
+from tests.plugin import ALL_EXAMPLES, EXAMPLES, chromium
 from tests.temp_postgres import temporary_postgres
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -388,6 +392,10 @@ def test_collected_last_and_run_first():
 def test_reads_a_dataset(test_data):
     pass
 
+@pytest.mark.slow
+def test_of_a_thousand_repetitions():
+    pass
+
 runs = []
 
 def test_fails_the_first_time_if_it_is_repeated(page):
@@ -403,11 +411,11 @@ class TestTheRulesForTests:
     def outcome(self, tmp_path):
         """What pytest says to the tests above, in an environment of which these parts are given."""
 
-        def run_them(**environment: str) -> str:
+        def run_them(*options: str, **environment: str) -> str:
             (tmp_path / "test_rules.py").write_text(UNDER_THE_RULES)
             (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
             command = ["-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"]
-            command += ["--output", str(tmp_path / "results"), str(tmp_path / "test_rules.py")]
+            command += ["--output", str(tmp_path / "results"), str(tmp_path / "test_rules.py"), *options]
             left_out = ("DJANGO_ALLOW_ASYNC_UNSAFE", "ASKEW_BROWSER_RERUNS")
             kept = {name: value for name, value in os.environ.items() if name not in left_out}
             return subprocess.run(
@@ -425,7 +433,7 @@ class TestTheRulesForTests:
     def test_a_browser_test_fails_on_any_error_on_a_console(self, outcome):
         said = outcome(CI="false")
 
-        assert "7 passed, 1 skipped, 3 errors" in said
+        assert "7 passed, 1 skipped, 1 deselected, 3 errors" in said
         for error in ("spilt", "slipped", "Content Security Policy"):
             assert error in said
 
@@ -439,9 +447,52 @@ class TestTheRulesForTests:
     def test_what_lacks_chromium_or_datasets_is_skipped_with_the_reason(self, outcome):
         said = outcome(CI="false", PATH="/nowhere")
 
-        assert "1 passed, 7 skipped" in said
+        assert "1 passed, 7 skipped, 1 deselected" in said
         assert "apt install chromium" in said
         assert "name their folder in ASKEW_TEST_DATA" in said
 
     def test_on_a_build_server_it_fails(self, outcome):
-        assert "1 passed, 7 errors" in outcome(CI="true", PATH="/nowhere")
+        assert "1 passed, 1 deselected, 7 errors" in outcome(CI="true", PATH="/nowhere")
+
+    def test_slow_tests_are_for_slow_runs(self, outcome):
+        assert "9 deselected" in outcome("-k", "repetitions", CI="false")
+        assert "1 passed, 8 deselected" in outcome("-k", "repetitions", "--slow", CI="false")
+
+    def test_a_quick_run_opens_no_browser(self, outcome):
+        assert "1 passed, 1 skipped, 7 deselected" in outcome("--quick", CI="false")
+
+    def test_hypothesis_tries_a_quarter_of_its_examples(self):
+        assert hypothesis.settings().max_examples in (EXAMPLES, ALL_EXAMPLES)
+
+    @pytest.mark.django_db
+    def test_the_test_database_is_migrated_and_refuses_to_change_immutable_rows(self):
+        executor = MigrationExecutor(connection)
+
+        assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM sqlite_master WHERE type = 'trigger'"
+                if connection.vendor == "sqlite"
+                else "SELECT count(DISTINCT tgname) FROM pg_trigger WHERE NOT tgisinternal"
+            )
+            assert cursor.fetchone()[0] >= len(immutable.TABLES)
+
+
+class TestTheTiers:
+    """`./run test` with and without --quick and --slow."""
+
+    def test_the_whole_suite_drives_the_browser_on_postgresql(self, run):
+        on_sqlite, on_postgres = run.test_passes([])
+
+        assert on_sqlite == [*on_postgres, "--smoke"]
+
+    def test_a_quick_run_is_on_sqlite_alone(self, run):
+        on_sqlite, on_postgres = run.test_passes(["--quick"])
+
+        assert "--quick" in on_sqlite
+        assert "--numprocesses" in on_sqlite
+        assert on_postgres is None
+
+    def test_what_is_named_runs_as_it_is_asked_for_on_both_databases(self, run):
+        assert run.test_passes(["-k", "queue", "-x"]) == (["-k", "queue", "-x"], ["-k", "queue", "-x"])
+        assert run.test_passes(["--quick", "tests/tasks"]) == (["--quick", "tests/tasks"], None)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone, translation
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import words
@@ -115,7 +115,6 @@ def test_labels_made_elsewhere_are_no_pace_and_have_no_time(world: World) -> Non
     assert len(found["elsewhere"]) == 2
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 200), min_size=3, max_size=30), st.integers(1, 5_000), st.integers(1, 500))
 def test_more_to_do_takes_no_less_time(counts: list[int], remaining: int, more: int) -> None:
     one, other = dashboards.forecast(counts, remaining), dashboards.forecast(counts, remaining + more)
@@ -444,7 +443,6 @@ def test_a_heat_map_has_a_square_for_every_pair_and_says_where_it_is_highest() -
         )
     )
 )
-@settings(max_examples=50, deadline=None)
 def test_squares_lie_within_their_chart(values: list[list[float | None]]) -> None:
     names = [f"p{number}" for number in range(len(values))]
     svg = charts.heat("h", "Pairs", names, names, values)

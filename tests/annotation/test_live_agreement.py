@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.journeys import assigning, releasing
@@ -302,7 +302,6 @@ def rows_of(found: Iterable[tuple[dict[str, str], str, str]]) -> list[Rated]:
     ]
 
 
-@settings(max_examples=40, deadline=None)
 @given(ratings)
 def test_slices_add_up_to_the_whole(found: list[tuple[dict[str, str], str, str]]) -> None:
     (one,) = agreement.surveyed(task_type("question_type").measures, rows_of(found))
@@ -317,7 +316,6 @@ def test_slices_add_up_to_the_whole(found: list[tuple[dict[str, str], str, str]]
         assert sum(map(sum, confused["counts"])) == 2 * pairs
 
 
-@settings(max_examples=40, deadline=None)
 @given(ratings)
 def test_a_survey_and_the_figures_of_a_release_are_the_same(
     found: list[tuple[dict[str, str], str, str]],

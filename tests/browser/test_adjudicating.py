@@ -65,6 +65,7 @@ def opened(world: World, new_context: NewContext, live_server: Any, item: Item, 
     return page
 
 
+@pytest.mark.smoke
 def test_a_letter_a_reason_and_enter_decide_and_the_next_item_is_there(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_letter_a_reason_and_enter_decide_and_the_next_item_is_there(
     assert decision.outcomes.get().response["data"]["label"] == letters["B"].label
 
 
+@pytest.mark.smoke
 def test_by_keys_one_goes_from_difference_to_difference_and_sends_a_response_back(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -133,6 +135,7 @@ def test_an_own_response_begins_with_another_and_decides(
     assert decision.note == "It is read off one cell."
 
 
+@pytest.mark.smoke
 def test_without_scripts_an_item_is_excluded(world: World, new_context: NewContext, live_server: Any) -> None:
     item = edited(world)
     page = opened(world, new_context, live_server, item, java_script_enabled=False)

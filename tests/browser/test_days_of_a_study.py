@@ -45,6 +45,7 @@ def practise(page: Page) -> None:
             expect(page.locator("[data-feedback]")).to_be_hidden()
 
 
+@pytest.mark.smoke
 def test_somebody_of_the_crowd_goes_from_the_link_to_the_code_and_comes_back_late(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -146,6 +147,7 @@ def test_a_project_that_is_renamed_in_mid_work_keeps_its_links(
     assert Project.objects.get(slug="films").name == "Pictures"
 
 
+@pytest.mark.smoke
 @pytest.mark.console_may_say("409 \\(Conflict\\)")
 def test_guidelines_that_change_in_mid_work_come_before_the_next_item_and_the_one_on_the_desk_is_handed_in(
     world: World, new_context: NewContext, live_server: Any

@@ -178,6 +178,7 @@ def test_suggestions_that_come_late_do_not_move_somebody_who_has_begun(
 # -- names ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_a_column_is_renamed_with_one_key_and_what_is_turned_down_is_kept(begin: Any) -> None:
     ada, batch = begin("header_synonym", MEDALS, JUMPS, OFFICES)
     ada.reads_question("the nation before mexico")
@@ -677,6 +678,7 @@ def test_without_scripts_a_column_is_renamed(plainly: Any) -> None:
     assert names(responses(batch)[0]) == {"c1": "Country"}
 
 
+@pytest.mark.smoke
 @pytest.mark.console_may_say("422")
 def test_without_scripts_a_column_is_split_and_its_parts_written(plainly: Any) -> None:
     page, batch = plainly("column_extension", JUMPS)

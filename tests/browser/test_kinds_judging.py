@@ -143,6 +143,7 @@ def world(transactional_db: None, tmp_path: Path) -> World:
 # -- by keyboard ------------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_a_label_is_one_key_and_then_one_reads_what_was_suggested(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -254,6 +255,7 @@ def test_a_paraphrase_is_its_words_enter_and_a_digit(
     assert submitted()[1]["question"].startswith("tell me when did")
 
 
+@pytest.mark.smoke
 def test_two_scales_are_two_digits_and_an_undone_item_two_digits_again(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -523,6 +525,7 @@ def submits(page: Page) -> None:
         page.get_by_role("button", name="Submit").click()
 
 
+@pytest.mark.smoke
 @REFUSED_ONCE
 def test_without_scripts_a_paraphrase_is_a_form(
     world: World, new_context: NewContext, live_server: Any

@@ -25,6 +25,7 @@ def adas_page(world: World, new_context: Callable[..., BrowserContext], base: st
     return page
 
 
+@pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.console_may_say("Failed to load resource")
 def test_a_submission_whose_answer_was_lost_is_one_submission(
@@ -58,6 +59,7 @@ def test_a_submission_whose_answer_was_lost_is_one_submission(
     assert list(doctor.findings()) == []
 
 
+@pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.console_may_say("Failed to load resource")
 def test_when_the_batch_closes_meanwhile_the_draft_is_kept_and_can_be_read(

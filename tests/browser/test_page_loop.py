@@ -84,6 +84,7 @@ def test_nobody_skips_without_a_reason_of_their_own(
     assert Assignment.objects.get(state="skipped").reason == "1 table is 2 tables."
 
 
+@pytest.mark.smoke
 def test_an_item_is_skipped_with_two_keys_of_which_the_second_says_why(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -99,6 +100,7 @@ def test_an_item_is_skipped_with_two_keys_of_which_the_second_says_why(
     expect(page.locator("[name=skip_reason]:checked")).to_have_count(0)  # the last reason is not this item's
 
 
+@pytest.mark.smoke
 def test_enter_in_the_panel_of_flag_flags_and_never_submits(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:

@@ -78,6 +78,7 @@ def test_the_answer_is_there_when_somebody_stops_typing(
     expect(page.locator("[data-part=facts]")).to_contain_text("Year")
 
 
+@pytest.mark.smoke
 def test_enter_asks_for_the_verdict_and_a_digit_submits(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:

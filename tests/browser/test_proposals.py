@@ -93,6 +93,7 @@ def test_header_synonyms_are_used_as_proposed_and_edited(helped: Any) -> None:
     assert not ada.loads or ada.loads[-1].endswith("/annotate/")
 
 
+@pytest.mark.smoke
 def test_a_paraphrase_is_used_in_two_keys_edited_or_rejected_with_a_digit(helped: Any) -> None:
     ada, batch = helped("question_paraphrase", MEDALS, OFFICES, GAMES, variant="sentence")
     has_the_first(ada)

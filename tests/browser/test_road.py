@@ -137,6 +137,7 @@ def submitted(count: int) -> None:
     assert Annotation.objects.filter(response__isnull=False).count() == count
 
 
+@pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("somebody", ["desktop", "phone"], indirect=True)
 def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp_path: Path) -> None:

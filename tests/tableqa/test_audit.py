@@ -380,7 +380,6 @@ def test_a_shortened_table_is_matched_by_what_its_cells_say() -> None:
     }
 
 
-@settings(max_examples=60)
 @given(tables, tables)
 def test_the_operations_make_the_edited_table_of_the_base(base: Table, edited: Table) -> None:
     item = audit_item(film(base), film(edited), CONTRACTS["answer_changes"])
@@ -398,7 +397,6 @@ def test_a_copy_of_any_table_is_unchanged(table: Table) -> None:
     assert all("as in the base" in finding.message for finding in item.violations)
 
 
-@settings(max_examples=60)
 @given(tables, st.data())
 def test_removed_rows_and_columns_are_found_as_such(table: Table, data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.booleans(), min_size=table.shape[0], max_size=table.shape[0]))
@@ -485,7 +483,7 @@ def texts_changed(table: Table, rows: Sequence[Sequence[str]]) -> int:
     return sum(old != new for line, other in lines for old, new in zip(line, other, strict=True))
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(edits(kinds=("set_cell", "remove_row", "insert_row"), most=2))
 def test_what_a_permitted_edit_explains_is_no_breach(edit: tuple[Table, list[Operation]]) -> None:
     base, operations = edit
@@ -497,7 +495,7 @@ def test_what_a_permitted_edit_explains_is_no_breach(edit: tuple[Table, list[Ope
     assert not _OF_THE_EDIT & {*codes(item)}
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(edits(kinds=("remove_row", "remove_column")))
 def test_a_table_from_which_rows_and_columns_were_removed_is_a_shortened_one(
     edit: tuple[Table, list[Operation]],
@@ -508,7 +506,7 @@ def test_a_table_from_which_rows_and_columns_were_removed_is_a_shortened_one(
     assert not _OF_THE_EDIT & {*codes(item)}
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(
     edits(kinds=("move_row", "move_row", "set_cell", "remove_row", "insert_row"), most=5),
     st.sampled_from(sorted(CONTRACTS)),

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.quality import agreement as of_batches
@@ -59,7 +59,6 @@ def test_the_interval_is_that_of_items_drawn_with_replacement() -> None:
     assert clustered.high - clustered.low > 1.3 * (whole.high - whole.low)  # type: ignore[operator]
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(LABELS), min_size=2, max_size=4), min_size=2, max_size=8), st.randoms()
 )

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given as drawn
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from predictor.bundled.decode import (
@@ -190,7 +189,6 @@ def questions(draw: st.DrawFn) -> tuple[int, int, Any]:
     )  # fmt: skip
 
 
-@settings(max_examples=60)
 @drawn(st.lists(questions(), min_size=1, max_size=3), st.integers(0, 1_000))
 def test_the_loss_of_a_batch_is_the_likelihood_by_brute_force(
     batch: list[tuple[int, int, Any]], seed: int

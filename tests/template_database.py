@@ -1,0 +1,122 @@
+"""Test databases are copies of a migrated template, because the migrations take eight to ten seconds of CPU.
+
+* SQLite: a file under `.venv/`, named by a hash of the migrations, the models and the locked packages. It stays for the
+  next run.
+* PostgreSQL: a database of the same server, which the workers of one run share.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = (
+    "annotation/migrations/*.py",
+    "annotation/models/*.py",
+    "annotation/immutable.py",
+    "annotation/public_ids.py",
+    "annotation/database/**/*.py",
+    "config/settings.py",
+    "requirements.txt",
+    "tests/settings.py",
+    "tests/template_database.py",
+)
+"""The files that decide what a migrated, empty database contains."""
+MOST_FILES = 8
+"""SQLite templates that are kept: worktrees with other models may share one `.venv/`."""
+
+
+def create() -> str:
+    """Make the test database of this process a copy of the template; returns the name that the settings had before."""
+    name = str(connection.settings_dict["NAME"])
+    if connection.vendor == "sqlite":
+        _copy_file()
+    else:
+        _copy_database()
+    return name
+
+
+def _copy_file() -> None:
+    folder = Path(sys.prefix) / "test-databases"
+    folder.mkdir(exist_ok=True)
+    template = folder / f"{_key()}.sqlite3"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the first process migrates, the others wait for its file
+        if template.exists():
+            os.utime(template)
+            test_name = _test_name()
+            shutil.copyfile(template, test_name)
+            _connect_to(test_name)
+        else:
+            test_name = _migrate()
+            with connection.cursor() as cursor:
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.close()
+            shutil.copyfile(test_name, template.with_suffix(".new"))
+            template.with_suffix(".new").replace(template)
+        newest = sorted(folder.glob("*.sqlite3"), key=lambda file: file.stat().st_mtime, reverse=True)
+        for file in newest[MOST_FILES:]:
+            file.unlink()
+
+
+def _copy_database() -> None:
+    test_name = _test_name()
+    template = f"askew_template_{_key()}"
+    with _server() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(20261123)")  # released when this connection closes
+        cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [template])
+        if cursor.fetchone() is None:
+            _migrate()
+            connection.close()
+            cursor.execute(f'ALTER DATABASE "{test_name}" RENAME TO "{template}"')
+        cursor.execute(f'DROP DATABASE IF EXISTS "{test_name}"')
+        cursor.execute(f'CREATE DATABASE "{test_name}" TEMPLATE "{template}"')
+    _connect_to(test_name)
+
+
+def drop() -> None:
+    """Drop the template on the PostgreSQL server."""
+    with _server() as cursor:
+        cursor.execute(f'DROP DATABASE IF EXISTS "askew_template_{_key()}"')
+
+
+@contextmanager
+def _server() -> Iterator[Any]:
+    """A cursor on the server, outside of the test database."""
+    with connection._nodb_cursor() as cursor:
+        yield cursor
+
+
+def _test_name() -> str:
+    """As Django and pytest-django name it."""
+    database = connection.settings_dict
+    return str(database["TEST"]["NAME"] or f"test_{database['NAME']}")
+
+
+def _migrate() -> str:
+    return connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+
+
+def _connect_to(test_name: str) -> None:
+    connection.close()
+    settings.DATABASES[connection.alias]["NAME"] = test_name
+    connection.settings_dict["NAME"] = test_name
+
+
+def _key() -> str:
+    digest = hashlib.sha256(sys.version.encode())
+    for pattern in SOURCES:
+        for file in sorted(ROOT.glob(pattern)):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:20]
