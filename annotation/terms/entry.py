@@ -1,0 +1,72 @@
+"""Terms that people meet before their first item: a qualification, its pass mark, practice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.utils.translation import gettext_noop
+
+from annotation.refusals import refuse
+from annotation.terms.term import QUALIFICATION, UNTIL_CLOSED, WITH_ENTRY, Context, Term
+
+ASKED_NEXT = gettext_noop("Required before the next item, also for people who have already worked here.")
+
+
+def check_pass_percent(value: Any, context: Context) -> int:
+    if context.purpose == "qualification" and not value:
+        refuse("invalid_request", "A qualification batch needs pass_percent (1 to 100).")
+    if context.purpose == "qualification" and context.feeds_from is not None:
+        refuse(
+            "invalid_request",
+            "A qualification cannot take items from another batch, because each item needs a gold "
+            "answer before it opens.",
+        )
+    return int(value)
+
+
+def check_requires(value: Any, context: Context) -> Any:
+    if value is None or context.project is None:
+        return value
+    if not isinstance(value, models.Model):
+        refuse("invalid_request", "requires must be the id of a qualification batch, or null.")
+    batch: Any = value
+    if batch.project_id != context.project.pk or batch.purpose != "qualification":
+        refuse(
+            "invalid_request", "{name} is not a qualification batch of this project.", name=batch.name
+        )
+    return batch
+
+
+class EntryTerms(models.Model):
+    """What comes before the first item."""
+
+    requires = Term(
+        label=gettext_noop("Required qualification"),
+        help=gettext_noop("Items of the qualification are left out of this batch."),
+        section="quality",
+        purposes=WITH_ENTRY,
+        changeable=UNTIL_CLOSED,
+        effect=ASKED_NEXT,
+        check=check_requires,
+        among={"purpose": "qualification"},
+    ).of(models.ForeignKey("annotation.Batch", models.PROTECT, null=True, related_name="required_by"))
+    pass_percent = Term(
+        label=gettext_noop("Pass mark, in percent"),
+        help=gettext_noop("Share of correct items that a qualification asks for."),
+        section="quality",
+        purposes=QUALIFICATION,
+        check=check_pass_percent,
+        maximum=100,
+    ).of(models.PositiveSmallIntegerField(default=0))
+    must_practise = Term(
+        label=gettext_noop("Practice first"),
+        help=gettext_noop("People complete the practice set before their first item."),
+        section="quality",
+        changeable=UNTIL_CLOSED,
+        effect=ASKED_NEXT,
+        per_task_type=True,
+    ).of(models.BooleanField(default=False))
+
+    class Meta:
+        abstract = True

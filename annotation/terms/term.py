@@ -1,0 +1,247 @@
+"""An option of a batch, stated once: everything that shows, checks, stores or explains it derives from its `Term`.
+
+    must_practise = Term(
+        label=gettext_noop("Practice first"),
+        help=gettext_noop("Annotators complete the practice set before their first item."),
+        section="quality",
+        changeable=UNTIL_CLOSED,
+        effect=gettext_noop("Required before the next item. Responses stay."),
+    ).of(models.BooleanField(default=False))
+
+The Django field says column, type and default. `annotation.terms.TERMS` lists the terms in the order of their declaration.
+Texts are English and marked for translation; whoever shows them translates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from django import forms
+from django.db import models
+from django.utils.translation import gettext, gettext_noop
+
+from annotation.refusals import refuse
+from tasks.contract import TaskType
+
+F = TypeVar("F", bound=models.Field[Any, Any])
+
+WORK: Final = frozenset({"work"})
+QUALIFICATION: Final = frozenset({"qualification"})
+WITH_ENTRY: Final = frozenset({"work", "calibration"})
+EVERY: Final = frozenset({"work", "qualification", "calibration"})
+"""Sets of purposes that a term applies to."""
+
+NEVER: Final = gettext_noop("never")
+UNTIL_DECIDED: Final = gettext_noop("until its first item is decided")
+UNTIL_CLOSED: Final = gettext_noop("until the batch closes")
+"""When a term may change, after the batch was created."""
+
+
+@dataclass
+class Context:
+    """What a value is checked against: the task type, the values that are known, and what is looked up.
+
+    values      of the terms before this one; all of them where a batch changes
+    project     None: references to batches are names and are not looked up
+    predictors  the models of the site by name; None: names of models are not looked up
+    feeds_from  the batch that the new one takes items from
+    batch       the batch that changes; None for a new one
+    """
+
+    task: TaskType
+    project: Any = None
+    predictors: Mapping[str, Any] | None = None
+    feeds_from: Any = None
+    batch: Any = None
+    values: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def purpose(self) -> str:
+        return str(self.values.get("purpose", "work"))
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The fields of a form that give the value of one term, for values that are no single number, text or choice.
+
+    build  the fields by name, for one form
+    join   the value from what these fields contain; raises `forms.ValidationError` with {field: message}
+    split  initial values of the fields from a value
+    """
+
+    build: Callable[[TaskType], dict[str, forms.Field]]
+    join: Callable[[Mapping[str, Any]], Any]
+    split: Callable[[Any], dict[str, Any]]
+
+
+@dataclass(kw_only=True)
+class Term:
+    """What an option of a batch states beside its column (type, default).
+
+    label, help      in forms, on the page of a batch, in the audit log and in the reference
+    section          the part of a form that it belongs to, a key of `annotation.terms.SECTIONS`
+    purposes         a batch of another purpose has the default
+    changeable       NEVER, UNTIL_DECIDED or UNTIL_CLOSED
+    effect           what a change does, in a sentence; shown before a change, and in the reference
+    usual            the default, where it depends on the task type or on terms before
+    check            the value as it is stored; raises Refused(invalid_request)
+    fits             whether it means something for a task type
+    depends_on       terms whose change makes this one be checked again
+    minimum, maximum of a number
+    choices          what a text may be, with words; a function, where that depends on the site
+    among            of a reference to a batch: what the batches have in common that can be chosen
+    inputs           the fields of a form, for values with several parts
+    key              the key in a study file, with dots for parts ("gold.percent"); "": the name of the column
+    shape            the JSON Schema in a study file, where the column does not say it
+    per_task_type    a study file may say it for all batches of a task type
+    written          the values in a study file, where these are others than the column's
+    reads            a value in words
+    is_always_written, is_always_shown   in an exported study file, on the page of a batch: also if it is the default
+    is_in_form       False: the page that plans a batch asks for it in another way
+    """
+
+    label: str
+    section: str
+    help: str = ""
+    purposes: frozenset[str] = EVERY
+    changeable: str = NEVER
+    effect: str = ""
+    usual: Callable[[Context], Any] | None = None
+    check: Callable[[Any, Context], Any] | None = None
+    fits: Callable[[TaskType], bool] = lambda task: True
+    depends_on: tuple[str, ...] = ()
+    minimum: int = 0
+    maximum: int | None = None
+    choices: Mapping[str, str] | Callable[[], Mapping[str, str]] | None = None
+    among: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Inputs | None = None
+    key: str = ""
+    shape: Mapping[str, Any] | None = None
+    per_task_type: bool = False
+    written: Mapping[Any, str] | None = None
+    reads: Callable[[Any], str] | Mapping[Any, str] | None = None
+    is_always_written: bool = False
+    is_always_shown: bool = False
+    is_in_form: bool = True
+    column: models.Field[Any, Any] = field(init=False)
+
+    def of(self, column: F) -> F:
+        """The column, with this term on it: copies of the column that Django makes for a table carry it, too."""
+        self.column = column
+        column.term = self  # type: ignore[attr-defined]
+        return column
+
+    @property
+    def name(self) -> str:
+        """The name of the column, of the form field and of the argument."""
+        return self.column.name
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Where a study file has it, below its batch."""
+        return tuple((self.key or self.name).split("."))
+
+    @property
+    def default(self) -> Any:
+        """The value of a batch that does not say otherwise, where that depends on nothing else."""
+        return self.column.get_default()
+
+    def default_in(self, context: Context) -> Any:
+        """The value of a batch that does not say otherwise."""
+        return self.default if self.usual is None else self.usual(context)
+
+    def is_set(self, value: Any) -> bool:
+        """Whether a value asks for something."""
+        return value not in (None, "", {}, False) and value != self.default
+
+    def checked(self, value: Any, context: Context) -> Any:
+        """The value as a batch stores it; None is the default. Raises Refused(invalid_request)."""
+        if value is None or (value == "" and self.usual is not None):
+            value = self.default_in(context)
+        value = self._typed(value)
+        if self.is_set(value) and context.purpose not in self.purposes:
+            refuse(
+                "invalid_request",
+                "{label}: only for {purposes} batches. Leave {name} out of a {purpose} batch.",
+                label=gettext(self.label),
+                purposes=gettext(" or ").join(gettext(each) for each in sorted(self.purposes)),
+                name=self.name,
+                purpose=gettext(context.purpose),
+            )
+        return value if self.check is None else self.check(value, context)
+
+    def _typed(self, value: Any) -> Any:
+        if isinstance(self.column, models.BooleanField):
+            return bool(value)
+        if isinstance(self.column, models.IntegerField):
+            within = isinstance(value, int) and not isinstance(value, bool) and value >= self.minimum
+            if not within or (self.maximum is not None and value > self.maximum):
+                refuse(
+                    "invalid_request",
+                    "{name} must be a whole number from {minimum} to {maximum}.",
+                    name=self.name,
+                    minimum=self.minimum,
+                    maximum=self.maximum,
+                )
+        elif isinstance(self.choices, Mapping) and value not in self.choices:
+            refuse(
+                "invalid_request",
+                "{name} must be one of {values}, not {value!r}.",
+                name=self.name,
+                values=", ".join(filter(None, self.choices)),
+                value=value,
+            )
+        return value
+
+    # -- in words -----------------------------------------------------------------------------------
+
+    def in_words(self, value: Any) -> str:
+        """A value in a sentence, in the reader's language: for pages and the audit log."""
+        if isinstance(self.reads, Mapping):
+            return gettext(self.reads[value]) if value in self.reads else str(value)
+        if self.reads is not None and value not in (None, ""):
+            return self.reads(value)
+        if value is None or value in ("", {}):
+            return "–"
+        if isinstance(value, bool):
+            return gettext("yes") if value else gettext("no")
+        if isinstance(self.choices, Mapping) and value in self.choices:
+            return gettext(self.choices[value])
+        return str(value)
+
+    def in_file(self, value: Any) -> Any:
+        """A value as a study file has it."""
+        return value if self.written is None else self.written[value]
+
+    def from_file(self, value: Any) -> Any:
+        """A value of a study file as a batch stores it."""
+        if self.written is None:
+            return value.strip() if isinstance(value, str) else value
+        return next(own for own, text in self.written.items() if text == value)
+
+    # -- shapes -------------------------------------------------------------------------------------
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The shape of a value in a study file, as JSON Schema."""
+        text = self.help[:1].lower() + self.help[1:].removesuffix(".") if self.help else self.label
+        if self.shape is not None:
+            return {"description": text, **self.shape}
+        shape: dict[str, Any]
+        if self.written is not None:
+            shape = {"enum": list(self.written.values())}
+        elif isinstance(self.column, models.BooleanField):
+            shape = {"type": "boolean"}
+        elif isinstance(self.column, models.IntegerField):
+            shape = {"type": "integer", "minimum": self.minimum}
+            shape |= {} if self.maximum is None else {"maximum": self.maximum}
+        elif isinstance(self.choices, Mapping):
+            shape = {"enum": [name for name in self.choices if name]}
+        elif isinstance(self.column, models.JSONField):
+            shape = {"type": "object"}
+        else:
+            shape = {"type": "string", "minLength": 1, "maxLength": 120}
+        return {**shape, "description": text}
+
