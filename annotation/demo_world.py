@@ -105,17 +105,21 @@ def _load(world: dict[str, Any], now: datetime) -> None:
             project=project,
             name=entry["name"],
             task=task_type(entry["type"]),
-            variant=entry.get("variant", ""),
-            size=entry.get("size"),
-            seed=entry.get("seed", 0),
-            settings=entry.get("settings"),
-            overlap=entry.get("overlap"),
-            of=entry.get("of", ""),
-            # The demo starts the bundled model; where it could not, nobody looks along.
-            loop_model=entry["loop_model"] if entry.get("loop_model") in settings.PREDICTORS else "",
-            sources=[sources[name] for name in named],
-            feeds_from=batches[fed] if fed else None,
-            only=[*responses, *entry.get("more", [])] or None,
+            sample=assigning.Sample(
+                sources=[sources[name] for name in named],
+                of=entry.get("of", ""),
+                size=entry.get("size"),
+                only=[*responses, *entry.get("more", [])] or None,
+                seed=entry.get("seed", 0),
+                feeds_from=batches[fed] if fed else None,
+            ),
+            terms={
+                "variant": entry.get("variant", ""),
+                "settings": entry.get("settings"),
+                "overlap": entry.get("overlap"),
+                # The demo starts the bundled model; where it could not, the batch has none.
+                "loop_model": entry["loop_model"] if entry.get("loop_model") in settings.PREDICTORS else "",
+            },
             by=manager,
             now=now,
         )

@@ -171,12 +171,10 @@ def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list
         project=project,
         name="Ratings",
         task=task_type("answer_rating"),
+        sample=assigning.Sample(sources=[source], seed=seed),
+        terms={"overlap": overlap, "resolve": {"rule": "gap", "gap": GAP, "most": overlap + 1}},
         by=manager,
         now=NOON,
-        overlap=overlap,
-        seed=seed,
-        sources=[source],
-        resolve={"rule": "gap", "gap": GAP, "most": overlap + 1},
     )
     assigning.open_batch(batch=batch, by=manager, now=NOON)
     batch.refresh_from_db()

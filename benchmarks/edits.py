@@ -165,10 +165,10 @@ def _prepare(options: argparse.Namespace) -> list[dict[str, Any]]:
         project=project,
         name="edits",
         task=task_type("value_change"),
-        variant="answer_changes",
+        sample=assigning.Sample(sources=[source]),
+        terms={"variant": "answer_changes"},
         by=mara,
         now=now,
-        sources=[source],
     )
     loop_data._grow(batch, source, options.edits)
     assigning.open_batch(batch=batch, by=mara, now=now)

@@ -51,11 +51,10 @@ def main(data: Path) -> dict[str, Any]:
                 project=project,
                 name=name,
                 task=task_type("value_change"),
-                variant="answer_stays",
+                sample=assigning.Sample(sources=[source]),
+                terms={"variant": "answer_stays", "overlap": 1},
                 by=mara,
                 now=now,
-                overlap=1,
-                sources=[source],
             )
             assigning.open_batch(batch=batch, by=mara, now=now)
             pages[name] = f"/batches/{batch.public_id}/annotate/"

@@ -219,9 +219,12 @@ def _in(number: int, folder: Path) -> dict[str, Any]:
         "task": task,
         "by": mara,
         "now": NOW,
-        "overlap": 1,
+        "terms": {"overlap": 1},
     }
-    batch = timed("batch planned", lambda: assigning.plan_batch(sources=[done.source], **planned))
+    batch = timed(
+        "batch planned",
+        lambda: assigning.plan_batch(sample=assigning.Sample(sources=[done.source]), **planned),
+    )
     timed("batch opened", lambda: assigning.open_batch(batch=batch, by=mara, now=NOW))
     batch.refresh_from_db()
     text = labels.read_text(encoding="utf-8")

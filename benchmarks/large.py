@@ -153,10 +153,10 @@ def _small() -> dict[str, Any]:
         project=project,
         name="labels",
         task=task_type("question_type"),
+        sample=assigning.Sample(sources=[source]),
+        terms={"overlap": OVERLAP},
         by=mara,
         now=NOW,
-        overlap=OVERLAP,
-        sources=[source],
     )
     assigning.open_batch(batch=batch, by=mara, now=NOW)
     batch.refresh_from_db()

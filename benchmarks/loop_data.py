@@ -49,10 +49,11 @@ def _askew(people: int, items: int, overlap: int, questions: Path) -> list[dict[
     project = setting_up.create_project(slug="bench", name="Bench", manager=mara, now=now)
     source = importing.import_examples(project=project, reader="wtq", path=questions, now=now).source
     kind = task_type("question_type")
-    planned = {"project": project, "by": mara, "now": now, "sources": [source], "task": kind}
+    sample = assigning.Sample(sources=[source])
+    planned: dict[str, Any] = {"project": project, "by": mara, "now": now, "sample": sample, "task": kind}
     # One batch to warm up and count in, one to measure.
-    first = assigning.plan_batch(name="first", overlap=people + 1, **planned)
-    batch = assigning.plan_batch(name="loop", overlap=overlap, **planned)
+    first = assigning.plan_batch(name="first", terms={"overlap": people + 1}, **planned)
+    batch = assigning.plan_batch(name="loop", terms={"overlap": overlap}, **planned)
     _grow(batch, source, items)
     for one in (first, batch):
         assigning.open_batch(batch=one, by=mara, now=now)

@@ -152,11 +152,10 @@ def _fill(number: int, folder: Path, format: str) -> None:
         project=project,
         name="labels",
         task=task,
+        sample=assigning.Sample(sources=list(Source.objects.filter(project=project)), only=["q-0"]),
+        terms={"overlap": 2},
         by=mara,
         now=NOW,
-        overlap=2,
-        sources=list(Source.objects.filter(project=project)),
-        only=["q-0"],
     )
     assigning.open_batch(batch=batch, by=mara, now=NOW)
     batch.refresh_from_db()

@@ -35,7 +35,13 @@ def main(questions: Path, kinds: list[str]) -> dict[str, Any]:
     pages = {}
     for kind in kinds:
         batch = assigning.plan_batch(
-            project=project, name=kind, task=task_type(kind), by=mara, now=now, overlap=1, sources=[source]
+            project=project,
+            name=kind,
+            task=task_type(kind),
+            sample=assigning.Sample(sources=[source]),
+            terms={"overlap": 1},
+            by=mara,
+            now=now,
         )
         assigning.open_batch(batch=batch, by=mara, now=now)
         pages[kind] = f"/batches/{batch.public_id}/annotate/"

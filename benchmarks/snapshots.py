@@ -159,7 +159,13 @@ def _study(slug: str, items: int, people: int) -> dict[str, Any]:
         setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=manager, now=NOW)
     task = task_type("question_type")
     batch = assigning.plan_batch(
-        project=project, name="labels", task=task, by=manager, now=NOW, overlap=OVERLAP, sources=[source]
+        project=project,
+        name="labels",
+        task=task,
+        sample=assigning.Sample(sources=[source]),
+        terms={"overlap": OVERLAP},
+        by=manager,
+        now=NOW,
     )
     assigning.open_batch(batch=batch, by=manager, now=NOW)
     Place.objects.filter(batch=batch).delete()

@@ -33,12 +33,10 @@ def main(people: int, questions: Path) -> list[dict[str, Any]]:
         project=project,
         name="typists",
         task=task_type("question_paraphrase"),
-        variant="word",
+        sample=assigning.Sample(sources=[source]),
+        terms={"variant": "word", "overlap": max(1, -(-people // 100)), "loop_model": "bench"},
         by=mara,
         now=now,
-        overlap=max(1, -(-people // 100)),
-        sources=[source],
-        loop_model="bench",
     )
     assigning.open_batch(batch=batch, by=mara, now=now)
     crew = []

@@ -13,9 +13,10 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 
 from annotation.forms.terms import TERMS, TermsForm
-from annotation.help import helping
 from annotation.journeys import assigning
 from annotation.models import Batch, Project, Source
+from annotation.terms.assistance import MOST_REPETITIONS, MOST_UNHELPED, REPETITIONS
+from annotation.terms.people import MOST_OVERLAP, STRATEGIES
 from annotation.work import strategies
 from predictor.configuration import is_live
 from tasks.contract import Proposing, TaskType
@@ -70,7 +71,7 @@ class BatchForm(TermsForm):
     )
     overlap = forms.IntegerField(
         min_value=1,
-        max_value=assigning.MOST_OVERLAP,
+        max_value=MOST_OVERLAP,
         label=gettext_lazy("People per item"),
     )
     purpose = forms.ChoiceField(
@@ -96,7 +97,7 @@ class BatchForm(TermsForm):
         required=False,
         label=gettext_lazy("Allocation"),
         initial="open",
-        choices=[(name, gettext_lazy(words)) for name, words in strategies.STRATEGIES.items()],
+        choices=[(name, gettext_lazy(words)) for name, words in STRATEGIES.items()],
         help_text=gettext_lazy("People never check their own work."),
     )
     feeds_when = forms.CharField(
@@ -159,8 +160,8 @@ class BatchForm(TermsForm):
     repetitions = forms.IntegerField(
         required=False,
         min_value=1,
-        max_value=helping.MOST_REPETITIONS,
-        initial=helping.REPETITIONS,
+        max_value=MOST_REPETITIONS,
+        initial=REPETITIONS,
         label=gettext_lazy("Requests per category"),
     )
     search = forms.BooleanField(
@@ -171,7 +172,7 @@ class BatchForm(TermsForm):
     unhelped = forms.IntegerField(
         required=False,
         min_value=0,
-        max_value=helping.MOST_UNHELPED,
+        max_value=MOST_UNHELPED,
         initial=0,
         label=gettext_lazy("Control share (no proposals), in percent"),
         help_text=gettext_lazy(
@@ -246,7 +247,7 @@ class BatchForm(TermsForm):
                 "rules": bool(said["help_rules"]),
                 "models": said["help_models"] or [],
                 "search": bool(said["search"]),
-                "repetitions": said["repetitions"] or helping.REPETITIONS,
+                "repetitions": said["repetitions"] or REPETITIONS,
             }
         return given
 

@@ -12,7 +12,9 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.journeys import assigning
 from annotation.models import Batch, Person, Project
-from annotation.work import limits, terms
+from annotation.terms import limits
+from annotation.terms.gold import MOST_GOLD
+from annotation.terms.people import MOST_OVERLAP
 from tableqa.json_text import read_json
 from tasks import resolving
 from tasks.contract import TaskType
@@ -124,7 +126,7 @@ class TermsForm(forms.Form):
     gold_percent = forms.IntegerField(
         required=False,
         min_value=0,
-        max_value=terms.MOST_GOLD,
+        max_value=MOST_GOLD,
         initial=0,
         label=gettext_lazy("Gold items per person, in percent"),
         help_text=gettext_lazy(
@@ -183,7 +185,7 @@ class ChangeForm(TermsForm):
 
     overlap = forms.IntegerField(
         min_value=1,
-        max_value=terms.MOST_OVERLAP,
+        max_value=MOST_OVERLAP,
         label=gettext_lazy("People per item"),
         help_text=gettext_lazy("Applies to undecided items."),
     )

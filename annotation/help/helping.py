@@ -48,7 +48,6 @@ MOST_TOLD = 4
 """Proposals that one person is shown on one item."""
 MOST_BY_RULES = 24
 """Proposals of the rules that are kept for one item; those beyond the first are for the search."""
-MOST_UNHELPED = 90
 BEST = {"fooled": 0, "not_fooled": 2}
 """Verdicts of trials in the order of proposals; what is not said here lies between."""
 
@@ -451,48 +450,6 @@ def records(batches: Sequence[Batch], *, watermark: int, until: datetime) -> Ite
 
 
 # -- setting up -------------------------------------------------------------------------------------
-
-
-def check(
-    task: TaskType, help: str, given: Mapping[str, Any], unhelped: int, predictors: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What makes the proposals of a new batch, checked and filled up. Raises Refused(invalid_request)."""
-    if help not in ("", "offered", "filled"):
-        refuse("invalid_request", "Proposals must be one of offered, filled or none.")
-    if not help:
-        if given or unhelped:
-            refuse("invalid_request", "Choose how proposals are shown, or leave their settings empty.")
-        return {}
-    if not isinstance(task, Proposing):
-        refuse("invalid_request", "There are no proposals for {title}.", title=task.title.lower())
-    if not 0 <= unhelped <= MOST_UNHELPED:
-        refuse(
-            "invalid_request",
-            "The control share must be 0 to {most_unhelped} percent.",
-            most_unhelped=MOST_UNHELPED,
-        )
-    if unknown := sorted(given.keys() - {"rules", "models", "repetitions", "search"}):
-        refuse("invalid_request", "Proposals have no setting {unknown}.", unknown=", ".join(unknown))
-    models, repetitions = list(given.get("models", ())), given.get("repetitions", REPETITIONS)
-    for name in models:
-        if predictors.get(name, {}).get("protocol") != "chat":
-            refuse("invalid_request", "There is no language model {name!r}.", name=name)
-    if type(repetitions) is not int or not 1 <= repetitions <= MOST_REPETITIONS:
-        refuse(
-            "invalid_request",
-            "Repetitions must be between 1 and {most_repetitions}.",
-            most_repetitions=MOST_REPETITIONS,
-        )
-    rules = bool(given.get("rules", not models))
-    if not rules and not models:
-        refuse("invalid_request", "Choose rules, a language model, or both as the origin of proposals.")
-    found: dict[str, Any] = {"rules": rules, "models": models, "search": bool(given.get("search", False))}
-    return {**found, "repetitions": repetitions} if models else found
-
-
-REPETITIONS = 3
-"""Requests for each category; RobuT asks as often."""
-MOST_REPETITIONS = 10
 
 
 def order(batch: Batch, *, by: Person | None, now: datetime) -> Job | None:

@@ -42,6 +42,7 @@ from annotation.models import (
     Trial,
 )
 from annotation.refusals import Refused, refuse
+from annotation.terms.assistance import REPETITIONS
 from annotation.work import lending
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import chat_model
@@ -286,7 +287,7 @@ class Asked:
         plain, asked = item.plain(), 0
         known = set(Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition"))
         for wanted in self.task.wanted(plain):
-            for repetition in range(1, self.batch.help_from.get("repetitions", helping.REPETITIONS) + 1):
+            for repetition in range(1, self.batch.help_from.get("repetitions", REPETITIONS) + 1):
                 if (wanted.key, repetition) not in known:
                     self._ask_once(item, plain, wanted, repetition, now)
                     asked += 1

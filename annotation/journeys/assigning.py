@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-import jsonschema
-from django.conf import settings as django_settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils.translation import gettext, gettext_noop
 
 import tableqa
-import tasks.contract
 from annotation import events
 from annotation.help import helping
 from annotation.models import (
@@ -34,6 +32,7 @@ from annotation.models import (
 from annotation.models.sources import ExampleQuerySet
 from annotation.quality import guidance, qualifying
 from annotation.refusals import Refused, refuse, require_storable
+from annotation.terms import check
 from annotation.work import (
     left_over,
     lending,
@@ -43,7 +42,6 @@ from annotation.work import (
     revisions,
     shares,
     strategies,
-    terms,
 )
 from tableqa.canonical import digest
 from tasks.contract import Preparing, TaskType
@@ -54,66 +52,50 @@ OF = {
     "automatic": ExampleQuerySet.automatic,
 }
 """Which examples there are: as the source has them, perturbed by people, perturbed by a program."""
-MOST_OVERLAP = terms.MOST_OVERLAP
 LONGEST_NAME = 120
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the items of a batch are drawn from: examples of sources, or accepted items of another batch.
+
+    of      one of `about(task)`; "": what the task type is usually about
+    size    number of examples; None: all
+    only    these examples by their ids, in this order, instead of a random sample
+    strata  "source" or "difficulty" (`strategies.STRATA`): keep the share of each stratum
+    """
+
+    sources: Sequence[Source] = ()
+    of: str = ""
+    size: int | None = None
+    only: Sequence[str] | None = None
+    seed: int = 0
+    strata: str = ""
+    feeds_from: Batch | None = None
+
+    def as_stored(self) -> dict[str, Any]:
+        """What `Batch.sampling` keeps of it."""
+        sampling: dict[str, Any] = {"sources": [source.public_id for source in self.sources], "of": self.of}
+        number = {"size": self.size} if self.only is None else {"only": list(self.only)}
+        return {**sampling, "by": self.strata, **number}
 
 
 def plan_batch(
     *,
     project: Project,
-    name: str,
     task: TaskType,
+    name: str,
+    sample: Sample,
+    terms: Mapping[str, Any] | None = None,
     by: Person | None,
     now: datetime,
-    variant: str = "",
-    settings: Mapping[str, Any] | None = None,
-    overlap: int | None = None,
-    seed: int = 0,
-    sources: Iterable[Source] = (),
-    size: int | None = None,
-    only: Sequence[str] | None = None,
-    feeds_from: Batch | None = None,
-    of: str = "",
-    loop_model: str = "",
-    help: str = "",
-    help_from: Mapping[str, Any] | None = None,
-    unhelped: int = 0,
-    purpose: str = "work",
-    strategy: str = "",
-    strata: str = "",
-    feeds_when: Mapping[str, Sequence[Any]] | None = None,
-    resolve: Mapping[str, Any] | None = None,
-    caps: Mapping[str, Any] | None = None,
-    pay: Mapping[str, Any] | None = None,
-    gold_percent: int = 0,
-    gold_feedback: bool = False,
-    pass_percent: int = 0,
-    requires: Batch | None = None,
-    must_practise: bool = False,
-    decide_at_close: bool | None = None,
 ) -> Batch:
-    """A batch over a seeded sample of the sources' examples, or fed by another batch.
+    """Create a batch over a seeded sample of the sources' examples, or one that takes items from another batch.
 
-    `of` is one of `about(task)`, by default what the kind is usually about. `size` None takes
-    every example; `only` names examples by their ids and is taken in its own order. Examples that the
-    kind has no use for (`TaskType.prepare`) are left out before they are counted. `strata` ("source", "difficulty":
-    `strategies.STRATA`) keeps the share of each stratum in the sample. What was asked for is kept in `Batch.sampling`.
-    `purpose`, `strategy` and everything after it are what `Batch` says of them; a batch that is no work gives every
-    item to everyone. Items of the qualification that it `requires` are left out of the sample. `resolve` {} is the kind's
-    own rule. `decide_at_close` None is so where everyone gets every item: who comes later finds them all undecided.
-    `loop_model` names the model of PREDICTORS that looks along while people work; by default none does.
-    `help` says how proposals are shown ("offered", "filled"), `help_from` what makes them (`helping.check`), `unhelped` the
-    percentage of places that are drawn to show none.
+    `terms` are those of `annotation.terms.TERMS` that differ from their defaults. Examples that the task type has no use
+    for (`TaskType.prepare`) and items of the qualification that the batch requires are left out of the sample.
     Raises Refused: name_taken, invalid_request.
     """
-    settings = _settings(task, settings or {})
-    _require_edits(task, variant, settings)
-    overlap = task.default_overlap if overlap is None else overlap
-    terms.check_overlap(overlap)
-    if task.variants and variant not in task.variants:
-        refuse("invalid_request", "Choose a variant: {variants}.", variants=", ".join(task.variants))
-    if not task.variants and variant:
-        refuse("invalid_request", "{title} has no variants.", title=task.title)
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         refuse(
@@ -121,80 +103,10 @@ def plan_batch(
             "Enter a batch name of at most {longest_name} characters.",
             longest_name=LONGEST_NAME,
         )
-    if loop_model and not task.predicts:
-        refuse("invalid_request", "{title} does not support a model in the loop.", title=task.title)
-    if loop_model and loop_model not in django_settings.PREDICTORS:
-        known = ", ".join(sorted(django_settings.PREDICTORS)) or "none"
-        refuse(
-            "invalid_request",
-            "There is no model {loop_model!r}. Available: {known}.",
-            loop_model=loop_model,
-            known=known,
-        )
-    help_from = helping.check(task, help, help_from or {}, unhelped, django_settings.PREDICTORS)
-    if help_from.get("search") and not loop_model:
-        refuse(
-            "invalid_request", "To rank proposals by whether they fool a model, choose a model in the loop."
-        )
-    of = of or task.of[0]
-    if of not in about(task):
-        refuse(
-            "invalid_request",
-            "{title} takes {value} examples.",
-            title=task.title,
-            value=gettext(" or ").join(about(task)),
-        )
-    study = terms.check(
-        task,
-        project,
-        purpose=purpose,
-        strategy=strategy,
-        overlap=overlap,
-        feeds_from=feeds_from,
-        feeds_when=feeds_when or {},
-        resolve=resolve or {},
-        caps=caps or {},
-        pay=pay or {},
-        gold_percent=gold_percent,
-        gold_feedback=gold_feedback,
-        pass_percent=pass_percent,
-        requires=requires,
-        must_practise=must_practise,
-        decide_at_close=decide_at_close,
-        settings=settings,
-    )
-    if strata not in strategies.STRATA:
-        known = ", ".join(filter(None, strategies.STRATA))
-        refuse("invalid_request", "Sampling is by {known}, or from all examples equally.", known=known)
-    sources = list(sources)
-    sampling: dict[str, Any] = {"sources": [source.public_id for source in sources], "of": of, "by": strata}
-    sampling |= {"size": size} if only is None else {"only": list(only)}
-    in_test: frozenset[int] = lineage.examples_of(requires) if requires is not None else frozenset()
-    if only is not None:
-        examples, size = _named(sources, only), None
-        if requires is not None and (twice := in_test.intersection(examples)):
-            ids = Example.objects.filter(pk__in=twice).order_by("pk").values_list("external_id", flat=True)
-            refuse(
-                "invalid_request",
-                "These examples are items of the qualification {name}: {ids}. Remove them from the list.",
-                name=requires.name,
-                ids=", ".join(ids[:10]),
-            )
-    else:
-        # A kind that leaves examples out is given all of them, or a small sample might be empty.
-        wanted = None if task.without else size
-        if task.starts_from:  # such a kind exchanges an original for what was made of it
-            parents = Example.objects.filter(pk__in=in_test, parent__isnull=False)
-            in_test |= set(parents.values_list("parent_id", flat=True))
-        examples = sample(sources, of=of, seed=seed, size=wanted, strata=strata, without=in_test)
-        if requires is not None and not examples and sample(sources, of=of, seed=seed, size=1):
-            refuse(
-                "invalid_request",
-                "Every example of these sources is an item of the qualification {name}. "
-                "Choose another source, or a qualification with fewer items.",
-                name=requires.name,
-            )
-    if not examples and feeds_from is None:
+    columns = check(task, terms or {}, project=project, feeds_from=sample.feeds_from)
+    sample = _checked(task, sample)
+    examples, size = _drawn(task, sample, columns["requires"])
+    if not examples and sample.feeds_from is None:
         refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
     if isinstance(task, Preparing):
         lending.at_hand(project, task.needs)  # before the transaction, so that nobody waits for it
@@ -205,29 +117,22 @@ def plan_batch(
                 name=name.strip(),
                 task_type=task.key,
                 version=task.version,
-                variant=variant,
-                settings=settings,
-                settings_digest=digest(settings),
-                overlap=overlap,
-                seed=seed,
-                feeds_from=feeds_from,
-                loop_model=loop_model,
-                help=help,
-                help_from=help_from,
-                unhelped=unhelped,
-                sampling=sampling,
-                **study,
+                settings_digest=digest(columns["settings"]),
+                seed=sample.seed,
+                feeds_from=sample.feeds_from,
+                sampling=sample.as_stored(),
+                **columns,
                 made_by=by,
                 made_at=now,
             )
-            made = lineage.make_items(batch=batch, examples=examples, size=size)
-            if examples and not made:
+            items = lineage.make_items(batch=batch, examples=examples, size=size)
+            if examples and not items:
                 refuse(
                     "invalid_request",
                     "None of these examples can become an item: {without}",
                     without=gettext(task.without),
                 )
-            if feeds_from is not None:
+            if sample.feeds_from is not None:
                 lineage.catch_up(batch)
             guidance.ensure(project=project, task=task, now=now)
             _record(batch, by, "", "planned", now)
@@ -235,6 +140,52 @@ def plan_batch(
         refuse("name_taken", "This project already has a batch {name!r}. Choose another name.", name=name)
     batch.refresh_from_db()
     return batch
+
+
+def _checked(task: TaskType, sample: Sample) -> Sample:
+    """The sample with its kind of examples filled in. Raises Refused(invalid_request)."""
+    of = sample.of or task.of[0]
+    if of not in about(task):
+        refuse(
+            "invalid_request",
+            "{title} takes {value} examples.",
+            title=task.title,
+            value=gettext(" or ").join(about(task)),
+        )
+    if sample.strata not in strategies.STRATA:
+        known = ", ".join(filter(None, strategies.STRATA))
+        refuse("invalid_request", "Sampling is by {known}, or from all examples equally.", known=known)
+    return replace(sample, of=of, sources=list(sample.sources))
+
+
+def _drawn(task: TaskType, wanted: Sample, requires: Batch | None) -> tuple[list[int], int | None]:
+    """The examples (keys) of a sample, and how many of them at most become items (None: all)."""
+    in_test: frozenset[int] = lineage.examples_of(requires) if requires is not None else frozenset()
+    if wanted.only is not None:
+        examples = _named(wanted.sources, wanted.only)
+        if requires is not None and (twice := in_test.intersection(examples)):
+            ids = Example.objects.filter(pk__in=twice).order_by("pk").values_list("external_id", flat=True)
+            refuse(
+                "invalid_request",
+                "These examples are items of the qualification {name}: {ids}. Remove them from the list.",
+                name=requires.name,
+                ids=", ".join(ids[:10]),
+            )
+        return examples, None
+    if task.starts_from:  # such a task type exchanges an original for what was made of it
+        parents = Example.objects.filter(pk__in=in_test, parent__isnull=False)
+        in_test |= set(parents.values_list("parent_id", flat=True))
+    drawn = partial(sample, wanted.sources, of=wanted.of, seed=wanted.seed)
+    # A task type that leaves examples out is given all of them, or a small sample might be empty.
+    examples = drawn(size=None if task.without else wanted.size, strata=wanted.strata, without=in_test)
+    if requires is not None and not examples and drawn(size=1):
+        refuse(
+            "invalid_request",
+            "Every example of these sources is an item of the qualification {name}. "
+            "Choose another source, or a qualification with fewer items.",
+            name=requires.name,
+        )
+    return examples, wanted.size
 
 
 def about(task: TaskType) -> tuple[str, ...]:
@@ -502,38 +453,6 @@ def _named(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
     if missing := [id for id in only if id not in found]:
         refuse("invalid_request", "No source contains the examples {value}.", value=", ".join(missing[:10]))
     return [found[id] for id in dict.fromkeys(only)]
-
-
-def _settings(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with the schema's defaults, validated by the kind's own JSON Schema."""
-    properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
-    filled = {name: spec["default"] for name, spec in properties.items() if "default" in spec} | dict(
-        settings
-    )
-    try:
-        jsonschema.validate(filled, dict(task.settings_schema))
-    except jsonschema.ValidationError as error:
-        where = ".".join(str(part) for part in error.absolute_path) or "settings"
-        raise Refused("invalid_request", f"{where}: {error.message}") from None
-    return filled
-
-
-def _require_edits(task: TaskType, variant: str, settings: Mapping[str, Any]) -> None:
-    """Refuse a contract that leaves no operation to a kind that edits: nobody could ever submit a response."""
-    if "allowed" not in (settings.get("contract") or {}):
-        return
-    blank = tableqa.Example(id="blank", question="", table=tableqa.Table(["a"], [["b"]]), answers=())
-    asked = task.contract(tasks.contract.Item(blank, variant, settings))
-    own = task.contract(tasks.contract.Item(blank, variant, {**settings, "contract": {}}))
-    if own is not None and asked is not None and asked.allowed == ():
-        names = ", ".join(own.allowed) if own.allowed else "any operation"
-        refuse(
-            "invalid_request",
-            "contract.allowed: {title} accepts {names}, and the list contains none of them. Add at "
-            "least one.",
-            title=task.title,
-            names=names,
-        )
 
 
 def _record(batch: Batch, by: Person | None, before: str, after: str, now: datetime) -> None:

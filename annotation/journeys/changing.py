@@ -23,7 +23,8 @@ from annotation import events, visibility
 from annotation.journeys import adjudicating
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
 from annotation.refusals import refuse
-from annotation.work import lineage, shares, terms
+from annotation.terms import check_change
+from annotation.work import lineage, shares
 from annotation.work.places import due_at, set_overlap, undecided, waiting_below
 from annotation.work.withdrawing import UNDO_WINDOW
 from tableqa.canonical import digest
@@ -50,7 +51,7 @@ def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
             "{unknown} cannot be changed after a batch is opened. Create another batch.",
             unknown=unknown[0],
         )
-    checked = terms.check_change(batch, wanted)
+    checked = check_change(batch, wanted)
     found = {name: value for name, value in checked.items() if getattr(batch, name) != value}
     settled = Decision.objects.filter(item__batch=batch).exists()
     if "decide_at_close" in found and (settled or Adjudication.objects.filter(item__batch=batch).exists()):

@@ -22,7 +22,8 @@ from annotation.models import ApiToken, Assignment, CrowdEntry, Invitation, Memb
 from annotation.money import statements
 from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, Role
-from annotation.work import limits, queue, shares
+from annotation.terms import limits
+from annotation.work import queue, shares
 from tableqa.language import sentence
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")

@@ -13,6 +13,7 @@ from annotation.models.events import Event
 from annotation.models.people import Person, Project
 from annotation.models.sources import Example
 from annotation.public_ids import new_public_id
+from annotation.terms import BatchTerms
 
 
 class GuidelinesQuerySet(models.QuerySet["Guidelines"]):
@@ -54,66 +55,30 @@ class Guidelines(models.Model):
         return f"{self.task_type} guidelines, version {self.number}"
 
 
-class Batch(models.Model):
-    """Items of one kind of annotation, with everything that was frozen when it opened.
+class Batch(BatchTerms):
+    """Items of one task type, with everything that was frozen when it opened. `annotation.terms` states its options.
 
-    The four counts are of items, of their places, and of the decisions about them: kept along, so that no page counts.
+    The four counts are of items, of their places, and of the decisions about them: stored, so that no page counts.
 
-    `loop_model` is the name, in PREDICTORS, of the model that looks along; "" where none does. `loop_revision`, its
-    name with the hash of its weights, is frozen when the batch opens, or at the first answer where nobody was there.
-    `help` says how proposals are shown: "" not at all, "offered" beside an empty form, "filled" in for people to verify.
-    `help_from` is what makes them ({"rules", "models", "repetitions", "search"}), `unhelped` the share of places, in
-    percent, that are drawn to show none (`annotation.help.helping`).
-
-    `purpose`: "work" makes decisions and examples; "qualification" and "calibration" make neither. `strategy` says who
-    gets which items (`annotation.work.strategies`), `sampling` what the items were drawn from ({"sources", "size", "of",
-    "only", "by"}). `feeds_when` are the outcomes of the batch before that make items here ({"label": ["extraction"]}, {}:
-    all). `resolve` is the rule in place of the kind's own ({"rule", ...}, `tasks.resolving`). `caps` are limits of one
-    person's work here ({"items", "items_per_day", "hours_per_day"}), `pay` what counts here in place of the project's.
-    `gold_percent` of a person's items are gold; `gold_feedback` tells them afterwards. `pass_percent` is asked of a
-    qualification batch, `requires` names the one that people must have passed before they work here. `must_practise`:
-    the kind's practice set comes before the first item. `decide_at_close`: nothing is decided before the batch closes, and
-    everybody may change what they submitted until then. A batch that is set aside is in no release and no agreement.
+    `loop_revision`, the name of the model in the loop with the hash of its weights, is frozen when the batch opens, or at
+    its first answer. `sampling` is what the items were drawn from ({"sources", "size", "of", "only", "by"}). A batch that
+    is set aside is in no release and no agreement.
     """
-
-    class Purpose(models.TextChoices):
-        WORK = "work"
-        QUALIFICATION = "qualification"
-        CALIBRATION = "calibration"
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     project = models.ForeignKey(Project, models.PROTECT, related_name="batches")
     name = models.CharField(max_length=120)
     task_type = models.CharField(max_length=60)
     version = models.PositiveIntegerField()
-    variant = models.CharField(max_length=60, blank=True)
-    settings = models.JSONField(default=dict)
     settings_digest = models.CharField(max_length=64)
-    overlap = models.PositiveSmallIntegerField()
     seed = models.BigIntegerField(default=0)
     items_count = models.PositiveIntegerField(default=0)
     places_count = models.PositiveIntegerField(default=0)
     accepted_count = models.PositiveIntegerField(default=0, db_default=0)
     excluded_count = models.PositiveIntegerField(default=0, db_default=0)
     feeds_from = models.ForeignKey("self", models.PROTECT, null=True, related_name="feeds")
-    loop_model = models.CharField(max_length=64, blank=True)
     loop_revision = models.CharField(max_length=200, blank=True)
-    help = models.CharField(max_length=10, blank=True)
-    help_from = models.JSONField(default=dict)
-    unhelped = models.PositiveSmallIntegerField(default=0)
-    purpose = models.CharField(max_length=15, choices=Purpose, default=Purpose.WORK)
-    strategy = models.CharField(max_length=15, default="open")
     sampling = models.JSONField(default=dict)
-    feeds_when = models.JSONField(default=dict)
-    resolve = models.JSONField(default=dict)
-    caps = models.JSONField(default=dict)
-    pay = models.JSONField(default=dict)
-    gold_percent = models.PositiveSmallIntegerField(default=0)
-    gold_feedback = models.BooleanField(default=False)
-    pass_percent = models.PositiveSmallIntegerField(default=0)
-    requires = models.ForeignKey("self", models.PROTECT, null=True, related_name="required_by")
-    must_practise = models.BooleanField(default=False)
-    decide_at_close = models.BooleanField(default=False, db_default=False)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True)

@@ -44,7 +44,7 @@ from annotation.models import (
 )
 from annotation.refusals import refuse
 from annotation.roles import Permission
-from annotation.work import limits
+from annotation.terms import limits
 from tableqa.canonical import canonical
 
 SHORT: Final = 80

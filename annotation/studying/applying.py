@@ -37,6 +37,7 @@ from annotation.studying.planning import Change, Looked, Plan
 from annotation.studying.standing import Standing
 from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work
 from annotation.studying.yaml_file import StudyError
+from annotation.terms import TERMS
 from tableqa.readers import READERS, Mapped, ReaderError
 from tasks.contract import Invalid, UnknownTaskType, response_data, task_type
 
@@ -354,34 +355,18 @@ class _Doing:
             project=self.project,
             name=said.name,
             task=task_type(said.type),
+            sample=assigning.Sample(
+                sources=self.sources(said.sources),
+                of=said.of,
+                size=said.size,
+                only=list(said.only) or None,
+                seed=said.seed,
+                strata=said.by,
+                feeds_from=self.named(said.feeds_from),
+            ),
+            terms={name: getattr(said, name) for name in TERMS} | {"requires": self.named(said.requires)},
             by=self.by,
             now=self.now,
-            variant=said.variant,
-            settings=said.settings,
-            overlap=said.overlap,
-            seed=said.seed,
-            sources=self.sources(said.sources),
-            size=said.size,
-            only=list(said.only) or None,
-            feeds_from=self.named(said.feeds_from),
-            of=said.of,
-            loop_model=said.loop_model,
-            help=said.help,
-            help_from=said.help_from,
-            unhelped=said.unhelped,
-            purpose=said.purpose,
-            strategy=said.strategy,
-            strata=said.by,
-            feeds_when=said.feeds_when,
-            resolve=said.resolve,
-            caps=said.caps,
-            pay=said.pay,
-            gold_percent=said.gold_percent,
-            gold_feedback=said.gold_feedback,
-            pass_percent=said.pass_percent,
-            requires=self.named(said.requires),
-            must_practise=said.must_practise,
-            decide_at_close=said.decide_at_close,
         )
 
     def gold(self, change: Change) -> None:

@@ -15,13 +15,13 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 import tableqa
-from annotation.help import helping
 from annotation.journeys import changing
 from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying.schema import DECIDE, unknown
 from annotation.studying.standing import Counts, Pace, Standing
 from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work, makers, quoted
+from annotation.terms import TERMS, Context
 from annotation.words import shown
 from tasks.contract import Invalid, Item, Preparing, TaskType, task_types
 from tasks.pace import usual_seconds
@@ -292,7 +292,7 @@ class _Comparing:
         wanted, there = self.study, self.there
         differ = [
             _becomes(gettext(word), _value(getattr(there, name)), _value(getattr(wanted, name)))
-            for name, word in TERMS.items()
+            for name, word in PROJECT_TERMS.items()
             if getattr(wanted, name) != getattr(there, name)
         ]
         if wanted.statement != there.statement:
@@ -708,8 +708,11 @@ class _Comparing:
     def filled(self, wanted: Work) -> Work:
         """With what makes proposals as a batch keeps it."""
         task = task_types()[wanted.type]
-        given = helping.check(task, wanted.help, wanted.help_from, wanted.unhelped, self.standing.predictors)
-        return dataclasses.replace(wanted, help_from=given)
+        values: dict[str, Any] = {"help": wanted.help, "loop_model": wanted.loop_model}
+        context = Context(task, predictors=self.standing.predictors, values=values)
+        for name in ("help", "help_from", "unhelped"):
+            values[name] = TERMS[name].checked(getattr(wanted, name), context)
+        return dataclasses.replace(wanted, help_from=values["help_from"])
 
     def models(self, place: int, wanted: Work) -> Iterator[Change]:
         there = self.standing.predictors
@@ -909,7 +912,7 @@ COMPARED: Final = {
 """The parts of a batch that are frozen with it, by what they are called in a file."""
 
 
-TERMS: Final = {
+PROJECT_TERMS: Final = {
     "name": gettext_noop("name"),
     "time_zone": gettext_noop("time zone"),
     "must_read": "must_read",

@@ -14,14 +14,15 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 from jsonschema import Draft202012Validator
 
-from annotation.help import helping
 from annotation.models import Batch
 from annotation.money import statements
 from annotation.quality import gold
 from annotation.roles import DESCRIPTIONS, Role
 from annotation.studying.yaml_file import Fault, Path, Written
-from annotation.work import limits
-from annotation.work.strategies import STRATA, STRATEGIES
+from annotation.terms import limits
+from annotation.terms.assistance import MOST_REPETITIONS, MOST_UNHELPED
+from annotation.terms.people import STRATEGIES
+from annotation.work.strategies import STRATA
 
 ADDRESS: Final = "https://askew.example.org/study.schema.json"
 VERSION: Final = 1
@@ -48,33 +49,6 @@ def _list(description: str, of: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def _with(shape: dict[str, Any], description: str) -> dict[str, Any]:
     return {**shape, "description": description}
-
-
-def _caps(names: Iterable[str]) -> dict[str, Any]:
-    return {
-        name: {
-            "type": "number" if name == "hours_per_day" else "integer",
-            "exclusiveMinimum": 0,
-            "maximum": limits.MOST[name],
-            "description": limits.WORDS[name],
-        }
-        for name in names
-    }
-
-
-def _pay(whose: str) -> dict[str, Any]:
-    rate = {"type": "number", "minimum": 0, "maximum": limits.MOST_PAY}
-    return _object(
-        f"Pay of annotators {whose}, per hour or per item.",
-        ["currency"],
-        currency={
-            "type": "string",
-            "pattern": "^[A-Z]{3}$",
-            "description": gettext_noop("a code of three capitals, for example EUR"),
-        },
-        per_hour=rate,
-        per_item=rate,
-    )
 
 
 _WHEN = {
@@ -134,8 +108,8 @@ SCHEMA: Final[dict[str, Any]] = {
                 "type": "boolean",
                 "description": "annotators confirm the guidelines, again after each change",
             },
-            caps=_object("Limits per person in the whole project.", **_caps(limits.OF_A_PROJECT)),
-            pay=_pay("in the project"),
+            caps=_with(limits.shape_of_caps(limits.OF_A_PROJECT), "Limits per person in the whole project."),
+            pay=_with(limits.SHAPE_OF_PAY, "Pay of annotators in the project, per hour or per item."),
         ),
         consent=_with(_TEXT, "Consent text that annotators accept before they start (Markdown)."),
         statement={
@@ -316,7 +290,7 @@ SCHEMA: Final[dict[str, Any]] = {
                             repetitions={
                                 "type": "integer",
                                 "minimum": 1,
-                                "maximum": helping.MOST_REPETITIONS,
+                                "maximum": MOST_REPETITIONS,
                                 "description": "model requests per category",
                             },
                             search={
@@ -328,12 +302,15 @@ SCHEMA: Final[dict[str, Any]] = {
                     unhelped={
                         "type": "integer",
                         "minimum": 0,
-                        "maximum": helping.MOST_UNHELPED,
+                        "maximum": MOST_UNHELPED,
                         "description": "control share (no proposals), in percent",
                     },
                 ),
-                caps=_object("Limits per person in this batch.", **_caps(limits.OF_A_BATCH)),
-                pay=_pay("in this batch, instead of the project's"),
+                caps=_with(limits.shape_of_caps(limits.OF_A_BATCH), "Limits per person in this batch."),
+                pay=_with(
+                    limits.SHAPE_OF_PAY,
+                    "Pay of annotators in this batch, instead of the project's, per hour or per item.",
+                ),
                 open={"type": "boolean", "description": "opens the batch; false leaves it planned"},
             ),
         ),

@@ -20,8 +20,8 @@ from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying import schema, yaml_file
 from annotation.studying.yaml_file import Fault, Path, StudyError, Written
+from annotation.terms import TERMS, Context, limits
 from annotation.words import shown
-from annotation.work import limits, terms
 from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.readers import READERS
 from tableqa.selection import RULES
@@ -501,7 +501,6 @@ class _Reading:
             for name in ("purpose", "strategy", "feeds_when", "pass_percent")
             if name in given and (name != "feeds_when" or feeds_from)
         }
-        said |= {"settings": own}
         if "decide" in given:
             said["decide_at_close"] = given["decide"] == AT_CLOSE
         self.told(path, lambda: _terms(task, overlap, feeds_from, gold.get("percent", 0), said))
@@ -600,25 +599,18 @@ class _Reading:
 
 def _terms(task: TaskType, overlap: int, feeds_from: str, gold: int, said: Mapping[str, Any]) -> None:
     """Whether purpose, strategy, gold and the rest go together. Raises Refused. What is left out is checked elsewhere."""
-    usual: dict[str, Any] = {"purpose": "work", "strategy": "", "feeds_when": {}, "pass_percent": 0}
-    usual |= {"settings": {}, "decide_at_close": None}
-    blank: dict[str, Any] = {
-        "resolve": {},
-        "caps": {},
-        "pay": {},
-        "requires": None,
-        "gold_feedback": False,
-        "must_practise": False,
-    }
-    fed = models.Batch() if feeds_from else None
-    terms.check(
-        task,
-        models.Project(),
-        overlap=overlap,
-        feeds_from=fed,
-        gold_percent=gold,
-        **usual | blank | dict(said),
-    )
+    context = Context(task, feeds_from=models.Batch() if feeds_from else None)
+    given = {**said, "overlap": overlap, "gold_percent": gold}
+    for name in (
+        "purpose",
+        "overlap",
+        "strategy",
+        "decide_at_close",
+        "feeds_when",
+        "pass_percent",
+        "gold_percent",
+    ):
+        context.values[name] = TERMS[name].checked(given.get(name), context)
 
 
 def _at_close(purpose: str, strategy: str) -> bool:

@@ -1,8 +1,8 @@
 """The options of a batch, each stated once. To add one, add a `Term` to a module here, then make migrations and messages.
 
-    TERMS["must_practise"].label
-    check(task, {"overlap": 2}, project=project)       # the columns of a new batch, all of them
-    check_change(batch, {"overlap": 3})                # those columns of a batch that a change names
+TERMS["must_practise"].label
+check(task, {"overlap": 2}, project=project)       # the columns of a new batch, all of them
+check_change(batch, {"overlap": 3})                # those columns of a batch that a change names
 """
 
 from annotation.terms.registry import (

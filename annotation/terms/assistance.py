@@ -20,7 +20,7 @@ REPETITIONS: Final = 3
 MOST_REPETITIONS: Final = 10
 
 
-def models_in_words() -> dict[str, str]:
+def _models_in_words() -> dict[str, str]:
     """The models of the settings, with their licences and whether they answer while somebody types."""
     from predictor.configuration import is_live
 
@@ -32,7 +32,7 @@ def models_in_words() -> dict[str, str]:
     return choices if len(choices) > 1 else {}
 
 
-def check_loop_model(value: Any, context: Context) -> str:
+def _check_loop_model(value: Any, context: Context) -> str:
     if value and not context.task.predicts:
         refuse(
             "invalid_request",
@@ -49,7 +49,7 @@ def check_loop_model(value: Any, context: Context) -> str:
     return str(value)
 
 
-def check_help(value: Any, context: Context) -> str:
+def _check_help(value: Any, context: Context) -> str:
     if value and not context.task.proposes:
         refuse(
             "invalid_request",
@@ -64,12 +64,12 @@ def _require_help(value: Any, context: Context) -> None:
         refuse("invalid_request", "Choose how proposals are shown, or leave their settings empty.")
 
 
-def check_unhelped(value: Any, context: Context) -> int:
+def _check_unhelped(value: Any, context: Context) -> int:
     _require_help(value, context)
     return int(value)
 
 
-def check_help_from(value: Any, context: Context) -> dict[str, Any]:
+def _check_help_from(value: Any, context: Context) -> dict[str, Any]:
     """What makes the proposals, filled up with the defaults: {"rules", "models", "search", "repetitions"}."""
     _require_help(value, context)
     if not context.values["help"]:
@@ -146,7 +146,7 @@ def _join_origin(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def origin_in_words(origin: Mapping[str, Any]) -> str:
+def _origin_in_words(origin: Mapping[str, Any]) -> str:
     parts = [gettext("rules")] if origin.get("rules") else []
     return ", ".join([*parts, *origin.get("models", ())]) or "–"
 
@@ -160,9 +160,9 @@ class AssistanceTerms(models.Model):
             "Annotators see its answer to their work. The model version is frozen when the batch opens."
         ),
         section="loop",
-        check=check_loop_model,
+        check=_check_loop_model,
         fits=lambda task: bool(task.predicts),
-        choices=models_in_words,
+        choices=_models_in_words,
         per_task_type=True,
         is_always_shown=True,
     ).of(models.CharField(max_length=64, blank=True))
@@ -173,7 +173,7 @@ class AssistanceTerms(models.Model):
             "them. The origin of each response is recorded."
         ),
         section="help",
-        check=check_help,
+        check=_check_help,
         fits=lambda task: task.proposes,
         choices={
             "": gettext_noop("no proposals"),
@@ -186,7 +186,7 @@ class AssistanceTerms(models.Model):
         label=gettext_noop("Origin of proposals"),
         help=gettext_noop("Rules of the task type, language models, or both."),
         section="help",
-        check=check_help_from,
+        check=_check_help_from,
         fits=lambda task: task.proposes,
         depends_on=("help", "loop_model"),
         inputs=Inputs(build=_origin_fields, join=_join_origin, split=lambda value: {}),
@@ -215,7 +215,7 @@ class AssistanceTerms(models.Model):
             },
             "additionalProperties": False,
         },
-        reads=origin_in_words,
+        reads=_origin_in_words,
     ).of(models.JSONField(default=dict))
     unhelped = Term(
         label=gettext_noop("Control share (no proposals), in percent"),
@@ -224,7 +224,7 @@ class AssistanceTerms(models.Model):
             "compares time, quality and variety."
         ),
         section="help",
-        check=check_unhelped,
+        check=_check_unhelped,
         fits=lambda task: task.proposes,
         maximum=MOST_UNHELPED,
         key="help.unhelped",

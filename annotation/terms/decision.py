@@ -9,7 +9,7 @@ from django import forms
 from django.db import models
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
-from annotation.refusals import refuse
+from annotation.refusals import Refused, refuse
 from annotation.terms.options import FilterField, OptionsField
 from annotation.terms.term import UNTIL_CLOSED, UNTIL_DECIDED, WORK, Context, Inputs, Term
 from tasks import resolving
@@ -19,16 +19,16 @@ DECIDE: Final = {True: "at_close", False: "when_complete"}
 """When a batch decides its items, in a study file."""
 
 
-def usual_decide_at_close(context: Context) -> bool:
+def _usual_decide_at_close(context: Context) -> bool:
     """People who come later to a batch for everyone are to find all items undecided."""
     return context.purpose == "work" and context.values.get("strategy") == "everyone"
 
 
-def check_resolve(value: Any, context: Context) -> dict[str, Any]:
+def _check_resolve(value: Any, context: Context) -> dict[str, Any]:
     try:
         return resolving.check(context.task, value, overlap=context.values["overlap"])
     except resolving.BadRule as error:
-        refuse("invalid_request", "{reason}", reason=error)
+        raise Refused("invalid_request", str(error)) from None
 
 
 def _rule_fields(task: TaskType) -> dict[str, forms.Field]:
@@ -53,7 +53,7 @@ def _join_rule(given: Mapping[str, Any]) -> dict[str, Any]:
     return {"rule": rule, **options} if rule else {}
 
 
-def check_feeds_when(value: Any, context: Context) -> dict[str, list[Any]]:
+def _check_feeds_when(value: Any, context: Context) -> dict[str, list[Any]]:
     """{"label": ["extraction"]}: the fields of an outcome with the values that make items here."""
     feeding = context.feeds_from
     if feeding is not None and feeding.purpose != "work":
@@ -81,7 +81,7 @@ def check_feeds_when(value: Any, context: Context) -> dict[str, list[Any]]:
     return accepted
 
 
-def filter_in_words(accepted: Mapping[str, Any]) -> str:
+def _filter_in_words(accepted: Mapping[str, Any]) -> str:
     return "; ".join(f"{name} = {', '.join(map(str, values))}" for name, values in accepted.items()) or "–"
 
 
@@ -98,7 +98,7 @@ class DecisionTerms(models.Model):
         purposes=WORK,
         changeable=UNTIL_DECIDED,
         effect=gettext_noop("Items are decided when the batch closes, or once they are complete."),
-        usual=usual_decide_at_close,
+        usual=_usual_decide_at_close,
         key="decide",
         written=DECIDE,
         reads={
@@ -111,10 +111,9 @@ class DecisionTerms(models.Model):
         label=gettext_noop("Decision rule"),
         help=gettext_noop("Decision rule, instead of the default of the task type."),
         section="rule",
-        purposes=WORK,
         changeable=UNTIL_CLOSED,
         effect=gettext_noop("The new decision rule applies from now on. Decided items stay decided."),
-        check=check_resolve,
+        check=_check_resolve,
         fits=lambda task: bool(resolving.fitting(task)),
         depends_on=("overlap",),
         inputs=Inputs(
@@ -137,9 +136,11 @@ class DecisionTerms(models.Model):
     ).of(models.JSONField(default=dict))
     feeds_when = Term(
         label=gettext_noop("Filter by outcome"),
-        help=gettext_noop("Response fields and the values to accept. Without a filter all outcomes are accepted."),
+        help=gettext_noop(
+            "Response fields and the values to accept. Without a filter all outcomes are accepted."
+        ),
         section="fed",
-        check=check_feeds_when,
+        check=_check_feeds_when,
         inputs=Inputs(
             build=lambda task: {
                 "feeds_when": FilterField(
@@ -165,7 +166,7 @@ class DecisionTerms(models.Model):
                 "items": {"type": ["string", "integer", "boolean"]},
             },
         },
-        reads=filter_in_words,
+        reads=_filter_in_words,
     ).of(models.JSONField(default=dict))
 
     class Meta:

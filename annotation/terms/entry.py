@@ -13,7 +13,7 @@ from annotation.terms.term import QUALIFICATION, UNTIL_CLOSED, WITH_ENTRY, Conte
 ASKED_NEXT = gettext_noop("Required before the next item, also for people who have already worked here.")
 
 
-def check_pass_percent(value: Any, context: Context) -> int:
+def _check_pass_percent(value: Any, context: Context) -> int:
     if context.purpose == "qualification" and not value:
         refuse("invalid_request", "A qualification batch needs pass_percent (1 to 100).")
     if context.purpose == "qualification" and context.feeds_from is not None:
@@ -25,16 +25,14 @@ def check_pass_percent(value: Any, context: Context) -> int:
     return int(value)
 
 
-def check_requires(value: Any, context: Context) -> Any:
+def _check_requires(value: Any, context: Context) -> Any:
     if value is None or context.project is None:
         return value
     if not isinstance(value, models.Model):
         refuse("invalid_request", "requires must be the id of a qualification batch, or null.")
     batch: Any = value
     if batch.project_id != context.project.pk or batch.purpose != "qualification":
-        refuse(
-            "invalid_request", "{name} is not a qualification batch of this project.", name=batch.name
-        )
+        refuse("invalid_request", "{name} is not a qualification batch of this project.", name=batch.name)
     return batch
 
 
@@ -48,7 +46,7 @@ class EntryTerms(models.Model):
         purposes=WITH_ENTRY,
         changeable=UNTIL_CLOSED,
         effect=ASKED_NEXT,
-        check=check_requires,
+        check=_check_requires,
         among={"purpose": "qualification"},
     ).of(models.ForeignKey("annotation.Batch", models.PROTECT, null=True, related_name="required_by"))
     pass_percent = Term(
@@ -56,7 +54,7 @@ class EntryTerms(models.Model):
         help=gettext_noop("Share of correct items that a qualification asks for."),
         section="quality",
         purposes=QUALIFICATION,
-        check=check_pass_percent,
+        check=_check_pass_percent,
         maximum=100,
     ).of(models.PositiveSmallIntegerField(default=0))
     must_practise = Term(

@@ -41,7 +41,9 @@ class OptionsField(forms.CharField):
         for line, name, sign, text in _lines(str(super().clean(value) or "")):
             if not sign or not name:
                 raise ValidationError(
-                    gettext("Cannot read {line!r}. Write a name, = and a value on each line.").format(line=line)
+                    gettext("Cannot read {line!r}. Write a name, = and a value on each line.").format(
+                        line=line
+                    )
                 )
             try:
                 options[name] = read_json(text)

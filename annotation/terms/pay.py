@@ -37,7 +37,7 @@ def _join(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[f"pay_{name}"] for name in PARTS if given.get(f"pay_{name}") not in (None, "")}
 
 
-def pay_in_words(pay: Mapping[str, Any]) -> str:
+def _pay_in_words(pay: Mapping[str, Any]) -> str:
     if "per_hour" in pay:
         return gettext("{rate} {currency} per hour").format(rate=pay["per_hour"], currency=pay["currency"])
     return gettext("{rate} {currency} per item").format(rate=pay["per_item"], currency=pay["currency"])
@@ -59,7 +59,7 @@ class PayTerms(models.Model):
             split=lambda value: {f"pay_{name}": part for name, part in value.items()},
         ),
         shape=limits.SHAPE_OF_PAY,
-        reads=lambda value: pay_in_words(value) if value else "–",
+        reads=lambda value: _pay_in_words(value) if value else "–",
     ).of(models.JSONField(default=dict))
 
     class Meta:

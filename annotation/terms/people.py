@@ -22,7 +22,7 @@ STRATEGIES: Final[dict[str, str]] = {
 }
 
 
-def check_overlap(value: Any, context: Context) -> int:
+def _check_overlap(value: Any, context: Context) -> int:
     batch = context.batch
     if batch is not None and batch.strategy == "everyone" and value != batch.overlap:
         refuse(
@@ -32,11 +32,11 @@ def check_overlap(value: Any, context: Context) -> int:
     return int(value)
 
 
-def usual_strategy(context: Context) -> str:
+def _usual_strategy(context: Context) -> str:
     return "open" if context.purpose == "work" else "everyone"
 
 
-def check_strategy(value: Any, context: Context) -> str:
+def _check_strategy(value: Any, context: Context) -> str:
     """A batch that decides nothing gives every item to everyone."""
     if context.purpose != "work" and value != "everyone":
         refuse(
@@ -71,7 +71,7 @@ def _cap_fields(task: TaskType) -> dict[str, forms.Field]:
     }
 
 
-def caps_in_words(caps: Mapping[str, Any]) -> str:
+def _caps_in_words(caps: Mapping[str, Any]) -> str:
     return ", ".join(f"{value} {gettext(limits.WORDS[name])}" for name, value in caps.items())
 
 
@@ -85,7 +85,7 @@ class PeopleTerms(models.Model):
         changeable=UNTIL_CLOSED,
         effect=gettext_noop("Undecided items get more slots, or lose free ones. Responses are kept."),
         usual=lambda context: context.task.default_overlap,
-        check=check_overlap,
+        check=_check_overlap,
         minimum=1,
         maximum=MOST_OVERLAP,
         per_task_type=True,
@@ -97,8 +97,8 @@ class PeopleTerms(models.Model):
         help=gettext_noop("People never check their own work."),
         section="sampling",
         changeable=NEVER,
-        usual=usual_strategy,
-        check=check_strategy,
+        usual=_usual_strategy,
+        check=_check_strategy,
         choices=STRATEGIES,
     ).of(models.CharField(max_length=15, default="open"))
     caps = Term(
@@ -114,7 +114,7 @@ class PeopleTerms(models.Model):
             split=dict,
         ),
         shape=limits.shape_of_caps(limits.OF_A_BATCH),
-        reads=caps_in_words,
+        reads=_caps_in_words,
     ).of(models.JSONField(default=dict))
 
     class Meta:

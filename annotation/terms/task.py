@@ -10,12 +10,12 @@ from django.utils.translation import gettext, gettext_noop
 
 import tableqa
 import tasks.contract
-from annotation.refusals import refuse
+from annotation.refusals import Refused, refuse
 from annotation.terms.term import Context, Term
 from tasks.contract import TaskType
 
 
-def check_variant(value: Any, context: Context) -> str:
+def _check_variant(value: Any, context: Context) -> str:
     task = context.task
     if task.variants and value not in task.variants:
         refuse("invalid_request", "Choose a variant: {variants}.", variants=", ".join(task.variants))
@@ -30,7 +30,7 @@ def filled(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: spec["default"] for name, spec in properties.items() if "default" in spec} | dict(settings)
 
 
-def check_settings(value: Any, context: Context) -> dict[str, Any]:
+def _check_settings(value: Any, context: Context) -> dict[str, Any]:
     """The settings with their defaults, validated by the JSON Schema of the task type."""
     import jsonschema
 
@@ -39,7 +39,7 @@ def check_settings(value: Any, context: Context) -> dict[str, Any]:
         jsonschema.validate(settings, dict(task.settings_schema))
     except jsonschema.ValidationError as error:
         where = ".".join(str(part) for part in error.absolute_path) or "settings"
-        refuse("invalid_request", "{where}: {message}", where=where, message=error.message)
+        raise Refused("invalid_request", f"{where}: {error.message}") from None
     _require_operations(task, context.values.get("variant", ""), settings)
     return settings
 
@@ -84,14 +84,14 @@ class TaskTerms(models.Model):
         label=gettext_noop("Variant"),
         help=gettext_noop("For task types with variants."),
         section="task",
-        check=check_variant,
+        check=_check_variant,
         is_in_form=False,
     ).of(models.CharField(max_length=60, blank=True))
     settings = Term(
         label=gettext_noop("Task type settings"),
         help=gettext_noop("Settings of the task type; `contract` overrides its terms."),
         section="task",
-        check=check_settings,
+        check=_check_settings,
         per_task_type=True,
         is_in_form=False,
     ).of(models.JSONField(default=dict))

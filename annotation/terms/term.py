@@ -146,7 +146,7 @@ class Term:
     @property
     def default(self) -> Any:
         """The value of a batch that does not say otherwise, where that depends on nothing else."""
-        return self.column.get_default()
+        return None if self.column.is_relation else self.column.get_default()
 
     def default_in(self, context: Context) -> Any:
         """The value of a batch that does not say otherwise."""
@@ -244,4 +244,3 @@ class Term:
         else:
             shape = {"type": "string", "minLength": 1, "maxLength": 120}
         return {**shape, "description": text}
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from django.conf import settings
@@ -18,9 +19,9 @@ from annotation.journeys import adjudicating, assigning
 from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
 from annotation.quality import gold, qualifying, snapshots
 from annotation.roles import Permission
+from annotation.terms import limits
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
-from annotation.work import limits
 from tasks.contract import TaskType, task_types
 
 # -- planning ---------------------------------------------------------------------------------------
@@ -77,8 +78,16 @@ def _planned(
     settings: dict[str, Any],
 ) -> HttpResponse:
     open_at_once, now = given.pop("open_at_once"), timezone.now()
+    name = given.pop("name")
+    sample = assigning.Sample(**{each.name: given.pop(each.name) for each in fields(assigning.Sample)})
     batch = assigning.plan_batch(
-        project=project, task=task, variant=variant, settings=settings, by=request.user, now=now, **given
+        project=project,
+        task=task,
+        name=name,
+        sample=sample,
+        terms={**given, "variant": variant, "settings": settings},
+        by=request.user,
+        now=now,
     )
     if open_at_once:
         assigning.open_batch(batch=batch, by=request.user, now=now)
@@ -88,7 +97,7 @@ def _planned(
             name=batch.name
         ),
     )
-    if given.get("size") and batch.items_count < given["size"]:
+    if sample.size and batch.items_count < sample.size:
         messages.info(
             request,
             ngettext(

@@ -16,8 +16,8 @@ from annotation.journeys import setting_up
 from annotation.models import CrowdEntry, Membership
 from annotation.money import costs, paying
 from annotation.roles import Permission
+from annotation.terms import limits
 from annotation.views.pages import PageRequest, page, refusals_on
-from annotation.work import limits
 from tableqa import sheets
 
 

@@ -24,8 +24,9 @@ from annotation.models import Batch, Person
 from annotation.quality import gold, qualifying
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.terms.people import STRATEGIES
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_to
-from annotation.work import accounting, shares, strategies
+from annotation.work import accounting, shares
 
 # -- people of a batch ------------------------------------------------------------------------------
 
@@ -73,7 +74,7 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         "batch": batch,
         "project": batch.project,
-        "strategy": strategies.STRATEGIES[batch.strategy],
+        "strategy": STRATEGIES[batch.strategy],
         "lines": cut(request, lines, "people"),
         "total": accounting.total(line.account for line in lines) if counted else None,
         "no_counts": visibility.why_no_counts(),

@@ -16,11 +16,6 @@ from django.utils.translation import gettext_noop
 T = TypeVar("T", bound=Hashable)
 P = TypeVar("P", bound=Hashable)
 
-STRATEGIES: Final[dict[str, str]] = {
-    "open": gettext_noop("first come, first served: each person gets the next free item"),
-    "split": gettext_noop("fixed share per person, drawn when the batch opens"),
-    "everyone": gettext_noop("every person gets every item"),
-}
 STRATA: Final[dict[str, str]] = {
     "": gettext_noop("random, from all examples"),
     "source": gettext_noop("by source, in proportion to source size"),

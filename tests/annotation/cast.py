@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -58,8 +58,15 @@ class World:
     def batch(self, kind: str = "question_type", *, open: bool = True, **more: Any) -> Batch:
         more.setdefault("name", f"{kind} {Batch.objects.count() + 1}")
         more.setdefault("sources", [self.source])
+        drawn = {each.name: more.pop(each.name) for each in fields(assigning.Sample) if each.name in more}
         batch = assigning.plan_batch(
-            project=self.project, task=task_type(kind), by=self.people["mara"], now=NOON, **more
+            project=self.project,
+            task=task_type(kind),
+            name=more.pop("name"),
+            sample=assigning.Sample(**drawn),
+            terms=more,
+            by=self.people["mara"],
+            now=NOON,
         )
         if open:
             assigning.open_batch(batch=batch, by=self.people["mara"], now=NOON)

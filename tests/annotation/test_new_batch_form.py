@@ -187,9 +187,8 @@ class TestQualification:
                 project=world.project,
                 name="Entry test",
                 task=task_type("question_type"),
-                purpose="qualification",
-                pass_percent=75,
-                feeds_from=feeding,
+                sample=assigning.Sample(feeds_from=feeding),
+                terms={"purpose": "qualification", "pass_percent": 75},
                 by=world.mara,
                 now=NOON,
             )

@@ -44,11 +44,10 @@ def prepare(people: int, still: int = 30) -> list[dict[str, Any]]:
         project=project,
         name="rest",
         task=task_type("question_type"),
+        sample=assigning.Sample(sources=[source], size=still),
+        terms={"overlap": 2},
         by=mara,
         now=now,
-        sources=[source],
-        size=still,
-        overlap=2,
     )
     assigning.open_batch(batch=batch, by=mara, now=now)
     for person in crew[:2]:
@@ -74,14 +73,12 @@ def open_batch(kind: str, overlap: int, size: int, seed: int, loop_model: str = 
         project=_project(BUSY),
         name=f"batch {Batch.objects.count()}",
         task=task_type(kind),
-        variant=variant,
+        sample=assigning.Sample(
+            sources=[Source.objects.filter(project__slug=BUSY).earliest("pk")], size=size, seed=seed
+        ),
+        terms={"variant": variant, "overlap": overlap, "loop_model": loop_model},
         by=mara,
         now=now,
-        sources=[Source.objects.filter(project__slug=BUSY).earliest("pk")],
-        size=size,
-        seed=seed,
-        overlap=overlap,
-        loop_model=loop_model,
     )
     assigning.open_batch(batch=batch, by=mara, now=now)
     return batch.public_id
@@ -151,12 +148,10 @@ def label_file(folder: str, labels: int) -> dict[str, str]:
         project=project,
         name=f"labels {Batch.objects.count()}",
         task=task_type("question_type"),
+        sample=assigning.Sample(sources=[source], size=labels // 2),
+        terms={"overlap": 2, "decide_at_close": True},
         by=mara,
         now=now,
-        sources=[source],
-        size=labels // 2,
-        overlap=2,
-        decide_at_close=True,  # else the worker would decide about them for minutes
     )
     assigning.open_batch(batch=batch, by=mara, now=now)
     path = Path(folder) / f"{batch.public_id}.csv"

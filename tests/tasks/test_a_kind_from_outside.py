@@ -79,7 +79,7 @@ from annotation.models import Project, Source
 from tasks.contract import task_type
 project = Project.objects.get()
 batch = assigning.plan_batch(project=project, name="How hard", task=task_type("difficulty"), by=None,
-                             now=timezone.now(), sources=Source.objects.all(), size=5)
+                             now=timezone.now(), sample=assigning.Sample(sources=Source.objects.all(), size=5))
 assigning.open_batch(batch=batch, by=None, now=timezone.now())
 """
 

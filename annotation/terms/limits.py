@@ -29,6 +29,34 @@ WORDS: Final[dict[str, str]] = {
     "hours_per_day": gettext_noop("hours per person per day"),
 }
 MOST_PAY: Final = 1_000_000
+SHAPE_OF_PAY: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "currency": {
+            "type": "string",
+            "pattern": "^[A-Z]{3}$",
+            "description": gettext_noop("a code of three capitals, for example EUR"),
+        },
+        "per_hour": {"type": "number", "minimum": 0, "maximum": MOST_PAY},
+        "per_item": {"type": "number", "minimum": 0, "maximum": MOST_PAY},
+    },
+    "required": ["currency"],
+    "additionalProperties": False,
+}
+
+
+def shape_of_caps(names: tuple[str, ...]) -> dict[str, Any]:
+    """The JSON Schema of an object of these limits."""
+    properties = {
+        name: {
+            "type": "number" if name == "hours_per_day" else "integer",
+            "exclusiveMinimum": 0,
+            "maximum": MOST[name],
+            "description": WORDS[name],
+        }
+        for name in names
+    }
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[str, Any]:
