@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.refusals import refuse
 from annotation.terms.term import Context, Inputs, Term
-from tasks.contract import TaskType
+from tasks.contract import Proposing, TaskType
 
 MOST_UNHELPED: Final = 90
 REPETITIONS: Final = 3
@@ -50,7 +50,7 @@ def _check_loop_model(value: Any, context: Context) -> str:
 
 
 def _check_help(value: Any, context: Context) -> str:
-    if value and not context.task.proposes:
+    if value and not isinstance(context.task, Proposing):
         refuse(
             "invalid_request",
             "There are no proposals for {title}.",
@@ -174,7 +174,7 @@ class AssistanceTerms(models.Model):
         ),
         section="help",
         check=_check_help,
-        fits=lambda task: task.proposes,
+        fits=lambda task: isinstance(task, Proposing),
         choices={
             "": gettext_noop("no proposals"),
             "offered": gettext_noop("next to an empty form"),
@@ -187,7 +187,7 @@ class AssistanceTerms(models.Model):
         help=gettext_noop("Rules of the task type, language models, or both."),
         section="help",
         check=_check_help_from,
-        fits=lambda task: task.proposes,
+        fits=lambda task: isinstance(task, Proposing),
         depends_on=("help", "loop_model"),
         inputs=Inputs(build=_origin_fields, join=_join_origin, split=lambda value: {}),
         key="help.from",
@@ -225,7 +225,7 @@ class AssistanceTerms(models.Model):
         ),
         section="help",
         check=_check_unhelped,
-        fits=lambda task: task.proposes,
+        fits=lambda task: isinstance(task, Proposing),
         maximum=MOST_UNHELPED,
         key="help.unhelped",
     ).of(models.PositiveSmallIntegerField(default=0))
