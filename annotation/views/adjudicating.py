@@ -367,7 +367,7 @@ def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool
         "changes": in_words(item.example.table, operations),
         "table": drawn(item.example.table, operations, marked=marked) if draws else None,
         "table_label": gettext("Table of response {letter}").format(letter=candidate.letter),
-        "template": f"{task.key}/response.html",
+        "template": task.response_template,
     }
 
 

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example
-from tableqa.language import gettext, gettext_noop
+from tableqa.language import gettext_noop
 from tableqa.writers.askew import askew_record
 from tableqa.writers.lftqa import SCORES, output_record, scores
-from tasks.common.scales import HIGHEST, LOWEST, STEPS, score
+from tasks.common.declared import RatingTask
+from tasks.common.fields import Scale
 from tasks.contract import (
     Exported,
-    Field,
-    Invalid,
     Item,
-    Judging,
-    Measure,
     Perturbed,
     Prepared,
     Preparing,
-    Problem,
     Surroundings,
 )
 
-DIMENSIONS = {
-    "faithfulness": gettext_noop("The table supports everything the answer says, and nothing is made up."),
-    "comprehensiveness": gettext_noop(
-        "The answer covers everything the question asks for, and nothing else."
+ENDS = (gettext_noop("not at all"), gettext_noop("entirely"))
+LIKELY = (8, 10, 16, 28, 38)
+DIMENSIONS = (
+    Scale(
+        name="faithfulness",
+        label=gettext_noop("Faithfulness"),
+        help=gettext_noop("The table supports everything the answer says, and nothing is made up."),
+        required=gettext_noop("Rate the faithfulness from 1 to 5."),
+        ends=ENDS,
+        likely=LIKELY,
     ),
-}
+    Scale(
+        name="comprehensiveness",
+        label=gettext_noop("Comprehensiveness"),
+        help=gettext_noop("The answer covers everything the question asks for, and nothing else."),
+        required=gettext_noop("Rate the comprehensiveness from 1 to 5."),
+        ends=ENDS,
+        likely=LIKELY,
+    ),
+)
 GAP = 3
 """Two people this far apart on a dimension call a third."""
 
@@ -44,7 +53,7 @@ class Response:
     comprehensiveness: int | float
 
 
-class AnswerRating(Judging, Preparing):
+class AnswerRating(RatingTask, Preparing):
     """Two scores for one answer of one system, whose name is not shown. Two people, a third where they are far apart."""
 
     key = "answer_rating"
@@ -55,17 +64,7 @@ class AnswerRating(Judging, Preparing):
     order = "shuffled"
     rates_answers = True
     without = gettext_noop("they have no model answer to rate (field rated_answer of the source).")
-    fields = tuple(Field(name, "choice", tuple((step, step) for step in STEPS)) for name in DIMENSIONS)
-    measures = tuple(
-        Measure(
-            name,
-            "ordinal",
-            lambda response, name=name: getattr(response, name),  # type: ignore[misc]
-            statistics=("krippendorff_alpha", "krippendorff_alpha_interval"),
-        )
-        for name in DIMENSIONS
-    )
-    compares = "scales"
+    fields = DIMENSIONS
     rule: ClassVar[Mapping[str, Any]] = {"rule": "gap", "gap": GAP, "most": 3}
     rule_settings: ClassVar[Mapping[str, str]] = {"then": "third"}
     settings_schema = {
@@ -110,53 +109,6 @@ class AnswerRating(Judging, Preparing):
         shown = item.settings.get("show_reference", False)
         return [name for name in self.shows if name != "reference" or shown]
 
-    def parse(self, data: object, item: Item) -> Response:
-        if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
-        problems = [
-            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
-            for name in sorted(data.keys() - DIMENSIONS.keys(), key=str)
-        ]
-        scores = {name: score(data.get(name)) for name in DIMENSIONS}
-        for name, said in scores.items():
-            if said is None:
-                message = gettext("Rate the {name} from {lowest} to {highest}.").format(
-                    name=name, lowest=LOWEST, highest=HIGHEST
-                )
-                problems.append(Problem(name, "no_score", message))
-        if problems:
-            raise Invalid(problems)
-        return Response(**{name: said for name, said in scores.items() if said is not None})
-
-    def scores(self, response: Response) -> Mapping[str, int | float | None]:
-        return {name: getattr(response, name) for name in DIMENSIONS}
-
-    def merged(self, responses: Sequence[Response], item: Item, found: Mapping[str, float]) -> Response:
-        return Response(**found)
-
-    def describe(self, response: Response, item: Item) -> list[str]:
-        return [
-            gettext("{capitalize}: {getattr:g} of {highest}.").format(
-                capitalize=name.capitalize(), getattr=getattr(response, name), highest=HIGHEST
-            )
-            for name in DIMENSIONS
-        ]
-
-    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
-        """One step beside the expected score is near enough: people of the paper were not closer."""
-        words = []
-        for name in DIMENSIONS:
-            said, wanted = getattr(response, name), getattr(expected, name)
-            if said != wanted:
-                near = gettext(" Close enough.") if abs(said - wanted) == 1 else ""
-                words.append(
-                    gettext("{capitalize}: your score {said}, expected {wanted}.{near}").format(
-                        capitalize=name.capitalize(), said=said, wanted=wanted, near=near
-                    )
-                )
-        right = all(abs(getattr(response, name) - getattr(expected, name)) <= 1 for name in DIMENSIONS)
-        return right, words
-
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
     ) -> Iterator[Exported]:
@@ -167,7 +119,7 @@ class AnswerRating(Judging, Preparing):
             reference = str(inputs.get("reference", ""))
             rated = output_record(asked, system, str(inputs.get("rated_answer", "")), example, reference)
             yield Exported(f"{SCORES}/model_outputs", rated)
-            said = {name: getattr(response, name) for name in DIMENSIONS}
+            said = dict(self.scores(response))
             metrics = example.meta.get("metrics", {})
             for part, record in (
                 *scores(asked, system, said, "human"),
@@ -178,18 +130,8 @@ class AnswerRating(Judging, Preparing):
             rated = {"example_id": asked, "model": system, "rated_answer": inputs.get("rated_answer", "")}
             yield Exported(
                 self.key,
-                {**askew_record(example), **rated, **{name: getattr(response, name) for name in DIMENSIONS}},
+                {**askew_record(example), **rated, **dict(self.scores(response))},
             )
-
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
-        """Near what is right, mostly; whoever is wrong may say anything."""
-        data = {}
-        for name in DIMENSIONS:
-            right = truth.choices(STEPS, weights=(8, 10, 16, 28, 38))[0]
-            data[name] = int(right if rng.random() < accuracy else rng.choice(STEPS))
-        return data
 
 
 task = AnswerRating()

@@ -8,7 +8,8 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.writers.freb_tqa import freb_example
-from tasks.cell_relevance.task import Response, task
+from tasks.cell_relevance.task import task
+from tasks.common.declared import Label as Response
 from tasks.contract import Accepted, Adjudicate, Answered, Item, Surroundings
 
 TABLE = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]])

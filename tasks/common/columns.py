@@ -20,20 +20,19 @@ from tableqa.evidence import CellRef, cells_in, evidence
 from tableqa.executable import cells_read, confirmed, entry, is_program, own_program
 from tableqa.language import gettext, gettext_noop
 from tableqa.operations import (
-    MAX_OPERATIONS,
     InsertColumn,
     Operation,
     OperationError,
     RenameHeader,
     SplitColumn,
     describe,
-    from_dict,
     normalise,
     replay,
 )
 from tableqa.programs import ProgramError
 from tableqa.tables import is_id
 from tableqa.writers.robut import robut_pair, robut_record
+from tasks.common.reading import Reading
 from tasks.contract import (
     CONTRACT_SETTING,
     Exported,
@@ -145,34 +144,15 @@ class ColumnKind(Making, ModelInTheLoop):
 
     def _shape(self, data: object) -> dict[str, Any]:
         """The fields as they were sent, types checked where every kind has them, operations read."""
-        if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
         names = [spec.name for spec in self.fields]
-        problems = [
-            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
-            for name in sorted(data.keys() - set(names), key=str)
-        ]
-        flag = data.get("does_not_apply", False)
-        if not isinstance(flag, bool):
-            problems.append(
-                Problem("does_not_apply", "wrong_type", gettext("This field must be true or false."))
-            )
-        raw = data.get("operations", [])
-        operations: list[Operation] = []
-        if not isinstance(raw, list) or len(raw) > MAX_OPERATIONS:
-            message = gettext("Operations must be a list of at most {max_operations}.").format(
-                max_operations=MAX_OPERATIONS
-            )
-            problems.append(Problem("operations", "wrong_type", message))
-        else:
-            for index, entry in enumerate(raw):
-                try:
-                    operations.append(from_dict(entry))
-                except OperationError as error:
-                    problems.append(Problem(f"operations.{index}", error.code, str(error)))
-        if problems:
-            raise Invalid(problems)
-        return {**{name: data.get(name) for name in names}, "does_not_apply": flag, "operations": operations}
+        sent = Reading(data, names)
+        flag, operations = sent.flag("does_not_apply"), list(sent.operations("operations"))
+        sent.finish()
+        return {
+            **{name: sent.data.get(name) for name in names},
+            "does_not_apply": flag,
+            "operations": operations,
+        }
 
     # -- what follows from it ------------------------------------------------------------------------
 

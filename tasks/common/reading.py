@@ -86,7 +86,6 @@ class Reading:
                 found.append(from_dict(one))
             except OperationError as error:
                 self.problems.append(Problem(f"{name}.{index}", error.code, str(error)))
-                break
         return tuple(found)
 
     def program(self, name: str, example: Example) -> Mapping[str, Any] | None:

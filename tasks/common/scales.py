@@ -8,13 +8,13 @@ LOWEST, HIGHEST = 1, 5
 STEPS = tuple(str(step) for step in range(LOWEST, HIGHEST + 1))
 
 
-def score(value: object) -> int | None:
+def score(value: object, lowest: int = LOWEST, highest: int = HIGHEST) -> int | None:
     """A whole score, as a number or as a form posts it; None for anything else."""
     if isinstance(value, str):
-        return int(value) if value in STEPS else None
+        return next((step for step in range(lowest, highest + 1) if value == str(step)), None)
     if not isinstance(value, int) or isinstance(value, bool):
         return None
-    return value if LOWEST <= value <= HIGHEST else None
+    return value if lowest <= value <= highest else None
 
 
 def mean(scores: Sequence[int | float]) -> int | float:

@@ -162,6 +162,16 @@ class TaskType(Deciding, Responding):
         return Path(str(module.__file__)).resolve().parent
 
     @property
+    def form_template(self) -> str:
+        """The template of the form on the annotation page."""
+        return f"{self.key}/form.html"
+
+    @property
+    def response_template(self) -> str:
+        """The template of a response as adjudicators see it."""
+        return f"{self.key}/response.html"
+
+    @property
     def script(self) -> str:
         """The kind's own elements for its page, `static/<key>/form.js` in its folder; "" where it has none."""
         name = f"{self.key}/form.js"

@@ -13,53 +13,80 @@ from typing import Any, ClassVar
 from tableqa import Example
 from tableqa.language import gettext, gettext_noop, kept, sentence
 from tableqa.writers.askew import askew_record
+from tasks.common.declared import DeclaredTask
+from tasks.common.fields import MultiChoice, Option, Text, When
 from tasks.contract import (
     Answered,
     Exported,
-    Field,
-    Invalid,
     Item,
-    Judging,
     Measure,
     Perturbed,
     Prepared,
     Preparing,
-    Problem,
     Report,
     Surroundings,
 )
 
-CAUSES = {
-    "question_ambiguous": (
-        gettext_noop("Question: ambiguous"),
-        gettext_noop("It can be read in more than one way."),
+CAUSES = MultiChoice(
+    name="causes",
+    label=gettext_noop("Causes"),
+    legend=gettext_noop("Why? Choose all that apply."),
+    required=gettext_noop("Choose at least one cause."),
+    code="no_cause",
+    unknown="unknown_cause",
+    options=(
+        Option(
+            "question_ambiguous",
+            gettext_noop("Question: ambiguous"),
+            meaning=gettext_noop("It can be read in more than one way."),
+        ),
+        Option(
+            "question_subjective",
+            gettext_noop("Question: subjective"),
+            meaning=gettext_noop("What counts as right is a matter of opinion."),
+        ),
+        Option(
+            "question_open",
+            gettext_noop("Question: open-ended"),
+            meaning=gettext_noop("Very different answers can all be good."),
+        ),
+        Option(
+            "reference_redundant",
+            gettext_noop("Reference: redundant"),
+            meaning=gettext_noop("It says more than the question asks for."),
+        ),
+        Option(
+            "reference_mismatched",
+            gettext_noop("Reference: mismatched"),
+            meaning=gettext_noop("It does not answer this question, or contradicts the table."),
+        ),
+        Option(
+            "answer_length",
+            gettext_noop("Answer: length"),
+            meaning=gettext_noop(
+                "It is much longer or shorter than the reference, but no better or worse for it."
+            ),
+        ),
+        Option(
+            "answer_structure",
+            gettext_noop("Answer: structure"),
+            meaning=gettext_noop(
+                "Its structure differs from the reference: a list, another order, other words."
+            ),
+        ),
+        Option(
+            "other", gettext_noop("None of these"), meaning=gettext_noop("Describe the cause in the note.")
+        ),
     ),
-    "question_subjective": (
-        gettext_noop("Question: subjective"),
-        gettext_noop("What counts as right is a matter of opinion."),
-    ),
-    "question_open": (
-        gettext_noop("Question: open-ended"),
-        gettext_noop("Very different answers can all be good."),
-    ),
-    "reference_redundant": (
-        gettext_noop("Reference: redundant"),
-        gettext_noop("It says more than the question asks for."),
-    ),
-    "reference_mismatched": (
-        gettext_noop("Reference: mismatched"),
-        gettext_noop("It does not answer this question, or contradicts the table."),
-    ),
-    "answer_length": (
-        gettext_noop("Answer: length"),
-        gettext_noop("It is much longer or shorter than the reference, but no better or worse for it."),
-    ),
-    "answer_structure": (
-        gettext_noop("Answer: structure"),
-        gettext_noop("Its structure differs from the reference: a list, another order, other words."),
-    ),
-    "other": (gettext_noop("None of these"), gettext_noop("Describe the cause in the note.")),
-}
+)
+NOTE = Text(
+    name="note",
+    label=gettext_noop("Note"),
+    help=gettext_noop("Required with “None of these”."),
+    required=gettext_noop("Describe the cause in the note."),
+    needed=When("causes", "contains", "other"),
+    key="n",
+)
 DIMENSIONS = ("faithfulness", "comprehensiveness")
 USUAL = {
     "tokenf1": gettext_noop("Token F1"),
@@ -105,8 +132,6 @@ SOME_LOWER_HALF = sentence(
     "{below} of the {others} others score lower (ties count half)",
     "{below} of the {others} others score lower, equal ones counted half",
 )
-FIELDS = {"causes", "note"}
-LONGEST_TEXT = 2_000
 
 
 @dataclass(frozen=True)
@@ -117,7 +142,7 @@ class Response:
     note: str = ""
 
 
-class MetricFailure(Judging, Preparing):
+class MetricFailure(DeclaredTask, Preparing):
     """The causes of a disagreement between a metric and people, on the answers where it is largest."""
 
     key = "metric_failure"
@@ -126,10 +151,7 @@ class MetricFailure(Judging, Preparing):
     response_type = Response
     shows = ("question", "table", "titles", "context", "rated_answer", "reference", "metric", "people")
     without = gettext_noop("they lack a rated answer, its metric score or its scores from people.")
-    fields = (
-        Field("causes", "choices", tuple((key, title) for key, (title, _) in CAUSES.items())),
-        Field("note", "text"),
-    )
+    fields = (CAUSES, NOTE)
     measures = (
         *(
             Measure(
@@ -139,7 +161,7 @@ class MetricFailure(Judging, Preparing):
                 order=(False, True),
                 statistics=("fleiss_kappa",),
             )
-            for cause in CAUSES
+            for cause in CAUSES.values
         ),
         Measure(
             gettext_noop("all causes"),
@@ -229,49 +251,15 @@ class MetricFailure(Judging, Preparing):
             name: {"text": kept(shown[name]["text"])} for name in ("metric", "people") if name in shown
         }
 
-    def parse(self, data: object, item: Item) -> Response:
-        if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
-        problems = [
-            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
-            for name in sorted(data.keys() - FIELDS, key=str)
-        ]
-        causes, note = data.get("causes", []), data.get("note", "")
-        if not isinstance(causes, list) or not all(isinstance(cause, str) for cause in causes):
-            problems.append(Problem("causes", "wrong_type", gettext("Causes must be a list of names.")))
-            causes = []
-        problems += [
-            Problem("causes", "unknown_cause", gettext("There is no cause {cause!r}.").format(cause=cause))
-            for cause in causes
-            if cause not in CAUSES
-        ]
-        if not isinstance(note, str) or len(note) > LONGEST_TEXT:
-            message = gettext("The note must have at most {longest_text} characters.").format(
-                longest_text=LONGEST_TEXT
-            )
-            problems.append(Problem("note", "wrong_type", message))
-            note = ""
-        if not causes and not problems:
-            problems.append(Problem("causes", "no_cause", gettext("Choose at least one cause.")))
-        if "other" in causes and not note.strip():
-            problems.append(Problem("note", "no_note", gettext("Describe the cause in the note.")))
-        if problems:
-            raise Invalid(problems)
-        return Response(tuple(cause for cause in CAUSES if cause in causes), note.strip())
-
     def members(self, response: Response) -> frozenset[Hashable]:
         return frozenset(response.causes)
 
     def member_title(self, member: str) -> str:
-        return CAUSES[member][0]
+        return CAUSES.option(member).title
 
     def merged(self, responses: Sequence[Response], item: Item, found: Collection[str]) -> Response:
         notes = sorted({response.note for response in responses if response.note})
-        return Response(tuple(cause for cause in CAUSES if cause in found), "\n".join(notes))
-
-    def describe(self, response: Response, item: Item) -> list[str]:
-        words = [f"{gettext(CAUSES[cause][0])}: {gettext(CAUSES[cause][1])}" for cause in response.causes]
-        return words + ([gettext("Note: {note}").format(note=response.note)] if response.note else [])
+        return Response(CAUSES.in_order(found), "\n".join(notes))
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """Whoever names a cause that we name has seen it; what else we see is said."""
@@ -297,11 +285,16 @@ class MetricFailure(Judging, Preparing):
                 metric,
                 "higher" if higher else "lower",
                 totals[metric, higher],
-                *(counts[metric, cause, higher] for cause in CAUSES),
+                *(counts[metric, cause, higher] for cause in CAUSES.values),
             )
             for metric, higher in sorted(totals)
         )
-        columns = ("Metric", gettext("ranks the answer"), "Answers", *(title for title, _ in CAUSES.values()))
+        columns = (
+            "Metric",
+            gettext("ranks the answer"),
+            "Answers",
+            *(option.title for option in CAUSES.options),
+        )
         note = gettext(
             "An answer may have several causes. Higher or lower: the rank by the metric compared "
             "with the rank by people."
@@ -332,7 +325,7 @@ class MetricFailure(Judging, Preparing):
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
     ) -> dict[str, Any]:
-        named = [cause for cause in CAUSES if cause != "other"]
+        named = [cause for cause in CAUSES.values if cause != "other"]
         right = truth.sample(named, truth.choices((1, 2), weights=(70, 30))[0])
         return {"causes": right if rng.random() < accuracy else [rng.choice(named)], "note": ""}
 

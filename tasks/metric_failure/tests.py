@@ -190,7 +190,7 @@ def test_the_report_counts_causes_by_metric_and_direction() -> None:
         row("b", -0.4, "other", "answer_length"),
     ]
     (report,) = task.report(rows)
-    where = list(CAUSES).index("answer_length") + 3
+    where = CAUSES.values.index("answer_length") + 3
     assert [(line[0], line[1], line[2], line[where]) for line in report.rows] == [
         ("bleu", "lower", 1, 1),
         ("bleu", "higher", 1, 1),

@@ -13,15 +13,14 @@ from tableqa.language import gettext, gettext_noop
 from tableqa.operations import describe, diff
 from tableqa.proportions import proportion
 from tableqa.writers.askew import askew_record
+from tasks.common.declared import DeclaredTask
 from tasks.common.errors import ERRORS
-from tasks.common.scales import HIGHEST, LOWEST, STEPS, score
+from tasks.common.fields import Choice, MultiChoice, Option, Question, Scale, When
+from tasks.common.scales import HIGHEST, LOWEST, STEPS
 from tasks.contract import (
     Answered,
     Exported,
-    Field,
-    Invalid,
     Item,
-    Judging,
     Measure,
     Perturbed,
     Prepared,
@@ -32,16 +31,40 @@ from tasks.contract import (
 )
 
 SIDES = ("left", "right")
-BETTER = {
-    "left": gettext_noop("The left one"),
-    "tie": gettext_noop("Equally good"),
-    "right": gettext_noop("The right one"),
-}
+BETTER = Choice(
+    name="better",
+    label=gettext_noop("Better"),
+    legend=gettext_noop("Which is better?"),
+    required=gettext_noop("Choose the better example, or “Equally good”."),
+    code="no_choice",
+    options=(
+        Option("left", gettext_noop("The left one")),
+        Option("tie", gettext_noop("Equally good")),
+        Option("right", gettext_noop("The right one")),
+    ),
+)
 GOOD = 4
 REJECTED_BELOW = 3
 """From here down a score comes with what is wrong."""
 UNKNOWN = gettext_noop("not known")
-FIELDS = {"left", "left_errors", "right", "right_errors", "better"}
+NO_ERROR = "no_error"
+
+
+def _verdict(side: str) -> tuple[Scale, MultiChoice]:
+    """The score of a side, and what is wrong with it where the score is low."""
+    required = gettext_noop("Choose what is wrong if the score is below {rejected_below}")
+    return (
+        Scale(name=side, required=gettext_noop("Rate {called} from {lowest} to {highest}.")),
+        MultiChoice(
+            name=f"{side}_errors",
+            required=required,
+            code=NO_ERROR,
+            unknown=NO_ERROR,
+            malformed=NO_ERROR,
+            when=When(side, "<", REJECTED_BELOW),
+            options=tuple(Option(*error) for error in ERRORS.items()),
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -55,7 +78,7 @@ class Response:
     right_errors: tuple[str, ...] = ()
 
 
-class PerturbationRating(Judging, Preparing):
+class PerturbationRating(DeclaredTask, Preparing):
     """A perturbed example beside another of the same original by the same kind of perturbation, where there is one."""
 
     key = "perturbation_rating"
@@ -65,13 +88,7 @@ class PerturbationRating(Judging, Preparing):
     shows = ("question", "answers", "context", "history", "original", "left", "right")
     of = ("perturbed",)
     without = gettext_noop("only perturbed examples can be rated.")
-    fields = (
-        Field("left", "choice", tuple((step, step) for step in STEPS)),
-        Field("left_errors", "choices", tuple(ERRORS.items())),
-        Field("right", "choice", tuple((step, step) for step in STEPS)),
-        Field("right_errors", "choices", tuple(ERRORS.items())),
-        Field("better", "choice", tuple(BETTER.items())),
-    )
+    fields = (*_verdict("left"), *_verdict("right"), BETTER)
     compares = "scales"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "mean"}
     measures = (
@@ -88,7 +105,7 @@ class PerturbationRating(Judging, Preparing):
             "better",
             "ordinal",
             lambda response: response.better or None,
-            order=tuple(BETTER),
+            order=BETTER.values,
             statistics=("krippendorff_alpha",),
         ),
     )
@@ -147,51 +164,29 @@ class PerturbationRating(Judging, Preparing):
         shown |= {"question": original["question"], "answers": list(original["answers"])}
         return {name: value for name, value in shown.items() if value}
 
-    def parse(self, data: object, item: Item) -> Response:
-        if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
-        problems = [
-            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
-            for name in sorted(data.keys() - FIELDS, key=str)
-        ]
-        there = [side for side in SIDES if side in item.inputs]
-        scores = {side: score(data.get(side)) for side in there}
-        errors: dict[str, tuple[str, ...]] = {}
-        for side in there:
-            said = scores[side]
-            called = (
-                gettext("the {side} example").format(side=side) if len(there) > 1 else gettext("the example")
+    def asked(self, item: Item) -> Sequence[Question]:
+        """The fields of the sides that the item has; which is better is asked of two."""
+        return self.fields if "right" in item.inputs else self.fields[:2]
+
+    def missing(self, field: Question, item: Item) -> Problem:
+        """Names the side: "the left example" of two, "the example" of one."""
+        side, of_errors, _ = field.name.partition("_")
+        if side not in SIDES:
+            return field.missing()
+        pair = "right" in item.inputs
+        called = gettext("the {side} example").format(side=side) if pair else gettext("the example")
+        if of_errors:
+            message = gettext("Choose what is wrong if the score is below {rejected_below}")
+            return Problem(
+                field.name, field.code, f"{message.format(rejected_below=REJECTED_BELOW)}: {called}."
             )
-            if said is None:
-                message = gettext("Rate {called} from {lowest} to {highest}.").format(
-                    called=called, lowest=LOWEST, highest=HIGHEST
-                )
-                problems.append(Problem(side, "no_score", message))
-                continue
-            try:
-                errors[side] = _errors(data.get(f"{side}_errors", []), said)
-            except ValueError as error:
-                problems.append(Problem(f"{side}_errors", "no_error", f"{error}: {called}."))
-        better = data.get("better") or ""
-        if "right" in there and (not isinstance(better, str) or better not in BETTER):
-            problems.append(
-                Problem(
-                    "better",
-                    "no_choice",
-                    gettext("Choose one of: {better}.").format(better=", ".join(BETTER)),
-                )
-            )
-        if "right" not in there and (better or data.get("right")):
-            problems.append(Problem("right", "no_right", gettext("There is only one example to rate.")))
-        if problems:
-            raise Invalid(problems)
-        return Response(
-            left=scores["left"] or LOWEST,
-            right=scores.get("right"),
-            better=str(better),
-            left_errors=errors["left"],
-            right_errors=errors.get("right", ()),
-        )
+        message = gettext("Rate {called} from {lowest} to {highest}.")
+        return Problem(side, field.code, message.format(called=called, lowest=LOWEST, highest=HIGHEST))
+
+    def unasked(self, data: Mapping[str, Any], item: Item) -> Sequence[Problem]:
+        if "right" in item.inputs or not (data.get("better") or data.get("right")):
+            return ()
+        return (Problem("right", "no_right", gettext("There is only one example to rate.")),)
 
     def scores(self, response: Response) -> Mapping[str, int | float | None]:
         return {side: getattr(response, side) for side in SIDES}
@@ -224,7 +219,11 @@ class PerturbationRating(Judging, Preparing):
                 )
                 words.append(f"{score}{': ' + ', '.join(wrong) if wrong else ''}.")
         return words + (
-            [gettext("Better: {better}.").format(better=gettext(BETTER[response.better].lower()))]
+            [
+                gettext("Better: {better}.").format(
+                    better=gettext(BETTER.option(response.better).title.lower())
+                )
+            ]
             if response.better
             else []
         )
@@ -296,7 +295,7 @@ class PerturbationRating(Judging, Preparing):
             data[f"{side}_errors"] = [error] if said < REJECTED_BELOW else []
         if "right" in data:
             better = "tie" if data["left"] == data["right"] else max(SIDES, key=lambda side: data[side])
-            data["better"] = better if rng.random() < accuracy else rng.choice(list(BETTER))
+            data["better"] = better if rng.random() < accuracy else rng.choice(BETTER.values)
         return data
 
 
@@ -310,21 +309,6 @@ def _side(original: Example, example: Example) -> dict[str, Any]:
         "operations": [operation.to_dict() for operation in operations],
         "changes": [describe(operation, original.table) for operation in operations],
     }
-
-
-def _errors(value: object, said: int) -> tuple[str, ...]:
-    """What is wrong with an example that got this score. ValueError where that is not said, or not a list of `ERRORS`."""
-    if not isinstance(value, list) or not all(isinstance(error, str) and error in ERRORS for error in value):
-        raise ValueError(gettext("Errors must be a list of {errors}").format(errors=", ".join(ERRORS)))
-    if said >= REJECTED_BELOW:
-        return ()
-    if not value:
-        raise ValueError(
-            gettext("Choose what is wrong if the score is below {rejected_below}").format(
-                rejected_below=REJECTED_BELOW
-            )
-        )
-    return tuple(error for error in ERRORS if error in value)
 
 
 def _named(side: str, responses: Sequence[Response]) -> tuple[str, ...]:

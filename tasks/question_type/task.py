@@ -2,44 +2,59 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example, question_types
 from tableqa.language import gettext, gettext_noop
 from tableqa.proportions import proportion
 from tableqa.question_types import Suggestion
-from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
+from tasks.common.declared import LabelTask
+from tasks.common.fields import Choice, Option
 from tasks.contract import (
     Answered,
     Ask,
     Context,
     Exported,
-    Field,
-    Invalid,
     Item,
-    Judging,
-    Measure,
     Perturbed,
     Prepared,
     Preparing,
-    Problem,
     Report,
     Suggesting,
     Surroundings,
 )
 
-LABELS = {
-    "extraction": gettext_noop("The answer can be read from the table, without any calculation."),
-    "reasoning": gettext_noop(
-        "The answer must be worked out: count, compare, add, subtract, average or similar."
+LABEL = Choice(
+    name="label",
+    label=gettext_noop("Type"),
+    legend=gettext_noop("How do you get the answer?"),
+    required=gettext_noop("Choose one of the four types."),
+    likely=(45, 50, 3, 2),
+    options=(
+        Option(
+            "extraction",
+            gettext_noop("Extraction"),
+            gettext_noop("The answer can be read from the table, without any calculation."),
+        ),
+        Option(
+            "reasoning",
+            gettext_noop("Reasoning"),
+            gettext_noop("The answer must be worked out: count, compare, add, subtract, average or similar."),
+        ),
+        Option(
+            "neither",
+            gettext_noop("Neither"),
+            gettext_noop("The question can be answered, but neither of the two fits."),
+        ),
+        Option(
+            "unanswerable",
+            gettext_noop("Unanswerable"),
+            gettext_noop("The table does not answer the question, or the question makes no sense."),
+        ),
     ),
-    "neither": gettext_noop("The question can be answered, but neither of the two fits."),
-    "unanswerable": gettext_noop("The table does not answer the question, or the question makes no sense."),
-}
+)
 CODES = {"extraction": 1, "reasoning": 0, "neither": -1, "unanswerable": -1}
 """FREB-TQA's codes. The paper writes -1 for two meanings; they are kept apart here and joined on export."""
 
@@ -62,14 +77,7 @@ SUGGESTERS = {
 SUGGESTED = ("extraction", "reasoning")
 
 
-@dataclass(frozen=True)
-class Response:
-    """One label of `LABELS`."""
-
-    label: str
-
-
-class QuestionType(Judging, Preparing, Suggesting):
+class QuestionType(LabelTask, Preparing, Suggesting):
     """One label per question: how the table gives its answer. Three people by default, the majority decides.
 
     What the paper's suggesters say is frozen with the item and kept from people until they have answered,
@@ -80,12 +88,8 @@ class QuestionType(Judging, Preparing, Suggesting):
     title = gettext_noop("Question type")
     instruction = gettext_noop("Can the answer be read from the table, or must it be worked out?")
     asks = (Ask("question_type", _asked, _read),)
-    response_type = Response
     shows = ("question", "table", "titles", "answers", "context", "history")
-    fields = (Field("label", "choice", tuple(LABELS.items())),)
-    measures = (Measure("label", "nominal", lambda response: response.label, order=tuple(LABELS)),)
-    compares = "labels"
-    rule: ClassVar[Mapping[str, Any]] = {"rule": "majority"}
+    fields = (LABEL,)
     excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
     settings_schema = {
         "type": "object",
@@ -128,34 +132,6 @@ class QuestionType(Judging, Preparing, Suggesting):
         lines = [{"by": gettext(SUGGESTERS[name]), **said[name]} for name in SUGGESTERS if name in said]
         return {"said": [{key: line[key] for key in ("by", "label", "why")} for line in lines]}
 
-    def parse(self, data: object, item: Item) -> Response:
-        label = data.get("label") if isinstance(data, Mapping) else None
-        if not isinstance(label, str) or label not in LABELS:
-            raise Invalid(
-                [
-                    Problem(
-                        "label",
-                        "no_label",
-                        gettext("Choose one of: {labels}.").format(labels=", ".join(LABELS)),
-                    )
-                ]
-            )
-        unknown = sorted(str(key) for key in data if key != "label") if isinstance(data, Mapping) else []
-        if unknown:
-            raise Invalid(
-                [
-                    Problem(name, "unknown_field", gettext("There is no field {name!r}.").format(name=name))
-                    for name in unknown
-                ]
-            )
-        return Response(label)
-
-    def word(self, response: Response) -> str:
-        return response.label
-
-    def describe(self, response: Response, item: Item) -> list[str]:
-        return [f"{gettext(response.label.capitalize())}: {gettext(LABELS[response.label])}"]
-
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """Of what each suggester called extraction or reasoning, the share that people decided so. (FREB-TQA, table 2)"""
         decided: dict[tuple[str, str], tuple[Item, str]] = {}
@@ -192,32 +168,20 @@ class QuestionType(Judging, Preparing, Suggesting):
         )
         return [Report(gettext("Precision of the suggestions"), columns, tuple(lines), note)]
 
-    def export(
-        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
-        """FREB-TQA's part 1 takes the extraction questions; every decided label stands in `question_type`."""
-        if format == "askew":
-            said = {name: one["label"] for name, one in item.inputs.get("suggestions", {}).items()}
-            yield Exported(
-                self.key, {**askew_record(item.example), "label": response.label, "suggested": said}
-            )
-        if format != "freb_tqa":
-            return
-        example = item.example
-        yield Exported("question_type", {**freb_example(example), "label": CODES[response.label]})
-        if response.label == "extraction":
-            yield Exported("01_str/{reader}_factoid_{split}", freb_example(example))
+    def recorded_beside(self, item: Item) -> Mapping[str, Any]:
+        """What each suggester said."""
+        return {"suggested": {name: one["label"] for name, one in item.inputs.get("suggestions", {}).items()}}
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
-        labels = list(LABELS)
-        right = truth.choices(labels, weights=(45, 50, 3, 2))[0]
-        return {
-            "label": right
-            if rng.random() < accuracy
-            else rng.choice([label for label in labels if label != right])
-        }
+    def export(
+        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """FREB-TQA's part 1 takes the extraction questions; `question_type` has every decided label."""
+        yield from super().export(format, item, response, perturbed)
+        if format == "freb_tqa":
+            record = freb_example(item.example)
+            yield Exported("question_type", {**record, "label": CODES[response.label]})
+            if response.label == "extraction":
+                yield Exported("01_str/{reader}_factoid_{split}", record)
 
 
 def _by_model(answer: Mapping[str, Any]) -> Suggestion:

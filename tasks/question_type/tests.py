@@ -9,8 +9,9 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.writers.freb_tqa import freb_example
+from tasks.common.declared import Label as Response
 from tasks.contract import Accepted, Adjudicate, Answered, Context, Item, Surroundings
-from tasks.question_type.task import Response, task
+from tasks.question_type.task import task
 
 EXAMPLE = Example(
     id="nu-1",

@@ -12,6 +12,7 @@ from tableqa.answers import normal_forms
 from tableqa.language import gettext, gettext_noop
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
+from tasks.common.fields import Cell, Cells, cells_in_order
 from tasks.common.reading import Reading
 from tasks.contract import (
     Exported,
@@ -24,9 +25,7 @@ from tasks.contract import (
     Problem,
 )
 
-Cell = tuple[str, str]
-"""(row id, column id)."""
-
+CELLS = Cells(name="cells")
 FIELDS = {"cells", "unanswerable"}
 LEAST_OVERLAP = 0.5
 PART = "02_rel/{reader}_nonfactoid_{split}"
@@ -54,7 +53,7 @@ class RelevantCells(Judging):
     response_type = Response
     cell_parts = (PART,)
     shows = ("question", "table", "titles", "answers", "context", "history")
-    fields = (Field("cells", "cells"), Field("unanswerable", "flag"))
+    fields = (CELLS, Field("unanswerable", "flag"))
     measures = (
         Measure(
             "cells",
@@ -88,11 +87,8 @@ class RelevantCells(Judging):
     def parse(self, data: object, item: Item) -> Response:
         sent = Reading(data, FIELDS)
         unanswerable = sent.flag("unanswerable")
-        cells: tuple[Cell, ...] = ()
-        try:
-            cells = _cells(sent.data.get("cells", []), item.example.table)
-        except Invalid as invalid:
-            sent.problems += invalid.problems
+        cells, problems = CELLS.read(sent.data.get("cells", []), item)
+        sent.problems += problems
         sent.finish()
         if unanswerable:
             return Response((), True)
@@ -108,7 +104,7 @@ class RelevantCells(Judging):
         return frozenset(response.cells)
 
     def merged(self, responses: Sequence[Response], item: Item, found: Collection[Cell]) -> Response:
-        return Response(_in_order(found, item.example.table), False)
+        return Response(cells_in_order(found, item.example.table), False)
 
     def describe(self, response: Response, item: Item) -> list[str]:
         return (
@@ -130,7 +126,7 @@ class RelevantCells(Judging):
             (gettext("Not needed:"), mine - wanted),
         ):
             if cells:
-                words += [title, *cells_in_words(_in_order(cells, table), table)]
+                words += [title, *cells_in_words(cells_in_order(cells, table), table)]
         return False, words
 
     def export(
@@ -174,41 +170,6 @@ def cells_in_words(cells: Sequence[Cell], table: Table) -> list[str]:
         gettext("Row {value}: {texts}.").format(value=table.row_index(row) + 1, texts=", ".join(texts))
         for row, texts in rows.items()
     ]
-
-
-def _cells(value: object, table: Table) -> tuple[Cell, ...]:
-    """The marked cells in the order of the table, each once."""
-    if not isinstance(value, list) or len(value) > max(1, table.shape[0] * table.shape[1]) * 2:
-        raise Invalid(
-            [Problem("cells", "wrong_type", gettext("Cells must be a list of [row id, column id] pairs."))]
-        )
-    found: set[Cell] = set()
-    problems = []
-    for index, cell in enumerate(value):
-        if (
-            not isinstance(cell, list | tuple)
-            or len(cell) != 2
-            or not all(isinstance(id, str) for id in cell)
-        ):
-            problems.append(
-                Problem(f"cells.{index}", "wrong_type", gettext("A cell must be a pair [row id, column id]."))
-            )
-        elif cell[0] not in table.row_ids or cell[1] not in table.column_ids:
-            message = gettext("The table has no cell {cell}/{cell_2} below its header.").format(
-                cell=cell[0][:40], cell_2=cell[1][:40]
-            )
-            problems.append(Problem(f"cells.{index}", "unknown_cell", message))
-        else:
-            found.add((cell[0], cell[1]))
-    if problems:
-        raise Invalid(problems[:20])
-    return _in_order(found, table)
-
-
-def _in_order(cells: Collection[Cell], table: Table) -> tuple[Cell, ...]:
-    rows = {id: place for place, id in enumerate(table.row_ids)}
-    columns = {id: place for place, id in enumerate(table.column_ids)}
-    return tuple(sorted(cells, key=lambda cell: (rows[cell[0]], columns[cell[1]])))
 
 
 def _with_answer(table: Table, answers: Sequence[str]) -> list[Cell]:

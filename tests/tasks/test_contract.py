@@ -62,8 +62,8 @@ def test_a_kind_is_whole(task: TaskType) -> None:
     assert set(task.shows) <= {*SHOWN, "titles", *inputs}
     assert set(task.needs) <= {field.name for field in fields(Context)}
     jsonschema.Draft202012Validator.check_schema(dict(task.settings_schema))
-    for name in ("form", "response"):
-        assert get_template(f"{task.key}/{name}.html")
+    assert get_template(task.form_template)
+    assert get_template(task.response_template)
     assert {item.variant for item in sample(task)["items"]} == (set(task.variants) or {""})
 
 

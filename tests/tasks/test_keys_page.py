@@ -60,7 +60,7 @@ def keys_of(task: TaskType, item: Item) -> list[tuple[str, str]]:
     assignment: dict[str, Any] = task.presented(item)
     context = {"task": task, "item": item, "assignment": assignment, "data": {}, "table": None, "changes": []}
     form = Form()
-    form.feed(render_to_string(f"{task.key}/form.html", context))
+    form.feed(render_to_string(task.form_template, context))
     return list(dict.fromkeys(form.found))
 
 

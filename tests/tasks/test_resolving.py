@@ -178,7 +178,7 @@ def test_a_rule_that_does_not_hold_is_refused_with_what_would(kind: str, data: A
 
 
 def labels(*said: str) -> list[Any]:
-    from tasks.question_type.task import Response
+    from tasks.common.declared import Label as Response
 
     return [Response(one) for one in said]
 

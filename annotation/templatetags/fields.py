@@ -1,0 +1,19 @@
+"""What a draft or response holds for a declared field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+
+register = template.Library()
+
+
+@register.filter
+def entered(data: Any, name: str) -> str | list[str]:
+    """The value of a field as its inputs have it: a text, or a list of texts; "" where there is none."""
+    value = data.get(name) if isinstance(data, Mapping) else None
+    if isinstance(value, list | tuple):
+        return [str(part) for part in value]
+    return "" if value is None else str(value)

@@ -1,0 +1,166 @@
+"""Task types whose form is declared: labels and ratings share one parser, description, simulation and form."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tableqa.language import gettext
+from tableqa.writers.askew import askew_record
+from tasks.common.fields import Question
+from tasks.common.reading import Reading
+from tasks.contract import Exported, Item, Judging, Nature, Perturbed, Problem
+
+
+class DeclaredTask(Judging):
+    """A judging task type whose `fields` are declared (`tasks.common.fields`).
+
+    The fields give the parser, the description, the simulation, the measures of agreement and, unless the folder has its
+    own, form.html and response.html.
+    """
+
+    fields: ClassVar[tuple[Question, ...]]
+    response_of_fields: ClassVar[str] = "fields/_words.html"
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if not cls.measures and "fields" in cls.__dict__:
+            cls.measures = tuple(measure for one in cls.fields if (measure := one.measure()))
+
+    def asked(self, item: Item) -> Sequence[Question]:
+        """The fields that an item asks for, `when` aside."""
+        return self.fields
+
+    def parse(self, data: object, item: Item) -> Any:
+        sent = Reading(data if isinstance(data, Mapping) else {}, [one.name for one in self.fields])
+        if not isinstance(data, Mapping):
+            message = gettext("The response must be an object.")
+            sent.problems.append(Problem("", "bad_response", message))
+        values = {one.name: one.empty for one in self.fields}
+        for one in self.asked(item):
+            value, problems = one.read(sent.data.get(one.name, one.empty), item)
+            if one.when is None or one.when.holds(values):
+                values[one.name] = value
+                if value == one.empty and not problems and one.is_required(values):
+                    problems = [one.missing()]
+            sent.problems += [self.missing(one, item) if it.code == one.code else it for it in problems]
+        sent.problems += self.unasked(sent.data, item)
+        sent.finish()
+        return self.response_type(**values)
+
+    def missing(self, field: Question, item: Item) -> Problem:
+        """The problem with a required field that is empty or of no use."""
+        return field.missing()
+
+    def unasked(self, data: Mapping[str, Any], item: Item) -> Sequence[Problem]:
+        """Problems with values of fields that the item does not ask for; by default they are ignored."""
+        return ()
+
+    def describe(self, response: Any, item: Item) -> list[str]:
+        values = [(one, getattr(response, one.name)) for one in self.fields]
+        return [line for one, value in values if value != one.empty for line in one.describe(value)]
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        return {
+            one.name: one.simulate(rng, accuracy, truth, self.weights(one, item)) for one in self.asked(item)
+        }
+
+    def weights(self, field: Question, item: Item) -> Sequence[int]:
+        """How often simulated people find each option of a field right."""
+        return field.likely
+
+    @functools.cached_property
+    def form_template(self) -> str:
+        """The folder's own form.html, else the one that the fields make."""
+        return self._own("form") or "fields/form.html"
+
+    @functools.cached_property
+    def response_template(self) -> str:
+        """The folder's own response.html, else the one that the fields make."""
+        return self._own("response") or self.response_of_fields
+
+    def _own(self, name: str) -> str:
+        path = f"{self.key}/{name}.html"
+        return path if (self.folder() / "templates" / path).is_file() else ""
+
+
+@dataclass(frozen=True)
+class Label:
+    """The value of one option."""
+
+    label: str
+
+
+class LabelTask(DeclaredTask):
+    """One label per item: a `Choice` named `label`. The majority of three people decides, by default.
+
+    `recorded` maps labels to what a release writes for them, where that is not the label itself.
+    """
+
+    response_type = Label
+    compares: ClassVar[Nature] = "labels"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "majority"}
+    recorded: ClassVar[Mapping[str, Any]] = {}
+    response_of_fields = "fields/_label.html"
+
+    def word(self, response: Any) -> str:
+        return str(response.label)
+
+    def describe(self, response: Any, item: Item) -> list[str]:
+        return [line for one in self.fields for line in one.describe(response.label)]
+
+    def export(
+        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """Askew's own form: the example with its label and what `recorded_beside` adds."""
+        if format == "askew":
+            label = self.recorded.get(response.label, response.label)
+            yield Exported(
+                self.key, {**askew_record(item.example), "label": label, **self.recorded_beside(item)}
+            )
+
+    def recorded_beside(self, item: Item) -> Mapping[str, Any]:
+        """What a record of a release holds of the item beside the label."""
+        return {}
+
+
+class RatingTask(DeclaredTask):
+    """Scores of one item: every field is a `Scale`. The mean of all people decides, by default.
+
+    In practice, one step beside the expected score is near enough.
+    """
+
+    compares: ClassVar[Nature] = "scales"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "mean"}
+    response_of_fields = "fields/_scores.html"
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The names of the scales."""
+        return tuple(one.name for one in self.fields)
+
+    def scores(self, response: Any) -> Mapping[str, int | float | None]:
+        return {name: getattr(response, name) for name in self.dimensions}
+
+    def merged(self, responses: Sequence[Any], item: Item, found: Mapping[str, float]) -> Any:
+        return self.response_type(**found)
+
+    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool, list[str]]:
+        """One step beside the expected score is near enough: people of the paper were not closer."""
+        lines, apart = [], []
+        for field in self.fields:
+            own, wanted = getattr(response, field.name), getattr(expected, field.name)
+            apart.append(abs(own - wanted))
+            if own != wanted:
+                near = gettext(" Close enough.") if apart[-1] == 1 else ""
+                lines.append(
+                    gettext("{label}: your score {score}, expected {expected}.{near}").format(
+                        label=gettext(field.label), score=own, expected=wanted, near=near
+                    )
+                )
+        return all(steps <= 1 for steps in apart), lines

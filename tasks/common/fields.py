@@ -1,0 +1,318 @@
+"""Declared input fields: one declaration gives the form, the parser, the description and the simulation of a field.
+
+A field is data. A module declares it in Python; values that come from elsewhere (YAML, JSON) fit the same classes.
+"""
+
+from __future__ import annotations
+
+import operator
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from tableqa import Table
+from tableqa.language import gettext
+from tasks.common.reading import LONGEST_TEXT
+from tasks.common.scales import HIGHEST, LOWEST, score
+from tasks.contract import Field, Item, Measure, Problem
+
+OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "contains": lambda value, member: member in value,
+}
+Cell = tuple[str, str]
+"""(row id, column id)."""
+Read = tuple[Any, list[Problem]]
+"""The value of a field as far as it is readable, and what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class When:
+    """A condition on another field of the response: its name, one of `OPERATORS` and a value."""
+
+    field: str
+    operator: str
+    value: str | int
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """Whether it holds for the values of a response; not if the other field is empty or of another type."""
+        try:
+            return OPERATORS[self.operator](values.get(self.field), self.value)
+        except TypeError:
+            return False
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a choice. `help` is a sentence for the form, `meaning` the same where the form is not in view.
+
+    Defaults: the title is the value, the meaning is the help, and the shortcut `key` is the number of the option.
+    """
+
+    value: str
+    title: str = ""
+    help: str = ""
+    meaning: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Field):
+    """A declared field of a form.
+
+    label     its name, as a noun
+    legend    the question above its input; by default the label
+    help      a sentence below the legend
+    options   what a choice or scale offers
+    required  what the page says while the field is empty; "" for an optional field
+    needed    the field is required only under this condition
+    when      the field is asked only under this condition; otherwise its value is empty
+    code      of the problem with an empty field; by default `no_NAME`
+    key       the shortcut of the field itself
+    likely    how often simulated people find each option right, as weights; by default equally often
+    """
+
+    label: str = ""
+    legend: str = ""
+    help: str = ""
+    options: tuple[Option, ...] = ()
+    required: str = ""
+    needed: When | None = None
+    when: When | None = None
+    code: str = ""
+    key: str = ""
+    likely: tuple[int, ...] = ()
+
+    template: ClassVar[str] = ""
+    empty: ClassVar[Any] = ""
+    """The value of the field where nothing was entered."""
+
+    def __post_init__(self) -> None:
+        label = self.label or self.name.replace("_", " ").capitalize()
+        options = tuple(
+            Option(
+                one.value,
+                one.title or one.value.capitalize(),
+                one.help,
+                one.meaning or one.help,
+                one.key or str(number),
+            )
+            for number, one in enumerate(self.options, start=1)
+        )
+        for name, value in {
+            "label": label,
+            "legend": self.legend or label,
+            "code": self.code or f"no_{self.name}",
+            "options": options,
+            "choices": tuple((one.value, one.help or one.title) for one in options),
+        }.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values of all options, in their order."""
+        return tuple(one.value for one in self.options)
+
+    def option(self, value: str) -> Option:
+        """The option with this value. Raises StopIteration."""
+        return next(one for one in self.options if one.value == value)
+
+    def read(self, value: object, item: Item) -> Read:
+        """The value that was sent, as far as it is readable."""
+        raise NotImplementedError
+
+    def missing(self) -> Problem:
+        """The problem with a required field that is empty."""
+        return Problem(self.name, self.code, gettext(self.required))
+
+    def is_required(self, values: Mapping[str, Any]) -> bool:
+        """Whether the field must not be empty beside the values of the fields before it."""
+        return bool(self.required) and (self.needed is None or self.needed.holds(values))
+
+    def describe(self, value: Any) -> list[str]:
+        """A value that is not empty, as sentences."""
+        return [f"{gettext(self.label)}: {value}"]
+
+    def measure(self) -> Measure | None:
+        """What agreement is computed on by default."""
+        return None
+
+    def simulate(
+        self, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> Any:
+        """The value that a simulated person enters; `likely` as in the declaration."""
+        return self.empty
+
+    def value_in(self, response: Any) -> Any:
+        """The value of the field in a response."""
+        return getattr(response, self.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Question):
+    """One of several options."""
+
+    kind: Literal["choice"] = "choice"
+    template = "fields/_choice.html"
+
+    def read(self, value: object, item: Item) -> Read:
+        return (value, []) if isinstance(value, str) and value in self.values else ("", [self.missing()])
+
+    def missing(self) -> Problem:
+        labels = ", ".join(self.values)
+        return Problem(self.name, self.code, gettext("Choose one of: {labels}.").format(labels=labels))
+
+    def describe(self, value: str) -> list[str]:
+        return in_words([self.option(value)])
+
+    def simulate(
+        self, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> str:
+        right = truth.choices(self.values, weights=likely or None)[0]
+        return right if rng.random() < accuracy else rng.choice([one for one in self.values if one != right])
+
+    def measure(self) -> Measure:
+        return Measure(self.name, "nominal", self.value_in, order=self.values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiChoice(Question):
+    """Any of several options. `unknown` and `malformed` are codes: a value that is no option, and no list of options."""
+
+    kind: Literal["choices"] = "choices"
+    unknown: str = "unknown_option"
+    malformed: str = "wrong_type"
+    template = "fields/_choices.html"
+    empty = ()
+
+    def read(self, value: object, item: Item) -> Read:
+        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+            return (), [Problem(self.name, self.malformed, gettext("This must be a list of options."))]
+        message, options = (
+            gettext("There is no option {option!r}. Available: {options}."),
+            ", ".join(self.values),
+        )
+        return self.in_order(value), [
+            Problem(self.name, self.unknown, message.format(option=one, options=options))
+            for one in value
+            if one not in self.values
+        ]
+
+    def in_order(self, values: Collection[str]) -> tuple[str, ...]:
+        """Options in the order of the form, each once."""
+        return tuple(value for value in self.values if value in values)
+
+    def describe(self, value: Sequence[str]) -> list[str]:
+        return in_words([self.option(one) for one in value])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale(Question):
+    """A whole number from `lowest` to `highest`; `ends` names both ends."""
+
+    kind: Literal["choice"] = "choice"
+    lowest: int = LOWEST
+    highest: int = HIGHEST
+    ends: tuple[str, str] = ("", "")
+    code: str = "no_score"
+    template = "fields/_scale.html"
+    empty = None
+
+    def __post_init__(self) -> None:
+        steps = map(str, range(self.lowest, self.highest + 1))
+        object.__setattr__(self, "options", tuple(Option(step, key=step) for step in steps))
+        super().__post_init__()
+
+    def read(self, value: object, item: Item) -> Read:
+        number = score(value, self.lowest, self.highest)
+        return number, [] if number is not None else [self.missing()]
+
+    def missing(self) -> Problem:
+        message = gettext("Rate the {name} from {lowest} to {highest}.")
+        return Problem(
+            self.name,
+            self.code,
+            message.format(name=self.name, lowest=self.lowest, highest=self.highest),
+        )
+
+    def describe(self, value: float) -> list[str]:
+        message = gettext("{label}: {score:g} of {highest}.")
+        return [message.format(label=gettext(self.label), score=value, highest=self.highest)]
+
+    def simulate(
+        self, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> int:
+        right = truth.choices(self.values, weights=likely or None)[0]
+        return int(right if rng.random() < accuracy else rng.choice(self.values))
+
+    def measure(self) -> Measure:
+        statistics = ("krippendorff_alpha", "krippendorff_alpha_interval")
+        return Measure(self.name, "ordinal", self.value_in, statistics=statistics)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Question):
+    """A text of at most `longest` characters."""
+
+    kind: Literal["text"] = "text"
+    longest: int = LONGEST_TEXT
+    template = "fields/_text.html"
+
+    def read(self, value: object, item: Item) -> Read:
+        if isinstance(value, str) and len(value) <= self.longest:
+            return value.strip(), []
+        message = gettext("This must be a text of at most {longest_text} characters.")
+        return "", [Problem(self.name, "wrong_type", message.format(longest_text=self.longest))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells(Question):
+    """Cells of the body of the table: [[row id, column id], ...], in the order of the table."""
+
+    kind: Literal["cells"] = "cells"
+    template = "fields/_cells.html"
+    empty = ()
+
+    def read(self, value: object, item: Item) -> Read:
+        table = item.example.table
+        most = max(1, table.shape[0] * table.shape[1]) * 2
+        if not isinstance(value, list | tuple) or len(value) > most:
+            message = gettext("Cells must be a list of [row id, column id] pairs.")
+            return (), [Problem(self.name, "wrong_type", message)]
+        cells: set[Cell] = set()
+        problems = []
+        for index, cell in enumerate(value):
+            path = f"{self.name}.{index}"
+            pair = isinstance(cell, list | tuple) and len(cell) == 2
+            if not pair or not all(isinstance(id, str) for id in cell):
+                message = gettext("A cell must be a pair [row id, column id].")
+                problems.append(Problem(path, "wrong_type", message))
+            elif cell[0] not in table.row_ids or cell[1] not in table.column_ids:
+                message = gettext("The table has no cell {cell}/{cell_2} below its header.").format(
+                    cell=cell[0][:40], cell_2=cell[1][:40]
+                )
+                problems.append(Problem(path, "unknown_cell", message))
+            else:
+                cells.add((cell[0], cell[1]))
+        return cells_in_order(cells, table), problems[:20]
+
+
+def in_words(options: Sequence[Option]) -> list[str]:
+    """Options in the reader's language: the title, and the meaning if there is one."""
+    return [
+        f"{gettext(one.title)}: {gettext(one.meaning)}" if one.meaning else gettext(one.title)
+        for one in options
+    ]
+
+
+def cells_in_order(cells: Collection[Cell], table: Table) -> tuple[Cell, ...]:
+    """Cells in the order of the table, row by row."""
+    rows = {id: place for place, id in enumerate(table.row_ids)}
+    columns = {id: place for place, id in enumerate(table.column_ids)}
+    return tuple(sorted(cells, key=lambda cell: (rows[cell[0]], columns[cell[1]])))

@@ -1,0 +1,156 @@
+"""A declared field reads what its form sends, refuses everything else, and is asked only under its condition."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, ClassVar
+
+import pytest
+from django.template.loader import render_to_string
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tableqa import Example, Table
+from tasks.common.declared import DeclaredTask, LabelTask, RatingTask
+from tasks.common.fields import OPERATORS, Cells, Choice, MultiChoice, Option, Question, Scale, Text, When
+from tasks.contract import Invalid, Item, Problem, task_types
+
+FILMS = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
+ITEM = Item(Example("e-1", "which film is older?", FILMS, ["Alien"]))
+LEVEL = Choice(
+    name="level", options=(Option("easy"), Option("hard", help="It takes paper.")), required="Choose."
+)
+REASONS = MultiChoice(
+    name="reasons",
+    options=(Option("long"), Option("wide", key="w")),
+    required="Say why.",
+    when=When("level", "==", "hard"),
+)
+QUALITY = Scale(name="quality", lowest=0, highest=10, required="Rate it.")
+NOTE = Text(name="note", longest=5, required="Write a note.", needed=When("reasons", "contains", "wide"))
+CELLS = Cells(name="cells")
+JSON: Any = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 12)
+    | st.text(max_size=3)
+    | st.sampled_from(["easy", "long", "r0"]),
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(st.text(max_size=3), parts, max_size=2),
+    max_leaves=5,
+)
+
+
+class Reading(DeclaredTask):
+    """All sorts of fields in one form."""
+
+    key, title = "reading", "Reading"
+    fields: ClassVar[tuple[Question, ...]] = (LEVEL, REASONS, QUALITY, NOTE, CELLS)
+    response_type = dict
+
+
+def parsed(**data: Any) -> dict[str, Any]:
+    return dict(Reading().parse({"level": "easy", "quality": 3, **data}, ITEM))
+
+
+def codes(**data: Any) -> list[str]:
+    with pytest.raises(Invalid) as invalid:
+        parsed(**data)
+    return [problem.code for problem in invalid.value.problems]
+
+
+@given(
+    data=st.dictionaries(st.sampled_from(["level", "reasons", "quality", "note", "cells", "x"]), JSON) | JSON
+)
+def test_whatever_is_sent_is_read_or_refused(data: Any) -> None:
+    try:
+        response = Reading().parse(data, ITEM)
+    except Invalid as invalid:
+        assert all(problem.message for problem in invalid.problems)  # noqa: PT017
+    else:
+        assert (
+            Reading().parse(
+                {
+                    name: list(value) if isinstance(value, tuple) else value
+                    for name, value in response.items()
+                },
+                ITEM,
+            )
+            == response
+        )
+
+
+@given(value=JSON, symbol=st.sampled_from(list(OPERATORS)), wanted=st.integers() | st.text(max_size=3))
+def test_a_condition_holds_or_not_and_never_fails(value: Any, symbol: str, wanted: int | str) -> None:
+    assert When("x", symbol, wanted).holds({"x": value}) in (True, False)
+
+
+def test_a_field_is_asked_only_under_its_condition() -> None:
+    assert parsed(reasons=["long"])["reasons"] == ()
+    assert parsed(level="hard", reasons=["long", "long"])["reasons"] == ("long",)
+    assert codes(level="hard") == ["no_reasons"]
+
+
+def test_a_field_is_required_only_under_its_condition() -> None:
+    assert parsed(level="hard", reasons=["long"])["note"] == ""
+    assert codes(level="hard", reasons=["wide"]) == ["no_note"]
+    assert parsed(level="hard", reasons=["wide"], note=" a ")["note"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ({"level": "none"}, ["no_level"]),
+        ({"level": "hard", "reasons": ["high"]}, ["unknown_option"]),
+        ({"level": "hard", "reasons": "long"}, ["wrong_type"]),
+        ({"quality": 11}, ["no_score"]),
+        ({"quality": True}, ["no_score"]),
+        ({"note": "too long"}, ["wrong_type"]),
+        ({"cells": [["r0"]]}, ["wrong_type"]),
+        ({"cells": [["r9", "c0"]]}, ["unknown_cell"]),
+        ({"other": 1}, ["unknown_field"]),
+    ],
+)
+def test_a_wrong_value_is_refused_with_a_code(sent: dict[str, Any], expected: list[str]) -> None:
+    assert codes(**sent) == expected
+
+
+def test_cells_are_in_the_order_of_the_table() -> None:
+    assert parsed(cells=[["r1", "c0"], ["r0", "c1"], ["r1", "c0"]])["cells"] == (("r0", "c1"), ("r1", "c0"))
+
+
+def test_the_form_has_an_input_for_each_field() -> None:
+    page = render_to_string(
+        Reading().form_template,
+        {"task": Reading(), "data": {"level": "hard", "cells": []}, "assignment": {"shows": {}}},
+    )
+    for field in Reading.fields:
+        assert f'data-field="{field.name}"' in page
+    assert page.count(" checked") == 1
+    assert 'data-key="w"' in page
+
+
+def test_simulated_people_are_right_as_often_as_they_should() -> None:
+    right = [
+        LEVEL.simulate(random.Random(seed), 0.8, random.Random("truth"), (1, 0)) == "easy"
+        for seed in range(500)
+    ]
+    assert 0.74 < sum(right) / len(right) < 0.86
+
+
+def test_a_subclass_can_word_what_is_missing() -> None:
+    class Worded(Reading):
+        def missing(self, field: Question, item: Item) -> Problem:
+            return Problem(field.name, field.code, f"{field.label} of {item.example.id}")
+
+    with pytest.raises(Invalid, match="Level of e-1"):
+        Worded().parse({"quality": 1}, ITEM)
+
+
+def test_labels_and_ratings_declare_their_fields() -> None:
+    """Agreement follows from the declaration."""
+    labels = [task for task in task_types().values() if isinstance(task, LabelTask)]
+    ratings = [task for task in task_types().values() if isinstance(task, RatingTask)]
+    assert labels
+    assert ratings
+    for task in (*labels, *ratings):
+        assert [measure.name for measure in task.measures] == [field.name for field in task.fields]
