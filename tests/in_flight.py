@@ -33,6 +33,11 @@ class InFlight:
                 _count -= 1
 
 
+def count() -> int:
+    """Requests that are under way."""
+    return _count
+
+
 def wait_until_quiet(seconds: float = 10.0, quiet: float = 0.15) -> None:
     """Return once no request has been under way for `quiet` seconds; after `seconds` in any case."""
     until, since = time.monotonic() + seconds, time.monotonic()

@@ -9,11 +9,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from tests.waiting import wait_until
 
 # Nothing here outlives the run, so nothing is worth waiting for the disk.
 QUICK = [
@@ -115,12 +116,15 @@ def within_reach(binaries: Path, home: Path, owner: dict[str, Any]) -> Path:
 def wait_until_it_answers(server: subprocess.Popen[bytes], home: Path) -> None:
     import psycopg2
 
-    for _ in range(200):
+    def answers_or_ended() -> bool:
         try:
             psycopg2.connect(host=str(home), user="postgres", dbname="postgres").close()
-            return
+            return True
         except psycopg2.OperationalError:
-            if server.poll() is not None:
-                break
-            time.sleep(0.05)
+            return server.poll() is not None
+
+    with suppress(AssertionError):
+        wait_until(answers_or_ended, seconds=20)
+        if server.poll() is None:
+            return
     raise RuntimeError(f"PostgreSQL did not start:\n{(home / 'log').read_text()}")

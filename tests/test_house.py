@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 import os
@@ -11,10 +12,10 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
+from typing import ClassVar
 
 import hypothesis
 import pytest
@@ -24,6 +25,7 @@ from django.db.migrations.executor import MigrationExecutor
 from annotation import immutable
 from tests.plugin import ALL_EXAMPLES, EXAMPLES, chromium
 from tests.temp_postgres import temporary_postgres
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -313,10 +315,8 @@ class TestTheHousehold:
                 lambda: (tmp_path / "child").exists() and (tmp_path / "child").read_text() != ""
             )
 
-        deadline = time.monotonic() + 10
-        while is_alive(int((tmp_path / "child").read_text())) and time.monotonic() < deadline:
-            time.sleep(0.01)  # the signal is sent; it dies when the machine gets round to it
-        assert not is_alive(int((tmp_path / "child").read_text()))
+        child = int((tmp_path / "child").read_text())
+        wait_until(lambda: not is_alive(child), "the child is dead", 10)
 
     def test_what_a_step_prints_is_handed_on(self, household):
         with household:
@@ -496,3 +496,57 @@ class TestTheTiers:
     def test_what_is_named_runs_as_it_is_asked_for_on_both_databases(self, run):
         assert run.test_passes(["-k", "queue", "-x"]) == (["-k", "queue", "-x"], ["-k", "queue", "-x"])
         assert run.test_passes(["--quick", "tests/tasks"]) == (["--quick", "tests/tasks"], None)
+
+
+class TestNoTestSleeps:
+    """A pause is too short on a busy machine and too long on all others: a test waits for what is to happen."""
+
+    MAY: ClassVar = {
+        "tests/waiting.py": "looks again and again for an event",
+        "tests/in_flight.py": "looks whether the server is quiet",
+        "tests/predictor/echo.py": "is a slow model",
+        "tests/operations/slow.py": "is a slow job",
+        "tests/faults/faults.py": "lets people work between two faults",
+        "tests/faults/line.py": "is a slow line",
+        "tests/faults/people.py": "is people, who think",
+        "tests/faults/postgres.py": "looks for processes of another program",
+        "tests/faults/site.py": "looks for processes of another program",
+    }
+
+    def test_in_no_file_of_the_suite(self):
+        files = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("tasks/*/tests.py")]
+        sleeping = {
+            f"{file.relative_to(ROOT)}:{node.lineno}"
+            for file in files
+            if str(file.relative_to(ROOT)) not in self.MAY
+            and re.search(r"\b(sleep|wait_for_timeout)\(", file.read_text())
+            for node in ast.walk(ast.parse(file.read_text()))
+            if isinstance(node, ast.Call) and self.sleeps(node)
+        }
+
+        assert sleeping == set()
+
+    def test_what_may_is_still_there(self):
+        assert all((ROOT / name).exists() for name in self.MAY)
+
+    @pytest.mark.parametrize(
+        ("code", "sleeps"),
+        [
+            ("time.sleep(1)", True),
+            ("asyncio.sleep(0.1)", True),
+            ("asyncio.sleep(0)", False),
+            ("page.wait_for_timeout(300)", True),
+            ("sleep(seconds)", True),
+            ("page.wait_for_url('/')", False),
+        ],
+    )
+    def test_a_pause_is_recognised(self, code, sleeps):
+        (statement,) = ast.parse(code).body
+
+        assert self.sleeps(statement.value) == sleeps
+
+    @staticmethod
+    def sleeps(call: ast.Call) -> bool:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        gives_way = bool(call.args) and isinstance(call.args[0], ast.Constant) and call.args[0].value == 0
+        return name in ("sleep", "wait_for_timeout") and not gives_way

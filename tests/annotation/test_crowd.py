@@ -10,7 +10,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -41,6 +40,7 @@ from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.roles import Role
 from tests.annotation.cast import NOON, World
+from tests.waiting import listens, wait_until
 
 PID = "5f9d1c0prolificid77"
 QUERY = {"PROLIFIC_PID": PID, "STUDY_ID": "study-secret-31", "SESSION_ID": "session-secret-62"}
@@ -508,19 +508,14 @@ class TestNeverLogged:
             text=True,
         )
         try:
-            answered = 0
-            for _ in range(240):
-                try:
-                    connection_ = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-                    connection_.request(
-                        "GET",
-                        f"/crowd/somewhere/?{urlencode(QUERY)}",
-                        headers={"Referer": f"http://127.0.0.1:{port}/crowd/other/?{urlencode(QUERY)}"},
-                    )
-                    answered = connection_.getresponse().status
-                    break
-                except OSError:
-                    time.sleep(0.25)
+            wait_until(lambda: listens(port), "the server listens", 60)
+            connection_ = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            connection_.request(
+                "GET",
+                f"/crowd/somewhere/?{urlencode(QUERY)}",
+                headers={"Referer": f"http://127.0.0.1:{port}/crowd/other/?{urlencode(QUERY)}"},
+            )
+            answered = connection_.getresponse().status
         finally:
             server.terminate()
             said = server.communicate(timeout=60)[0]

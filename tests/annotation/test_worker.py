@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from predictor import client, listing
 from tests.annotation.cast import NOON, make_world
 from tests.annotation.test_predicting import REWORDED, knows_the_word_come, take
 from tests.predictor.scripted import hung_socket, scripted
+from tests.waiting import wait_until
 
 
 def test_a_database_that_is_locked_for_long_does_not_end_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,30 +90,25 @@ def test_a_hung_language_model_holds_up_neither_decisions_nor_other_models(
         main = worker.Hand("default", 0.05)
         hands.append(main)
         main.start()
-        _until(lambda: bool(connected), 5)
-        _until(lambda: Job.objects.get(pk=resolving.pk).state == "done", 3)
-        _until(lambda: Try.objects.filter(predictor="small", answered_at__isnull=False).exists(), 3)
+        wait_until(lambda: bool(connected), seconds=5)
+        wait_until(lambda: Job.objects.get(pk=resolving.pk).state == "done", seconds=3)
+        wait_until(
+            lambda: Try.objects.filter(predictor="small", answered_at__isnull=False).exists(), seconds=3
+        )
         others = time.monotonic() - began
         hung = Job.objects.get(kind="predictions", ids={"batch": batches["llm"].pk})
         assert hung.state == "running", "the hung model is still being asked while the others are done"
         assert others < 5
-        _until(lambda: Job.objects.get(pk=hung.pk).state == "done", 12)
+        wait_until(lambda: Job.objects.get(pk=hung.pk).state == "done", seconds=12)
         assert Job.objects.get(pk=hung.pk).result["left"] == 1
         assert time.monotonic() - began < 10, "its time passes once"
         assert len(connected) == 1
-        _until(lambda: all(job.state == "done" for job in Job.objects.all()), 5)
+        wait_until(lambda: all(job.state == "done" for job in Job.objects.all()), "all jobs are done", 5)
         predicting.fill(batch=batches["llm"], now=now)
         assert len(connected) == 1, "and then it is left alone for a while"
     listing._resting.clear()
     client.connect(server.entry).close()
     client._connected.cache_clear()
-
-
-def _until(true: Callable[[], bool], seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, f"not within {seconds} seconds"
-        time.sleep(0.05)
 
 
 @pytest.mark.django_db

@@ -24,7 +24,7 @@ from tests.annotation.role_table import API, PAGES, Things
 from tests.annotation.test_role_table import undone
 from tests.attacks.payloads import MARK, PAYLOADS, SHORT
 from tests.attacks.poisoned import poisoned_world
-from tests.browser.pages import signed_in, takes_keys
+from tests.browser.pages import passes, signed_in, takes_keys
 
 NewContext = Callable[..., BrowserContext]
 RUNS = ("href", "src", "action", "formaction", "data", "srcdoc", "xlink:href")
@@ -381,6 +381,7 @@ def test_in_a_browser_a_poisoned_table_is_drawn_as_text_and_worked_at(
     page = context.new_page()
     page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
     takes_keys(page)
+    page.clock.install()
     cells = page.get_by_role("gridcell")
     expect(cells.first).to_be_visible()
     wrong: list[str] = []
@@ -392,7 +393,7 @@ def test_in_a_browser_a_poisoned_table_is_drawn_as_text_and_worked_at(
         page.keyboard.press("Enter")
         wrong += page.evaluate(LOOKS)
         page.keyboard.press("ArrowDown")
-    page.wait_for_timeout(600)  # the draft is saved, and its answer shown
+    passes(page, 600)  # the draft is saved, and its answer shown
     wrong += page.evaluate(LOOKS)
     page.reload()
     takes_keys(page)

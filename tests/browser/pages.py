@@ -12,6 +12,8 @@ from django.test import Client
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.models import Batch, Person
+from tests import in_flight
+from tests.waiting import wait_until
 
 TIMEOUT = 15.0
 """Seconds; a shared machine is slow now and then."""
@@ -48,6 +50,18 @@ def annotating(
     return page
 
 
+def passes(page: Page, milliseconds: int) -> None:
+    """Let time pass for the timers of the page, of which `page.clock.install()` has been told, and what they cause."""
+    page.clock.run_for(milliseconds)
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    """Return once the page has drawn what is decided, and the server has answered what was asked."""
+    wait_until(lambda: not in_flight.count(), "the server has answered")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+
+
 def intercept(page: Page, pattern: str, handler: Callable[[Route], Any], **more: Any) -> None:
     """`page.route`, in force at return also on a page that is loaded: Chromium says so a moment before it is.
 
@@ -71,6 +85,13 @@ def intercept(page: Page, pattern: str, handler: Callable[[Route], Any], **more:
 _PROBE = re.compile(r"/healthz\?probe$")
 
 
+class _PassedOn(list[Route]):
+    """Takes routes and lets them go."""
+
+    def append(self, route: Route) -> None:
+        route.continue_()
+
+
 class HeldRequests:
     """Requests of a page that wait until the test lets them be answered or fail."""
 
@@ -86,6 +107,12 @@ class HeldRequests:
             assert time.monotonic() < deadline, "no request to hold"
             self.page.evaluate("null")  # takes in what the browser has sent meanwhile
         return self.routes.pop(0)
+
+    def let_go(self) -> None:
+        """Those that are held are answered, and those that come."""
+        held, self.routes = self.routes, _PassedOn()
+        for route in held:
+            route.continue_()
 
     def answer(self) -> None:
         self.take().continue_()

@@ -15,7 +15,7 @@ from annotation import doctor
 from annotation.journeys import assigning
 from annotation.models import Annotation, Batch, Draft
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import HeldRequests, annotating, intercept, takes_keys
+from tests.browser.pages import HeldRequests, annotating, intercept, passes, takes_keys
 from tests.browser.test_road import AXE
 
 
@@ -85,13 +85,14 @@ def test_after_a_reload_every_change_can_still_be_taken_back_and_undone(
 ) -> None:
     world = make_world(tmp_path)
     page = adas_page(world, new_context, live_server.url, world.batch("value_change", variant="answer_stays"))
+    page.clock.install()
     for row, text in (("r0", "171"), ("r1", "118")):
         page.locator(f"[data-row={row}] [data-column=c2]").click()
         page.keyboard.type(text)
         page.keyboard.press("Enter")
     expect(page.locator("[data-changes] li")).to_have_count(2)
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
-    page.wait_for_timeout(600)
+    passes(page, 600)
     page.reload()
     expect(page.locator("[data-changes] button")).to_have_count(2)
     page.locator("[data-row=r0] [data-column=c0]").click()

@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotation.models import Annotation, Draft
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, intercept, signed_in, takes_keys
+from tests.browser.pages import annotating, intercept, passes, settled, signed_in, takes_keys
 from tests.tasks.test_contract import KINDS
 
 AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -173,6 +173,7 @@ def test_a_message_about_the_previous_item_stays_until_something_is_entered(
 ) -> None:
     batch = world.batch("value_change", variant="answer_stays")
     page = annotating(new_context, live_server.url, world.ada, batch, viewport=DESK)
+    page.clock.install()
     first = question(page)
     said = page.locator("[data-announce]")
     page.locator("[data-row=r1] [data-column=c2]").click()
@@ -184,7 +185,7 @@ def test_a_message_about_the_previous_item_stays_until_something_is_entered(
     second = question(page)
     expect(said).to_have_text(f"Previous item submitted. Question: {second}")
     expect(page.locator("[data-saved]")).to_have_text("Previous item submitted.")
-    page.wait_for_timeout(800)
+    passes(page, 800)
     expect(said).to_have_text(f"Previous item submitted. Question: {second}")
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet")
@@ -200,6 +201,7 @@ def test_what_holds_is_read_out_once_and_again_only_when_it_is_otherwise(
 ) -> None:
     batch = world.batch("value_change", variant="answer_stays")
     page = annotating(new_context, live_server.url, world.ada, batch, viewport=DESK)
+    page.clock.install()
     page.evaluate("""() => {
         window.said = [];
         const place = document.querySelector("[data-announce]");
@@ -210,7 +212,7 @@ def test_what_holds_is_read_out_once_and_again_only_when_it_is_otherwise(
         page.locator(f"[data-row={row}] [data-column=c2]").click()
         page.keyboard.type(text)
         page.keyboard.press("Enter")
-        page.wait_for_timeout(1500)
+        passes(page, 1500)
     assert len([words for words in page.evaluate("window.said") if "The table is changed: OK" in words]) == 1
     page.locator("[data-row=r0] [data-column=c2]").click()
     page.keyboard.type("171")
@@ -350,6 +352,7 @@ def test_keys_can_be_moved_and_switched_off_and_stay_so(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1), viewport=DESK)
+    page.clock.install()
     first = question(page)
     page.keyboard.press("?")
     page.get_by_role("button", name="Change the shortcut for Extraction").press("Enter")
@@ -359,7 +362,7 @@ def test_keys_can_be_moved_and_switched_off_and_stay_so(
     takes_keys(page)
     expect(page.locator("kbd[data-shortcut='label:extraction']")).to_have_text("E")
     page.keyboard.press("1")
-    page.wait_for_timeout(300)
+    passes(page, 300)
     assert question(page) == first
     page.keyboard.press("e")
     expect(page.locator(".question")).not_to_have_text(first)
@@ -371,7 +374,7 @@ def test_keys_can_be_moved_and_switched_off_and_stay_so(
     takes_keys(page)
     for key in ("e", "2", "s", "i", "?"):
         page.keyboard.press(key)
-    page.wait_for_timeout(300)
+    passes(page, 300)
     assert question(page) == second
     expect(page.locator("dialog[open], details.pop[open]")).to_have_count(0)
     expect(page.locator("kbd[data-shortcut='label:reasoning']")).to_be_hidden()
@@ -427,7 +430,7 @@ def test_the_page_of_every_kind_can_be_used_by_everybody(
     for task in KINDS:
         page.goto(f"{live_server.url}/projects/films/practice/{task.key}/")
         takes_keys(page)
-        page.wait_for_timeout(200)
+        settled(page)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), task.key
         submit = page.locator(".actions button[value=submit]")
         submit.scroll_into_view_if_needed()

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.models import Annotation, Assignment, Batch, Flag
 from annotation.quality import guidance
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
-from tests.browser.pages import annotating, intercept, takes_keys
+from tests.browser.pages import HeldRequests, annotating, passes, takes_keys
 from tests.browser.test_kinds_cells import questions
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -65,17 +65,18 @@ def test_nobody_skips_without_a_reason_of_their_own(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
+    page.clock.install()
     first = page.locator(".question").inner_text()
     page.keyboard.press("s")
     expect(page.locator("[name=skip_reason]:checked")).to_have_count(0)
     for key in ("Enter", "Control+Enter", "7"):
         page.keyboard.press(key)
     expect(page.locator("[data-notices]")).to_contain_text("Choose or write a reason")
-    page.wait_for_timeout(300)
+    passes(page, 300)
     expect(page.locator(".question")).to_have_text(first)
     page.locator("details[data-panel=skip] legend").click()  # the words of the panel are part of it
     page.keyboard.press("Enter")
-    page.wait_for_timeout(300)
+    passes(page, 300)
     assert not Annotation.objects.exists()
     page.locator("[name=skip_other]").fill("1 table is 2 tables.")
     page.locator("details[data-panel=skip] legend").click()
@@ -213,6 +214,7 @@ def test_an_answer_about_what_was_there_before_is_told_to_nobody(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, changes(world))
+    page.clock.install()
     answers = page.locator("[data-field=answers]")
     expect(page.get_by_role("radiogroup")).to_be_focused()
     page.evaluate(
@@ -223,21 +225,19 @@ def test_an_answer_about_what_was_there_before_is_told_to_nobody(
         }"""
     )
 
-    def slowly(route: Route) -> None:
-        answer = route.fetch()
-        page.wait_for_timeout(500)
-        route.fulfill(response=answer)
-
     page.keyboard.press("1")
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
-    intercept(page, "**/draft/", slowly)
-    with page.expect_request("**/draft/"):
-        write(page, "$110")
+    held = HeldRequests(page, "**/draft/")
+    write(page, "$110")
+    before = held.take()
+    answer = before.fetch()
     page.keyboard.press("Escape")
     page.keyboard.press("m")
     page.keyboard.press("n")  # while the answer of the program is on its way
     expect(page.get_by_role("radio", name="None of these")).to_be_checked()
-    page.wait_for_timeout(2500)
+    before.fulfill(response=answer)
+    held.let_go()
+    passes(page, 2500)
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
     expect(answers).to_have_value("")
     assert page.evaluate("() => window.filled") == []
@@ -247,6 +247,7 @@ def test_an_answer_that_somebody_typed_stays_whatever_the_program_gives(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, changes(world))
+    page.clock.install()
     answers = page.locator("[data-field=answers]")
     expect(page.get_by_role("radiogroup")).to_be_focused()
     page.keyboard.press("1")
@@ -261,7 +262,7 @@ def test_an_answer_that_somebody_typed_stays_whatever_the_program_gives(
     page.keyboard.press("Control+z")
     page.keyboard.press("Control+z")
     expect(page.locator("[data-changes] li")).to_have_count(0)
-    page.wait_for_timeout(600)
+    passes(page, 600)
     expect(answers).to_have_value("28")
 
 
@@ -465,13 +466,14 @@ def test_nothing_that_the_table_said_of_one_item_stands_there_with_the_next(
 ) -> None:
     batch = world.batch("relevant_cells", sources=[world.import_written(*questions())])
     page = annotating(new_context, live_server.url, world.ada, batch)
+    page.clock.install()
     first = page.locator(".question").inner_text()
     for key in ("ArrowDown", "Shift+ArrowRight", "Space"):
         page.keyboard.press(key)
     assert any("marked" in text for text in live(page))
     page.keyboard.press("Enter")
     expect(page.locator(".question")).not_to_have_text(first)
-    page.wait_for_timeout(700)
+    passes(page, 700)
     assert not any("marked" in text for text in live(page)), live(page)
 
 
@@ -482,12 +484,13 @@ def test_hidden_cells_of_one_item_are_not_said_to_be_shown_again_in_the_next(
     page = annotating(
         new_context, live_server.url, world.ada, world.batch("cell_relevance", sources=[source])
     )
+    page.clock.install()
     first = page.locator(".question").inner_text()
     page.keyboard.press("h")
     assert any("hidden" in text for text in live(page))
     page.keyboard.press("1")
     expect(page.locator(".question")).not_to_have_text(first)
-    page.wait_for_timeout(700)
+    passes(page, 700)
     assert not any("marked cell" in text for text in live(page)), live(page)
 
 

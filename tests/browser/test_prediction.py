@@ -15,9 +15,10 @@ from predictor import client, listing
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
-from tests.browser.pages import annotating, intercept, signed_in, takes_keys
+from tests.browser.pages import annotating, intercept, passes, signed_in, takes_keys
 from tests.in_flight import wait_until_quiet
 from tests.predictor.scripted import Scripted, answer, chat_stub, scripted
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -139,12 +140,13 @@ def test_a_change_that_is_taken_back_is_no_new_question(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    page.clock.install()
     type_question(page, "what year is it from?")
     state(page, "answered")
     expect(page.locator("[data-part=perturbed]")).to_be_visible()
     asked = len(server.asked)
     page.get_by_role("radio", name="A synonym for the operation (first, most, difference)").check()
-    page.wait_for_timeout(500)
+    passes(page, 500)
     state(page, "answered")
     assert len(server.asked) == asked, "what was changed is not asked about"
 
@@ -241,8 +243,9 @@ def test_a_model_that_comes_back_is_there_again_by_itself(
     expect(page.locator("[data-part=perturbed]")).to_be_visible()
     for mood in ("failing", "well", "failing", "well"):
         server.mood = mood
+        server.asked.clear()
         type_question(page, f"which year saw it in cinemas, {mood}?")
-        page.wait_for_timeout(450)
+        wait_until(lambda: server.asked, "the model is asked")
     state(page, "answered")
     page.keyboard.press("Escape")
     page.keyboard.press("2")
@@ -449,8 +452,9 @@ def test_the_cells_in_question_are_left_out_on_request(
         "cell_relevance", sources=[world.import_written(marked)], loop_model="small", overlap=1
     )
     page = annotating(new_context, live_server.url, world.ada, batch)
+    page.clock.install()
     state(page, "idle")
-    page.wait_for_timeout(500)
+    passes(page, 500)
     assert server.asked == [], "not before somebody asks"
     page.keyboard.press("c")
     state(page, "answered")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +24,7 @@ from tests.browser.test_kinds_columns import (
     submitted,
     world,
 )
+from tests.waiting import wait_until
 
 __all__ = ["begin", "proposing", "world"]  # the last one registers the job that opening a batch starts
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,11 +60,8 @@ def origins() -> list[str]:
 
 def rejections(seconds: float = 5) -> list[list[str]]:
     """What was said of rejected proposals; the page tells it and waits for nothing."""
-    until = time.monotonic() + seconds
-    while not (found := list(Handling.objects.filter(act="rejected").order_by("pk"))):
-        assert time.monotonic() < until, "no rejection has arrived"
-        time.sleep(0.05)
-    return [one.errors for one in found]
+    rejected = Handling.objects.filter(act="rejected").order_by("pk")
+    return [handling.errors for handling in wait_until(lambda: list(rejected.all()), "a rejection", seconds)]
 
 
 def test_header_synonyms_are_used_as_proposed_and_edited(helped: Any) -> None:
@@ -145,16 +143,17 @@ def test_what_was_done_with_a_proposal_is_known_before_its_item_is_submitted(
     helped: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first proposal is in the form when the item comes, and a fast hand submits before that is told."""
-    handle = helping.handle
+    handle, submits = helping.handle, threading.Event()
 
     def slow(**what: Any) -> Handling:
-        time.sleep(0.4)
+        submits.wait(10)
         return handle(**what)
 
     monkeypatch.setattr(helping, "handle", slow)
     ada, batch = helped("question_paraphrase", MEDALS, OFFICES, variant="sentence", help="filled")
     has_the_first(ada)
     ada.press("Enter")
+    submits.set()
     submitted(ada, batch, 1)
     assert [one.act for one in Handling.objects.all()][:1] == ["took"]
 

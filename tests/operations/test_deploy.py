@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,7 @@ from django.core.files.base import ContentFile
 
 from config import logs
 from predictor import configuration
+from tests.waiting import listens, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 OPERATIONS = ROOT / "docs" / "operations.md"
@@ -119,11 +119,7 @@ def nginx(home: Path, server: str, user: str = "root") -> Iterator[str]:
     )
     process = subprocess.Popen(["nginx", "-p", home, "-c", home / "nginx.conf", "-e", home / "first.log"])
     try:
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
+        wait_until(lambda: listens(port), "nginx listens")
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()

@@ -8,14 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.operations.web import ROOT, served
+from tests.waiting import wait_until
 
 PATIENCE = 25.0
 """Seconds until a condition must hold; a worker that outlives its master waits longer than that for its request."""
@@ -71,26 +69,18 @@ def test_a_worker_ends_with_a_killed_master_also_while_a_request_hangs(tmp_path:
     command += ["--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--no-control-socket"]
     master = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "LEDGER": str(ledger)})
     try:
-        client = wait_for(lambda: connection(port))
+        client = wait_until(lambda: connection(port), "gunicorn listens", PATIENCE)
         client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        wait_for(lambda: ledger.exists() and ledger.read_text())
+        wait_until(lambda: ledger.exists() and ledger.read_text(), "the ledger is written", PATIENCE)
         master.kill()
         master.wait()
         client.close()
 
-        assert wait_for(lambda: is_free(port)), "the port can be bound again"
+        wait_until(lambda: is_free(port), "the port can be bound again", PATIENCE)
     finally:
         master.kill()
         if ledger.exists() and not is_free(port):
             os.kill(int(ledger.read_text()), signal.SIGKILL)
-
-
-def wait_for(condition: Callable[[], Any]) -> Any:
-    """The first true value of the condition, or its last one when the time is over."""
-    until = time.monotonic() + PATIENCE
-    while not (value := condition()) and time.monotonic() < until:
-        time.sleep(0.05)
-    return value
 
 
 def connection(port: int) -> socket.socket | None:

@@ -60,7 +60,7 @@ def test_a_migration_gives_way_to_somebody_who_holds_the_tables_the_other_way_ro
                 try:
                     with connection, connection.cursor() as cursor:
                         cursor.execute("LOCK TABLE annotation_item IN ROW EXCLUSIVE MODE")
-                        time.sleep(0.05)
+                        stop.wait(0.05)  # a submission takes its time
                         cursor.execute("LOCK TABLE annotation_batch IN ROW EXCLUSIVE MODE")
                 except psycopg2.Error as error:
                     failures.append(str(error))

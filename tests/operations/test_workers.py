@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from annotation import jobs
 from annotation.models import Job
 from tests.annotation.cast import NOON, World
 from tests.temp_postgres import temporary_postgres
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -98,10 +98,10 @@ class Hosts:
         self.rows(f"UPDATE annotation_job SET heartbeat = heartbeat - interval '{minutes} minutes'")
 
     def until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
-        last = time.monotonic() + seconds
-        while not holds():
-            assert time.monotonic() < last, f"{self.states()}\n{self.log.read_text()[-3000:]}"
-            time.sleep(0.1)
+        try:
+            wait_until(holds, seconds=seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.states()}\n{self.log.read_text()[-3000:]}") from error
 
     def end(self) -> None:
         for process in self.processes:

@@ -7,10 +7,11 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.waiting import listens, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -60,12 +61,7 @@ def served(
             connection.close()
 
     try:
-        for _ in range(240):
-            try:
-                ask("/healthz")
-                break
-            except OSError:
-                time.sleep(0.25)
+        wait_until(lambda: listens(port), "the server listens", 60)
         yield ask
     finally:
         server.terminate()

@@ -139,7 +139,7 @@ class Scripted:
             _send(handler, 413, {"error": {"code": "too_large", "message": words}})
         else:
             if mood == "slow":
-                time.sleep(0.5)
+                self.stop.wait(0.5)  # a slow model
             _send(handler, 200, said)
 
 

@@ -48,7 +48,7 @@ async def outcome(batcher: Batcher, request: PredictRequest) -> str:
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(5):
         while not condition():
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(0)  # lets the others go on
 
 
 def test_a_newer_request_of_a_slot_supersedes_the_one_that_waits_and_the_one_that_runs() -> None:
@@ -60,7 +60,7 @@ def test_a_newer_request_of_a_slot_supersedes_the_one_that_waits_and_the_one_tha
         for seq, question in enumerate(("w", "wh", "who")):
             typed.append(asyncio.create_task(outcome(batcher, asked(question, "s", seq))))
             await until(lambda: bool(model.batches))  # the first is being computed, the others wait
-        await asyncio.sleep(0.02)
+        await until(lambda: batcher.counts["requests"] == 3)
         assert batcher.waiting == 1
         model.gate.set()
         return list(await asyncio.gather(*typed))
@@ -101,7 +101,7 @@ def test_the_queue_is_counted_without_what_was_superseded() -> None:
         first = asyncio.create_task(outcome(batcher, asked("first")))
         await until(lambda: bool(model.batches))
         typed = [asyncio.create_task(outcome(batcher, asked("x" * n, "s", n))) for n in range(1, 10)]
-        await asyncio.sleep(0.01)
+        await until(lambda: batcher.counts["requests"] == 10)
         assert batcher.waiting == 1
         model.gate.set()
         return list(await asyncio.gather(first, *typed))
@@ -116,7 +116,7 @@ def test_equal_requests_are_computed_once_and_remembered() -> None:
     async def scene(batcher: Batcher) -> tuple[list[Prediction], Prediction, Prediction]:
         model.gate.clear()
         same = [asyncio.create_task(batcher.submit(asked("same", f"s{n}", n))) for n in range(20)]
-        await asyncio.sleep(0.01)
+        await until(lambda: batcher.counts["requests"] == 20)
         model.gate.set()
         together = list(await asyncio.gather(*same))
         return together, await batcher.submit(asked("same")), await batcher.submit(asked("same"), fresh=True)
@@ -137,7 +137,7 @@ def test_a_full_queue_says_busy_and_when_to_come_back() -> None:
         waiting = [asyncio.create_task(outcome(batcher, asked(f"q{n}"))) for n in range(1)]
         await until(lambda: bool(model.batches))
         waiting += [asyncio.create_task(outcome(batcher, asked(f"w{n}"))) for n in range(3)]
-        await asyncio.sleep(0.01)
+        await until(lambda: batcher.waiting == 3)
         with pytest.raises(ProtocolError) as caught:
             await batcher.submit(asked("one more"))
         model.gate.set()
@@ -158,7 +158,7 @@ def test_what_nobody_waits_for_is_never_computed() -> None:
         first = asyncio.create_task(outcome(batcher, asked("first")))
         await until(lambda: bool(model.batches))
         gone = [asyncio.create_task(outcome(batcher, asked(f"gone {n}"))) for n in range(36)]
-        await asyncio.sleep(0.01)
+        await until(lambda: batcher.waiting == 36)
         for task in gone:
             task.cancel()
         await asyncio.gather(*gone, return_exceptions=True)
@@ -245,7 +245,7 @@ def test_typists_get_the_answer_to_their_last_key_and_hardly_anything_else_is_co
             for key in range(12):
                 question = f"typist {number} " + "x" * key
                 tasks.append(asyncio.create_task(outcome(batcher, asked(question, f"s{number}", key))))
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(0)  # the others type, too
             return list(await asyncio.gather(*tasks))
 
         return list(await asyncio.gather(*(typist(number) for number in range(8))))

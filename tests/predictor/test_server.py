@@ -9,8 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from predictor.protocol import LIMITS, Prediction, PredictRequest, models_from_d
 from predictor.server import COUNTED, create_app
 from tableqa import Table
 from tests.predictor.echo import Echo
+from tests.waiting import wait_until
 
 TABLE = Table(header=["City"], rows=[["Oslo"]])
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ def serving(*models: Any, settings: Settings | None = None) -> Iterator[httpx.Cl
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    until(lambda: server.started)
+    wait_until(lambda: server.started)
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=10, trust_env=False) as client:
@@ -51,13 +51,6 @@ def serving(*models: Any, settings: Settings | None = None) -> Iterator[httpx.Cl
         server.should_exit = True
         thread.join(10)
         assert not thread.is_alive()
-
-
-def until(condition: Callable[[], bool], seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come about in time"
-        time.sleep(0.005)
 
 
 def body(question: str = "which city?", **changes: Any) -> dict[str, Any]:
@@ -88,12 +81,12 @@ def test_it_is_not_ready_before_its_first_answer_but_alive() -> None:
     model = Echo()
     model.gate.clear()
     with serving(model) as client:
-        until(lambda: bool(model.batches))
+        wait_until(lambda: bool(model.batches))
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["ready"], ready.headers["retry-after"]) == (503, False, "2")
         assert client.get("/healthz").status_code == 200
         model.gate.set()
-        until(lambda: client.get("/readyz").status_code == 200)
+        wait_until(lambda: client.get("/readyz").status_code == 200)
 
 
 def test_a_model_that_fails_its_first_question_is_never_ready() -> None:
@@ -157,18 +150,18 @@ def test_a_body_without_a_length_is_not_read_beyond_the_limit() -> None:
 def test_a_full_queue_and_a_missed_deadline_have_their_statuses() -> None:
     model = Echo()
     with serving(model, settings=Settings(most_waiting=1)) as client:
-        until(lambda: client.get("/readyz").status_code == 200)
+        wait_until(lambda: client.get("/readyz").status_code == 200)
         model.gate.clear()
         asked = [
             threading.Thread(target=client.post, args=("/v1/predict",), kwargs={"json": body("running")})
         ]
         asked[0].start()
-        until(lambda: ["running"] in model.batches)
+        wait_until(lambda: ["running"] in model.batches)
         asked.append(
             threading.Thread(target=client.post, args=("/v1/predict",), kwargs={"json": body("waiting")})
         )
         asked[1].start()
-        until(lambda: 'waiting{model="echo@0123456789ab"} 1' in client.get("/metrics").text)
+        wait_until(lambda: 'waiting{model="echo@0123456789ab"} 1' in client.get("/metrics").text)
         busy = client.post("/v1/predict", json=body("one more"))
         late = client.post("/v1/predict", json=body("running", deadline_ms=30))
         model.gate.set()
@@ -181,11 +174,11 @@ def test_a_full_queue_and_a_missed_deadline_have_their_statuses() -> None:
 def test_a_client_that_hangs_up_stops_its_generation() -> None:
     model = Echo(seconds=0.01, steps=1)
     with serving(model) as client:
-        until(lambda: client.get("/readyz").status_code == 200)
+        wait_until(lambda: client.get("/readyz").status_code == 200)
         model.steps, before = 1_000, model.steps_taken
         with pytest.raises(httpx.ReadTimeout):
             client.post("/v1/predict", json=body("long"), timeout=0.1)
-        until(lambda: 'stopped_total{model="echo@0123456789ab"} 1' in client.get("/metrics").text)
+        wait_until(lambda: 'stopped_total{model="echo@0123456789ab"} 1' in client.get("/metrics").text)
     assert model.steps_taken - before < 200
 
 
@@ -266,7 +259,7 @@ def test_the_process_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
             return False
 
     try:
-        until(is_up, 30)
+        wait_until(is_up, seconds=30)
         assert httpx.get(f"http://127.0.0.1:{port}/readyz", trust_env=False, timeout=20).status_code == 503
         process.send_signal(signal.SIGTERM)
         assert process.wait(15) in (0, -signal.SIGTERM)
