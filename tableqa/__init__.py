@@ -3,7 +3,22 @@
 Plain Python: no Django, no network, no model. Everything of the platform's that a paper's number depends on is here.
 """
 
-from tableqa.examples import Context, Example, Turn
-from tableqa.tables import Span, Table
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tableqa.examples import Context, Example, Turn
+    from tableqa.tables import Span, Table
 
 __all__ = ["Context", "Example", "Span", "Table", "Turn"]
+
+_MODULES = {"Span": "tableqa.tables", "Table": "tableqa.tables"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use (PEP 562): whoever needs one module of this package loads no other."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_MODULES.get(name, "tableqa.examples")), name)
+    return value

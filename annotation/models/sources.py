@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.db import models
 
-import tableqa
 from annotation.kept import Kept
 from annotation.models.people import Person, Project
 from annotation.public_ids import new_public_id
-from tableqa.examples import Context, Turn
-from tableqa.operations import from_dict, replay
+
+if TYPE_CHECKING:
+    import tableqa
 
 _tables: Kept[tableqa.Table] = Kept(200_000, lambda table: 50 + table.shape[0] * table.shape[1])
 """Tables by the digest of a source table or the public id of a derived example; at most so many cells, some 20 MB."""
@@ -74,7 +76,9 @@ class StoredTable(models.Model):
         return self.digest[:12]
 
     def table(self) -> tableqa.Table:
-        return tableqa.Table.from_dict(self.content)
+        from tableqa.tables import Table
+
+        return Table.from_dict(self.content)
 
 
 class ExampleQuerySet(models.QuerySet["Example"]):
@@ -143,22 +147,26 @@ class Example(models.Model):
 
     def _table(self) -> tableqa.Table:
         base = self.stored_table.table()
-        return (
-            replay(base, [from_dict(operation) for operation in self.operations]) if self.operations else base
-        )
+        if not self.operations:
+            return base
+        from tableqa.operations import from_dict, replay
+
+        return replay(base, [from_dict(operation) for operation in self.operations])
 
     def example(self, table: tableqa.Table | None = None) -> tableqa.Example:
         """The plain example that task types, checks and exports work on. `table` is its table, where the caller has it."""
+        from tableqa import examples
+
         more = self.more
-        return tableqa.Example(
+        return examples.Example(
             id=self.external_id,
             question=self.question,
             table=self.table() if table is None else table,
             answers=self.answers,
             meta=more.get("meta"),
             program=more.get("program"),
-            context=Context.from_dict(more["context"]) if "context" in more else None,
-            history=[Turn.from_dict(turn) for turn in more.get("history", ())],
+            context=examples.Context.from_dict(more["context"]) if "context" in more else None,
+            history=[examples.Turn.from_dict(turn) for turn in more.get("history", ())],
         )
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models import F, OuterRef, Q, Subquery, Value
 from django.utils.functional import cached_property
 
-import tasks.contract
 from annotation.models.events import Event
 from annotation.models.people import Person, Project
 from annotation.models.sources import Example
 from annotation.public_ids import new_public_id
 from annotation.terms import BatchTerms
+
+if TYPE_CHECKING:
+    from tasks.contract import Item as PlainItem
+    from tasks.contract import TaskType
 
 
 class GuidelinesQuerySet(models.QuerySet["Guidelines"]):
@@ -135,9 +138,11 @@ class Batch(BatchTerms):
         """
         return self.overlap if self.decides else max(2, self.overlap)
 
-    def task(self) -> tasks.contract.TaskType:
+    def task(self) -> TaskType:
         """The kind of annotation. Raises `UnknownTaskType` where it is not installed."""
-        return tasks.contract.task_type(self.task_type)
+        from tasks.contract import task_type
+
+        return task_type(self.task_type)
 
 
 class Item(models.Model):
@@ -174,9 +179,11 @@ class Item(models.Model):
     def __str__(self) -> str:
         return self.public_id
 
-    def plain(self) -> tasks.contract.Item:
+    def plain(self) -> PlainItem:
         """The item as its task type sees it. Wants batch, example and stored_table loaded."""
-        return tasks.contract.Item(
+        from tasks import contract
+
+        return contract.Item(
             example=self.example.example(),
             variant=self.batch.variant,
             settings=self.batch.settings,
@@ -302,7 +309,7 @@ class Assignment(models.Model):
         return self.public_id
 
     @cached_property
-    def plain_item(self) -> tasks.contract.Item:
+    def plain_item(self) -> PlainItem:
         """The item as its task type sees it, made once per loaded assignment."""
         self.item.batch = self.batch
         return self.item.plain()

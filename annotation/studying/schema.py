@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
-from jsonschema import Draft202012Validator
 
 from annotation.models import Batch
 from annotation.money import statements
@@ -330,6 +329,8 @@ _TYPES = {
 
 def faults(written: Written) -> Iterator[Fault]:
     """Everything that the schema finds wrong, each in a sentence that says how to mend it."""
+    from jsonschema import Draft202012Validator  # slow to load
+
     for error in Draft202012Validator(SCHEMA).iter_errors(written.value):
         path = tuple(error.absolute_path)
         yield from _said(error, path, written)

@@ -10,7 +10,6 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
-from jsonschema import Draft202012Validator
 
 from annotation import models
 from annotation.journeys import assigning
@@ -430,6 +429,8 @@ class _Reading:
         filled = {name: spec["default"] for name, spec in properties.items() if "default" in spec} | dict(
             given
         )
+        from jsonschema import Draft202012Validator  # slow to load
+
         for error in Draft202012Validator(dict(task.settings_schema)).iter_errors(filled):
             below = (*path, *error.absolute_path)
             if error.validator == "additionalProperties":
