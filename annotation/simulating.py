@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from annotation.journeys import setting_up
 from annotation.models import Batch, Membership, Person, Project
@@ -21,6 +19,9 @@ from annotation.roles import Permission, Role
 from tableqa import Example, Table
 from tableqa.examples import Context, Turn
 from tasks.contract import SHOWN, Item, task_type
+
+if TYPE_CHECKING:
+    import httpx
 
 IN_PROCESS = "http://127.0.0.1/"
 
@@ -124,6 +125,8 @@ def _item(assignment: dict[str, Any]) -> Item:
 
 @contextmanager
 def _clients(url: str, number: int) -> Iterator[list[httpx.Client]]:
+    import httpx
+
     transport: httpx.BaseTransport | None = None
     if not url:
         from django.core.wsgi import get_wsgi_application

@@ -49,6 +49,7 @@ RUNS = (
     Run("loop", "--to-the-end --database sqlite --kill", quick=None),
     Run("loop", "--to-the-end --database sqlite --overlap 3 --kill", quick=None),
     Run("edits", quick="--edits 300"),
+    Run("startup", quick="--own --rounds 1"),
     Run("gold_timing", quick="--people 4"),
     Run("sizing", quick="--people 8 --seconds 2"),
     Run("large", quick="--items 2000 --rounds 3"),

@@ -6,9 +6,11 @@ from django.core.asgi import get_asgi_application
 
 from annotation import migration_state
 from annotation.database import limits
+from config.preload import preload
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_asgi_application()
 limits.use(limits.WEB)
 migration_state.process.is_fit = False  # until its first request has looked
+preload()

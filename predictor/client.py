@@ -22,12 +22,13 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
-
-import httpx
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from predictor import observing
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, models_from_dict, refused
+
+if TYPE_CHECKING:
+    import httpx
 
 log = logging.getLogger(__name__)
 
@@ -134,6 +135,8 @@ class Model:
         breaker: Breaker | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
+        import httpx  # slow to load: a web server does so before its first request (config.preload)
+
         self.url = url.rstrip("/")
         self.model = model
         self.breaker = breaker or Breaker()
@@ -230,6 +233,8 @@ class Model:
     def _call(
         self, method: str, path: str, body: Any, read: Callable[[object], Answer], until: float
     ) -> Answer:
+        import httpx
+
         left = max(0.01, until - time.monotonic())
         timeout = httpx.Timeout(left, connect=min(CONNECT, left), pool=left)
         try:

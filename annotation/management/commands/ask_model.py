@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from annotation.help import asking
@@ -16,7 +16,13 @@ class Command(RefusingCommand):
         parser.add_argument(
             "--predictor", required=True, metavar="NAME", help="name of a model in PREDICTORS"
         )
-        parser.add_argument("--purpose", required=True, choices=list(asking.purposes()))
+        parser.add_argument(
+            "--purpose",
+            required=True,
+            type=_purpose,
+            metavar="NAME",
+            help="one of the questions that task types ask; a wrong name lists them",
+        )
         parser.add_argument("--source", default="", metavar="NAME", help="default: all sources")
         parser.add_argument("--samples", type=int, default=8, metavar="N", help="answers per question")
         parser.add_argument("--temperature", type=float, default=0.7)
@@ -39,3 +45,10 @@ class Command(RefusingCommand):
             progress=lambda done, total: self.stderr.write(f"{done} of {total}\r", ending=""),
         )
         self.stdout.write(f"{asked} examples asked.")
+
+
+def _purpose(text: str) -> str:
+    """Compare with the task types once a value is given: --help does not have to import them."""
+    if text not in (purposes := asking.purposes()):
+        raise ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, purposes))})")
+    return text

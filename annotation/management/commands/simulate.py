@@ -3,7 +3,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-import httpx
 from django.core.management.base import CommandError
 from django.utils import timezone
 
@@ -26,6 +25,8 @@ class Command(RefusingCommand):
         )
 
     def run(self, **options: Any) -> None:
+        import httpx
+
         batch = self.batch(self.project(options["project"]), options["batch"])
         try:
             counts = simulating.simulate(
