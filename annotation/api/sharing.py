@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +18,7 @@ from annotation.journeys import assigning, changing
 from annotation.models import Batch, Membership, Person
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.terms import changeable
 from annotation.work import accounting, shares
 
 
@@ -34,10 +35,21 @@ class StateShape(serializers.Serializer[Any]):
     state = serializers.CharField()
 
 
+@extend_schema_field(
+    {
+        "type": "object",
+        "properties": {name: term.schema(in_file=False) for name, term in changeable().items()},
+        "additionalProperties": False,
+    }
+)
+class TermsField(serializers.DictField):
+    """Terms of a batch by their names; `changing` checks their values."""
+
+
 class ChangeRequest(serializers.Serializer[Any]):
     """Terms to change, by their names; `confirmed` does it, without it nothing is changed."""
 
-    terms = serializers.DictField()
+    terms = TermsField()
     confirmed = serializers.BooleanField(default=False)
 
 

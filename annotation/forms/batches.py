@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 
-from annotation.forms.terms import TERMS, TermsForm
+from annotation.forms.terms import TermsForm
 from annotation.journeys import assigning
 from annotation.models import Batch, Project, Source
-from annotation.terms.assistance import MOST_REPETITIONS, MOST_UNHELPED, REPETITIONS
-from annotation.terms.people import MOST_OVERLAP, STRATEGIES
+from annotation.terms import TERMS
 from annotation.work import strategies
-from predictor.configuration import is_live
-from tasks.contract import Proposing, TaskType
+from tasks.contract import TaskType
 
 OF = {
     "originals": gettext_noop("originals, as imported from the source"),
@@ -69,45 +67,6 @@ class BatchForm(TermsForm):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text=gettext_lazy("Ids of examples in the source, one per line, in the order of annotation."),
     )
-    overlap = forms.IntegerField(
-        min_value=1,
-        max_value=MOST_OVERLAP,
-        label=gettext_lazy("People per item"),
-    )
-    purpose = forms.ChoiceField(
-        required=False,
-        label=gettext_lazy("Purpose"),
-        initial="work",
-        choices=[
-            ("work", gettext_lazy("work: its decisions become the benchmark")),
-            (
-                "calibration",
-                gettext_lazy("calibration: everyone annotates the same items and compares responses"),
-            ),
-            ("qualification", gettext_lazy("qualification: people who pass may work in other batches")),
-        ],
-    )
-    pass_percent = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=100,
-        label=gettext_lazy("Pass mark: correct items, in percent"),
-    )
-    strategy = forms.ChoiceField(
-        required=False,
-        label=gettext_lazy("Allocation"),
-        initial="open",
-        choices=[(name, gettext_lazy(words)) for name, words in STRATEGIES.items()],
-        help_text=gettext_lazy("People never check their own work."),
-    )
-    feeds_when = forms.CharField(
-        required=False,
-        label=gettext_lazy("Filter by outcome"),
-        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text=gettext_lazy(
-            "One field and its values per line, for example: label = extraction, reasoning"
-        ),
-    )
     feeds_from = forms.ModelChoiceField(
         queryset=Batch.objects.none(),
         to_field_name="public_id",
@@ -123,63 +82,6 @@ class BatchForm(TermsForm):
         label=gettext_lazy("Also use examples of the selected sources"),
         help_text=gettext_lazy("Otherwise all items come from that batch."),
     )
-    loop_model = forms.ChoiceField(
-        required=False,
-        label=gettext_lazy("Model in the loop"),
-        help_text=gettext_lazy(
-            "Annotators see its answer to their work. The model version is frozen when the batch opens."
-        ),
-    )
-    help = forms.ChoiceField(
-        required=False,
-        label=gettext_lazy("Show proposals"),
-        choices=[
-            ("", gettext_lazy("no proposals")),
-            ("offered", gettext_lazy("next to an empty form")),
-            ("filled", gettext_lazy("filled in, for annotators to verify")),
-        ],
-        help_text=gettext_lazy(
-            "A rule or a model proposes complete responses. Annotators accept, edit or reject "
-            "them. The origin of each response is recorded."
-        ),
-    )
-    help_rules = forms.BooleanField(
-        required=False,
-        initial=True,
-        label=gettext_lazy("Proposals from rules"),
-        help_text=gettext_lazy("Rules need no model."),
-    )
-    help_models = forms.MultipleChoiceField(
-        required=False,
-        label=gettext_lazy("Proposals from language models"),
-        widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy(
-            "Requested in the background when the batch opens. Accepted responses serve as demonstrations."
-        ),
-    )
-    repetitions = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MOST_REPETITIONS,
-        initial=REPETITIONS,
-        label=gettext_lazy("Requests per category"),
-    )
-    search = forms.BooleanField(
-        required=False,
-        label=gettext_lazy("Rank proposals that fool the model in the loop first"),
-        help_text=gettext_lazy("Each proposal is tested on the model in the background."),
-    )
-    unhelped = forms.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=MOST_UNHELPED,
-        initial=0,
-        label=gettext_lazy("Control share (no proposals), in percent"),
-        help_text=gettext_lazy(
-            "This share of assignments shows no proposals (control group). The batch report "
-            "compares time, quality and variety."
-        ),
-    )
     open_at_once = forms.BooleanField(
         required=False,
         initial=True,
@@ -189,8 +91,13 @@ class BatchForm(TermsForm):
         ),
     )
 
+    extra_fields: Mapping[str, Sequence[str]] = {
+        "sampling": ("strata", "seed", "only"),
+        "fed": ("feeds_from", "also_sources"),
+    }
+
     def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, task=task, project=project, **kwargs)
+        super().__init__(*args, terms=TERMS.values(), task=task, project=project, **kwargs)
         sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
         self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
         self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
@@ -201,16 +108,7 @@ class BatchForm(TermsForm):
         if len(assigning.about(task)) == 1:
             self.fields["of"].widget = forms.HiddenInput()
         self.fields["of"].initial = task.of[0]
-        self.fields["loop_model"].choices = _models()  # type: ignore[attr-defined]
-        if not task.predicts or not settings.PREDICTORS:
-            del self.fields["loop_model"]
-        chats = [name for name, entry in sorted(settings.PREDICTORS.items()) if entry["protocol"] == "chat"]
-        self.fields["help_models"].choices = [(name, name) for name in chats]  # type: ignore[attr-defined]
-        without = () if isinstance(task, Proposing) else HELP
-        for name in (*without, *(("help_models", "repetitions") if not chats else ())):
-            self.fields.pop(name, None)
-        if "loop_model" not in self.fields:
-            self.fields.pop("search", None)
+        self.fields["strata"].needed = True  # type: ignore[attr-defined]
         self.fields["overlap"].initial = task.default_overlap
         why = (
             gettext("their responses are compared")
@@ -220,46 +118,28 @@ class BatchForm(TermsForm):
         self.fields["overlap"].help_text = gettext("Number of people per item: {why}.").format(why=why)
 
     def clean(self) -> dict[str, Any]:
-        """Everything under the names, and in the shapes, in which `assigning.plan_batch` takes it."""
+        """`name`, `sample` and `terms` as `assigning.plan_batch` takes them, and `open_at_once`."""
         given = super().clean() or {}
-        found = self.terms_given(given)
-        for name in TERMS:
-            given.pop(name, None)
-        given |= found
-        if given.get("purpose") not in ("", "work", None):
-            given["strategy"] = ""  # everyone gets every item, whatever stands beside it
-        given["purpose"] = given.get("purpose") or "work"
-        if given["purpose"] == "qualification":
-            given["open_at_once"] = False
-        if given.get("feeds_from") and not given.pop("also_sources", False):
+        values = self.values(given)
+        if values.get("purpose") not in ("", "work", None):
+            values["strategy"] = ""  # everyone gets every item, whatever the form says
+        values["decide_at_close"] = values["decide_at_close"] or None  # not ticked: the default
+        if given.get("feeds_from") and not given.get("also_sources"):
             given["sources"] = []
-        given.pop("also_sources", None)
-        # Left empty it follows from who gets which items.
-        work = given["purpose"] == "work"
-        given["decide_at_close"] = given["decide_at_close"] or None if work else None
-        given["pass_percent"] = (given.get("pass_percent") or 0) if given["purpose"] == "qualification" else 0
-        said = {name: given.pop(name, None) for name in HELP}
-        given["help"] = said["help"] or ""
-        given["unhelped"] = (said["unhelped"] or 0) if given["help"] else 0
-        given["help_from"] = {}
-        if given["help"]:
-            given["help_from"] = {
-                "rules": bool(said["help_rules"]),
-                "models": said["help_models"] or [],
-                "search": bool(said["search"]),
-                "repetitions": said["repetitions"] or REPETITIONS,
-            }
-        return given
+        drawn = {each.name: given[each.name] for each in fields(assigning.Sample) if each.name in given}
+        return {
+            "name": given.get("name"),
+            "sample": assigning.Sample(**drawn),
+            "terms": values,
+            "open_at_once": given.get("open_at_once") and values.get("purpose") != "qualification",
+        }
 
-    def open_folds(self) -> frozenset[str]:
-        """The names of `FOLDS` to show open: of a failed form, those that were open, were filled in or hold an error."""
+    def is_open(self, section: str) -> bool:
+        """Of a failed form, the sections that were open, were filled in or contain an error."""
         if not self.is_bound:
-            return frozenset()
-        changed = {*self.changed_data, *self.errors}
+            return False
         opened = self.data.getlist("open") if isinstance(self.data, QueryDict) else []
-        return frozenset(
-            name for name, fields in FOLDS.items() if name in opened or not changed.isdisjoint(fields)
-        )
+        return section in opened or not {*self.changed_data, *self.errors}.isdisjoint(self.names_in(section))
 
     def clean_only(self) -> list[str] | None:
         """The ids; None where none are named."""
@@ -270,45 +150,6 @@ class BatchForm(TermsForm):
                 gettext("The list sets the number of examples. Leave the sample size empty.")
             )
         return found or None
-
-    def clean_feeds_when(self) -> dict[str, list[str]]:
-        """The lines as {"label": ["extraction"]}."""
-        found: dict[str, list[str]] = {}
-        for line in str(self.cleaned_data.get("feeds_when") or "").splitlines():
-            name, sign, values = (part.strip() for part in line.partition("="))
-            said = [value.strip() for value in values.split(",") if value.strip()]
-            if line.strip() and not (name and sign and said):
-                raise ValidationError(
-                    gettext("Cannot read {line!r}. Write a field, = and its values.").format(
-                        line=line.strip()
-                    )
-                )
-            if said:
-                found[name] = said
-        return found
-
-
-FOLDS = {
-    "draw": ("strategy", "strata", "seed", "only"),
-    "fed": ("feeds_from", "feeds_when", "also_sources"),
-    "rule": ("rule", "rule_options"),
-    "limits": ("items", "items_per_day", "hours_per_day"),
-    "pay": ("pay_currency", "pay_per_hour", "pay_per_item"),
-    "quality": ("purpose", "pass_percent", "requires", "must_practise", "gold_percent", "gold_feedback"),
-    "help": ("help", "help_rules", "help_models", "repetitions", "search", "unhelped"),
-}
-"""The folded parts of the form, each with its fields. The page says which are open in the parameter `open`."""
-HELP = FOLDS["help"]
-
-
-def _models() -> list[tuple[str, str]]:
-    """The models of the settings, with their licences and whether they answer while somebody types."""
-    choices = [("", "none")]
-    for name, entry in sorted(settings.PREDICTORS.items()):
-        facts = [entry.get("licence", ""), "" if is_live(entry) else gettext("answers in the background")]
-        words = ", ".join(filter(None, facts))
-        choices.append((name, f"{name} ({words})" if words else name))
-    return choices
 
 
 def _source_in_words(source: Source) -> str:

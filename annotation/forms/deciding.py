@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, gettext_lazy
 
-from annotation.forms.terms import OptionsField
+from annotation.terms.options import OptionsField
 
 
 class DecisionForm(forms.Form):

@@ -9,9 +9,11 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, gettext_lazy
 
+from annotation.forms.terms import TermsForm
 from annotation.models import Batch
 from annotation.quality import consenting, gold, inquiring
 from annotation.quality.calibrating import LONGEST_REASON
+from annotation.terms import TERMS
 from tableqa.readers.reader import START, ReaderError, check_is_text
 
 MOST_UPLOAD = 8 * 2**20
@@ -87,10 +89,10 @@ class GoldRateForm(forms.Form):
     """How much of everybody's work is gold, and whether they are told."""
 
     percent = forms.IntegerField(
-        label=gettext_lazy("Percent of each person's items"), min_value=0, max_value=50
+        label=gettext_lazy(TERMS["gold_percent"].label), min_value=0, max_value=TERMS["gold_percent"].maximum
     )
     feedback = forms.BooleanField(
-        label=gettext_lazy("Give feedback on gold items"),
+        label=gettext_lazy(TERMS["gold_feedback"].label),
         required=False,
         help_text=gettext_lazy("Only the first answer to a gold item then counts."),
     )
@@ -109,30 +111,20 @@ class WhyForm(forms.Form):
     response = forms.CharField(required=False, widget=forms.HiddenInput(attrs={"data-response": ""}))
 
 
-class EntryForm(forms.Form):
-    """What comes before the first item of a batch."""
-
-    must_practise = forms.BooleanField(label=gettext_lazy("Practice first"), required=False)
-    requires = forms.ModelChoiceField(
-        Batch.objects.none(),
-        label=gettext_lazy("Required qualification"),
-        required=False,
-        empty_label=gettext_lazy("none"),
-        help_text=gettext_lazy("Items of the qualification are left out of this batch."),
-    )
+class EntryForm(TermsForm):
+    """What comes before the first item of a batch; of a qualification, how much of it must be right."""
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        found = Batch.objects.filter(
-            project_id=batch.project_id, purpose=Batch.Purpose.QUALIFICATION
-        ).exclude(pk=batch.pk)
-        self.fields["requires"].queryset = found.order_by("-pk")  # type: ignore[attr-defined]
-
-
-class PassForm(forms.Form):
-    """How much must be right in a qualification batch."""
-
-    pass_percent = forms.IntegerField(label=gettext_lazy("Pass mark, in percent"), min_value=1, max_value=100)
+        qualifies = batch.purpose == Batch.Purpose.QUALIFICATION
+        names = ("pass_percent",) if qualifies else ("must_practise", "requires")
+        super().__init__(
+            *args,
+            terms=[TERMS[name] for name in names],
+            task=batch.task(),
+            project=batch.project,
+            values={name: getattr(batch, name) for name in names},
+            **kwargs,
+        )
 
 
 class AskForm(forms.Form):

@@ -2,228 +2,149 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from django import forms
-from django.core.exceptions import ValidationError
+from django.db import models
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.journeys import assigning
 from annotation.models import Batch, Person, Project
-from annotation.terms import limits
-from annotation.terms.gold import MOST_GOLD
-from annotation.terms.people import MOST_OVERLAP
-from tableqa.json_text import read_json
-from tasks import resolving
+from annotation.terms import SECTIONS, UNTIL_DECIDED, Term, changeable, in_section
+from annotation.terms.options import OptionsField
 from tasks.contract import TaskType
 
-OWN = gettext_noop("default rule of the task type")
-PAY = ("currency", "per_hour", "per_item")
+FLAT: Final = frozenset({"people", "decision", "loop"})
+"""Sections of forms that are shown without a heading: each has one field."""
 
 
-class OptionsField(forms.CharField):
-    """Options as {name: value}, written one a line; numbers and yes or no are what they look like."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        widget = forms.Textarea(attrs={"rows": 2, "spellcheck": "false"})
-        super().__init__(
-            max_length=2_000,
-            widget=widget,
-            help_text=gettext_lazy("One per line, for example: most = 5"),
-            **kwargs,
+def field_of(term: Term, project: Project | None = None) -> forms.Field:
+    """The form field of a term: by the column, with label, help, default and limits of the term."""
+    common: dict[str, Any] = {
+        "required": False,
+        "label": gettext_lazy(term.label),
+        "help_text": gettext_lazy(term.help) if term.help else "",
+    }
+    if isinstance(term.column, models.BooleanField):
+        return forms.BooleanField(initial=term.default, **common)
+    if isinstance(term.column, models.IntegerField):
+        numbers = {"min_value": term.minimum, "max_value": term.maximum, "initial": term.default or None}
+        return forms.IntegerField(**{**common, "required": term.minimum > 0, **numbers})
+    if term.column.is_relation:
+        batches = Batch.objects.filter(project=project, **term.among).order_by("name")
+        return forms.ModelChoiceField(
+            batches, to_field_name="public_id", empty_label=gettext_lazy("none"), **common
         )
+    if term.choices is not None:
+        choices = term.choices if isinstance(term.choices, Mapping) else term.choices()
+        field = forms.ChoiceField(
+            choices=[(name, gettext_lazy(words)) for name, words in choices.items()],
+            initial=term.default,
+            **common,
+        )
+        field.needed = "" not in choices  # type: ignore[attr-defined]
+        return field
+    if isinstance(term.column, models.JSONField):
+        return OptionsField(required=False, label=common["label"])
+    return forms.CharField(max_length=term.column.max_length, **common)
 
-    def prepare_value(self, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return "\n".join(f"{name} = {json.dumps(one)}" for name, one in value.items())
-        return value
 
-    def clean(self, value: Any) -> Any:
-        found: dict[str, Any] = {}
-        for line in str(super().clean(value) or "").splitlines():
-            name, sign, said = (part.strip() for part in line.partition("="))
-            if not line.strip():
-                continue
-            if not sign or not name:
-                raise ValidationError(
-                    gettext("Cannot read {line!r}. Write a name, = and a value on each line.").format(
-                        line=line.strip()
-                    )
-                )
-            try:
-                found[name] = read_json(said)
-            except ValueError:
-                found[name] = said
-        return found
+@dataclass(frozen=True)
+class Section:
+    """A part of a form: its name, its title, its fields; `is_open`: it is folded and shown open."""
+
+    name: str
+    title: str
+    fields: list[forms.BoundField]
+    is_open: bool
+
+    @property
+    def is_flat(self) -> bool:
+        return self.name in FLAT
 
 
 class TermsForm(forms.Form):
-    """What a batch asks of people, and how it decides: the fields that may also change while it is open.
+    """Terms of a batch, in sections. Fields are named after the terms, or as `Term.inputs` names them.
 
-    Fields stand under the names of `Batch`; `terms_given` is what the domain takes.
+    values: the terms as they are; without them the fields have their defaults.
     """
 
-    rule = forms.ChoiceField(
-        required=False,
-        label=gettext_lazy("Decision rule"),
-        help_text=gettext_lazy("Turns the responses to an item into one outcome."),
-    )
-    rule_options = OptionsField(required=False, label=gettext_lazy("Options of the rule"))
-    items = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=int(limits.MOST["items"]),
-        label=gettext_lazy("Items per person"),
-    )
-    items_per_day = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=int(limits.MOST["items_per_day"]),
-        label=gettext_lazy("Items per person per day"),
-    )
-    hours_per_day = forms.FloatField(
-        required=False,
-        min_value=0.1,
-        max_value=limits.MOST["hours_per_day"],
-        label=gettext_lazy("Hours per person per day"),
-        help_text=gettext_lazy("Project limits also apply."),
-    )
-    pay_currency = forms.CharField(
-        required=False,
-        max_length=3,
-        label=gettext_lazy("Currency"),
-        help_text=gettext_lazy("Three capitals, for example EUR. Leave pay empty to use the project's."),
-    )
-    pay_per_hour = forms.FloatField(
-        required=False, min_value=0, max_value=limits.MOST_PAY, label=gettext_lazy("Pay per hour")
-    )
-    pay_per_item = forms.FloatField(
-        required=False, min_value=0, max_value=limits.MOST_PAY, label=gettext_lazy("or per item")
-    )
-    requires = forms.ModelChoiceField(
-        queryset=Batch.objects.none(),
-        to_field_name="public_id",
-        required=False,
-        label=gettext_lazy("Required qualification"),
-        empty_label=gettext_lazy("none"),
-        help_text=gettext_lazy("Items of the qualification are left out of this batch."),
-    )
-    must_practise = forms.BooleanField(
-        required=False,
-        label=gettext_lazy("Practice first"),
-        help_text=gettext_lazy("People complete the practice set before their first item."),
-    )
-    decide_at_close = forms.BooleanField(
-        required=False,
-        label=gettext_lazy("Decide when the batch closes"),
-        help_text=gettext_lazy(
-            "Until then people can change their responses. Otherwise an item is decided one minute "
-            "after its last response. This is the default if everyone gets every item."
-        ),
-    )
-    gold_percent = forms.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=MOST_GOLD,
-        initial=0,
-        label=gettext_lazy("Gold items per person, in percent"),
-        help_text=gettext_lazy(
-            "Items with a known answer, chosen on the Gold answers page of the batch. Annotators "
-            "cannot recognise them, and they are not released."
-        ),
-    )
-    gold_feedback = forms.BooleanField(required=False, label=gettext_lazy("Give feedback on gold items"))
+    extra_fields: Mapping[str, Sequence[str]] = {}
+    """Fields of the class by the section that they belong to."""
 
-    def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        terms: Iterable[Term],
+        task: TaskType,
+        project: Project,
+        values: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.task = task
-        rules = resolving.fitting(task)
-        self.fields["rule"].choices = [  # type: ignore[attr-defined]
-            ("", gettext(OWN)),
-            *((one.name, f"{one.name}: {gettext(one.says)}") for one in rules),
-        ]
-        if not rules:
-            del self.fields["rule"], self.fields["rule_options"]
-        qualifications = Batch.objects.filter(project=project, purpose=Batch.Purpose.QUALIFICATION)
-        self.fields["requires"].queryset = qualifications.order_by("name")  # type: ignore[attr-defined]
+        self.terms: dict[str, Term] = {}
+        self.parts: dict[str, list[str]] = {}
+        for term in terms:
+            if not term.is_in_form or not term.fits(task):
+                continue
+            if callable(term.choices) and not term.choices():
+                continue
+            fields = {term.name: field_of(term, project)} if term.inputs is None else term.inputs.build(task)
+            self.terms[term.name], self.parts[term.name] = term, list(fields)
+            self.fields.update(fields)
+            if values is not None:
+                value = values[term.name]
+                self.initial.update({term.name: value} if term.inputs is None else term.inputs.split(value))
 
-    def terms_given(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The terms by the names of `Batch`, from what the form has cleaned."""
-        rule, options = given.get("rule"), given.get("rule_options") or {}
-        if options and not rule:
-            self.add_error("rule_options", gettext("Choose the rule that these options belong to."))
-        return {
-            "resolve": {"rule": rule, **options} if rule else {},
-            "caps": {name: given.get(name) for name in limits.OF_A_BATCH if given.get(name) is not None},
-            "pay": {name: given[f"pay_{name}"] for name in PAY if given.get(f"pay_{name}") not in (None, "")},
-            "requires": given.get("requires"),
-            "must_practise": bool(given.get("must_practise")),
-            "decide_at_close": bool(given.get("decide_at_close")),
-            "gold_percent": given.get("gold_percent") or 0,
-            "gold_feedback": bool(given.get("gold_feedback")),
-        }
+    def values(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
+        """The terms by name, from what the form has cleaned; None where a field was left empty."""
+        values: dict[str, Any] = {}
+        for name, term in self.terms.items():
+            try:
+                values[name] = cleaned.get(name) if term.inputs is None else term.inputs.join(cleaned)
+            except forms.ValidationError as error:
+                self.add_error(None, error)
+        return values
 
+    def names_in(self, section: str) -> list[str]:
+        """The names of the fields of a section."""
+        of_terms = (name for term in in_section(section) for name in self.parts.get(term.name, ()))
+        return [name for name in (*self.extra_fields.get(section, ()), *of_terms) if name in self.fields]
 
-TERMS = (
-    "rule",
-    "rule_options",
-    *limits.OF_A_BATCH,
-    *(f"pay_{name}" for name in PAY),
-    "requires",
-    "must_practise",
-    "decide_at_close",
-    "gold_percent",
-    "gold_feedback",
-)
-"""The fields of `TermsForm`."""
+    def sections(self) -> Iterator[Section]:
+        """The sections that have fields, in order."""
+        for name, title in SECTIONS.items():
+            if names := self.names_in(name):
+                yield Section(name, gettext(title), [self[each] for each in names], self.is_open(name))
+
+    def is_open(self, section: str) -> bool:
+        """Whether a folded section is shown open."""
+        return False
 
 
 class ChangeForm(TermsForm):
     """Changing a batch that people work on. `wanted` is what `annotation.journeys.changing` takes."""
 
-    overlap = forms.IntegerField(
-        min_value=1,
-        max_value=MOST_OVERLAP,
-        label=gettext_lazy("People per item"),
-        help_text=gettext_lazy("Applies to undecided items."),
-    )
-
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
-        initial = {
-            "overlap": batch.overlap,
-            "requires": batch.requires,
-            "must_practise": batch.must_practise,
-            "decide_at_close": batch.decide_at_close,
-            "gold_percent": batch.gold_percent,
-            "gold_feedback": batch.gold_feedback,
-            **batch.caps,
-            **{f"pay_{name}": value for name, value in batch.pay.items()},
-        }
-        super().__init__(*args, task=batch.task(), project=batch.project, initial=initial, **kwargs)
-        self.order_fields(["overlap"])
-        for name in ("rule", "rule_options"):
-            self.fields.pop(name, None)  # a page of its own changes the rule
-        if batch.strategy == "everyone":
-            del self.fields["overlap"]
-        if batch.purpose != Batch.Purpose.WORK:
-            del self.fields["gold_percent"], self.fields["gold_feedback"], self.fields["decide_at_close"]
-        elif batch.accepted_count or batch.excluded_count:
-            del self.fields["decide_at_close"]  # it has begun to decide
-        if batch.purpose == Batch.Purpose.QUALIFICATION:
-            del self.fields["requires"]
+        decides = bool(batch.accepted_count or batch.excluded_count)
+        terms = [
+            term
+            for name, term in changeable().items()
+            if batch.purpose in term.purposes
+            and name != "resolve"  # a page of its own changes the rule
+            and not (name == "overlap" and batch.strategy == "everyone")
+            and not (term.changeable == UNTIL_DECIDED and decides)
+        ]
+        values = {term.name: getattr(batch, term.name) for term in terms}
+        super().__init__(
+            *args, terms=terms, task=batch.task(), project=batch.project, values=values, **kwargs
+        )
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        wanted = self.terms_given(given)
-        del wanted["resolve"]
-        for name in ("requires", "decide_at_close", "gold_percent", "gold_feedback"):
-            if name not in self.fields:
-                del wanted[name]
-        if "overlap" in given:
-            wanted["overlap"] = given["overlap"]
-        return {"wanted": wanted}
+        return {"wanted": self.values(super().clean() or {})}
 
 
 class SharesForm(forms.Form):

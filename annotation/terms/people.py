@@ -110,7 +110,9 @@ class PeopleTerms(models.Model):
         check=lambda value, context: limits.caps(value),
         inputs=Inputs(
             build=_cap_fields,
-            join=lambda given: {name: value for name, value in given.items() if value is not None},
+            join=lambda given: {
+                name: given[name] for name in limits.OF_A_BATCH if given.get(name) is not None
+            },
             split=dict,
         ),
         shape=limits.shape_of_caps(limits.OF_A_BATCH),

@@ -158,7 +158,7 @@ class Term:
 
     def checked(self, value: Any, context: Context) -> Any:
         """The value as a batch stores it; None is the default. Raises Refused(invalid_request)."""
-        if value is None or (value == "" and self.usual is not None):
+        if value is None or (value == "" and (self.usual is not None or self._is_one_of_choices)):
             value = self.default_in(context)
         value = self._typed(value)
         if self.is_set(value) and context.purpose not in self.purposes:
@@ -171,6 +171,10 @@ class Term:
                 purpose=gettext(context.purpose),
             )
         return value if self.check is None else self.check(value, context)
+
+    @property
+    def _is_one_of_choices(self) -> bool:
+        return isinstance(self.choices, Mapping) and "" not in self.choices
 
     def _typed(self, value: Any) -> Any:
         if isinstance(self.column, models.BooleanField):
@@ -223,24 +227,23 @@ class Term:
 
     # -- shapes -------------------------------------------------------------------------------------
 
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The shape of a value in a study file, as JSON Schema."""
+    def schema(self, *, in_file: bool = True) -> dict[str, Any]:
+        """The shape of a value as JSON Schema, in a study file or in the API."""
         text = self.help[:1].lower() + self.help[1:].removesuffix(".") if self.help else self.label
         if self.shape is not None:
             return {"description": text, **self.shape}
-        shape: dict[str, Any]
-        if self.written is not None:
-            shape = {"enum": list(self.written.values())}
-        elif isinstance(self.column, models.BooleanField):
-            shape = {"type": "boolean"}
-        elif isinstance(self.column, models.IntegerField):
-            shape = {"type": "integer", "minimum": self.minimum}
-            shape |= {} if self.maximum is None else {"maximum": self.maximum}
-        elif isinstance(self.choices, Mapping):
-            shape = {"enum": [name for name in self.choices if name]}
-        elif isinstance(self.column, models.JSONField):
-            shape = {"type": "object"}
-        else:
-            shape = {"type": "string", "minLength": 1, "maxLength": 120}
-        return {**shape, "description": text}
+        return {**self._shape(in_file), "description": text}
+
+    def _shape(self, in_file: bool) -> dict[str, Any]:
+        if in_file and self.written is not None:
+            return {"enum": list(self.written.values())}
+        if isinstance(self.column, models.BooleanField):
+            return {"type": "boolean"}
+        if isinstance(self.column, models.IntegerField):
+            most = {} if self.maximum is None else {"maximum": self.maximum}
+            return {"type": "integer", "minimum": self.minimum, **most}
+        if isinstance(self.choices, Mapping):
+            return {"enum": [name for name in self.choices if name]}
+        if isinstance(self.column, models.JSONField):
+            return {"type": "object"}
+        return {"type": "string", "minLength": 1, "maxLength": 120}

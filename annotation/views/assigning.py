@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 from django.conf import settings
@@ -48,7 +47,6 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
         "title": title,
         "form": form,
         "settings": own,
-        "open": form.open_folds(),
         "has_sources": Source.objects.ready().filter(project=project).exists(),
     }
     return render(request, "assigning/batch_new.html", context)
@@ -77,15 +75,14 @@ def _planned(
     given: dict[str, Any],
     settings: dict[str, Any],
 ) -> HttpResponse:
-    open_at_once, now = given.pop("open_at_once"), timezone.now()
-    name = given.pop("name")
-    sample = assigning.Sample(**{each.name: given.pop(each.name) for each in fields(assigning.Sample)})
+    open_at_once, now = given["open_at_once"], timezone.now()
+    sample = given["sample"]
     batch = assigning.plan_batch(
         project=project,
         task=task,
-        name=name,
+        name=given["name"],
         sample=sample,
-        terms={**given, "variant": variant, "settings": settings},
+        terms={**given["terms"], "variant": variant, "settings": settings},
         by=request.user,
         now=now,
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -11,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation import access
-from annotation.forms.entry import EntryForm, PassForm
+from annotation.forms.entry import EntryForm
 from annotation.models import Batch, Membership
 from annotation.quality import qualifying
 from annotation.roles import Permission
@@ -39,7 +37,7 @@ def entry(request: PageRequest, public_id: str) -> HttpResponse:
             qualifying.grant(batch=batch, person=member.person, by=request.user, now=now)
             messages.success(request, gettext("{name} may start.").format(name=member.person.name))
         return redirect("entry", batch.public_id)
-    form = _form(request, batch, qualifies)
+    form = _form(request, batch)
     if form.is_valid():
         with refusals_on(form):
             qualifying.set_entry(batch=batch, by=request.user, now=now, **form.cleaned_data)
@@ -59,13 +57,8 @@ def entry(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "first_day/entry.html", context)
 
 
-def _form(request: PageRequest, batch: Batch, qualifies: bool) -> Any:
-    data = request.POST if request.method == "POST" else None
-    if qualifies:
-        return PassForm(data, initial={"pass_percent": batch.pass_percent})
-    return EntryForm(
-        data, batch=batch, initial={"must_practise": batch.must_practise, "requires": batch.requires_id}
-    )
+def _form(request: PageRequest, batch: Batch) -> EntryForm:
+    return EntryForm(request.POST if request.method == "POST" else None, batch=batch)
 
 
 def _number(text: str) -> int:

@@ -805,7 +805,7 @@ def test_a_batch_asks_for_a_qualification_and_the_manager_lets_somebody_in(world
     assigning.open_batch(batch=test, by=world.mara, now=NOON)
     batch = world.batch(name="Labels")
     mara = client_of(world.mara)
-    mara.post(reverse("entry", args=[batch.public_id]), {"action": "keep", "requires": test.pk})
+    mara.post(reverse("entry", args=[batch.public_id]), {"action": "keep", "requires": test.public_id})
     batch.refresh_from_db()
     assert batch.requires == test
     with pytest.raises(Refused) as refused:
