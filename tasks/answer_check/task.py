@@ -1,4 +1,4 @@
-"""What does the table answer, for somebody who has not seen the answer? (FREB-TQA 3.5, re-answering)"""
+"""Answer an example without seeing the given answer. (FREB-TQA 3.5)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How faithful and how comprehensive is a model's answer? (LFTQA-Eval 2.3)"""
+"""Rate faithfulness and comprehensiveness of a model's answer, 1-5. (LFTQA-Eval 2.3)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does removing the marked cells prevent answering? (FREB-TQA 3.4, A.2)"""
+"""Does removing the marked cells prevent answering? (FREB-TQA A.2)"""
 
 from __future__ import annotations
 

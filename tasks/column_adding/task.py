@@ -1,4 +1,4 @@
-"""Add columns of related tables. (RobuT 3.1, column adding)"""
+"""Add columns of related tables. (RobuT 3.1)"""
 
 from __future__ import annotations
 
@@ -100,8 +100,13 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
     favourites = False
     fields = (
         Field("operations", "operations"),
-        Field("provenance", "json"),
-        Field("own", "json"),
+        Field(
+            "provenance",
+            "json",
+            shape="[part]",
+            note="a part is `[new column id, digest of the table, column id there, title]`",
+        ),
+        Field("own", "json", shape="[cell]", note="`own`: cells that the annotator filled in"),
         Field("does_not_apply", "flag"),
     )
     allowed = ("insert_column",)

@@ -1,4 +1,4 @@
-"""Replace a compound column by several. (RobuT 3.1, column extension)"""
+"""Split a compound column into several. (RobuT 3.1)"""
 
 from __future__ import annotations
 

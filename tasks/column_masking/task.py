@@ -1,4 +1,4 @@
-"""Remove columns that others imply. (RobuT 3.1, column masking)"""
+"""Remove columns that can be worked out from others. (RobuT 3.1)"""
 
 from __future__ import annotations
 

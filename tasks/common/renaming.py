@@ -34,6 +34,7 @@ MOST_FOR_A_COLUMN = 2
 """Suggestions for one column that become proposals of their own."""
 MOST_WHY = 300
 
+JUDGED = "judged is `[column id, suggested name, source of the suggestion]`"
 Judged = tuple[str, str, str]
 """A suggestion that somebody judged: column id, the suggested name, who suggested it."""
 
@@ -58,8 +59,8 @@ class Renaming(ColumnKind, Suggesting, Proposing):
     shows = ("question", "table", "titles", "suggestions")
     fields = (
         Field("operations", "operations"),
-        Field("taken", "json"),
-        Field("rejected", "json"),
+        Field("taken", "json", shape="[judged]", note=JUDGED),
+        Field("rejected", "json", shape="[judged]"),
         Field("does_not_apply", "flag"),
     )
     allowed = ("rename_header",)

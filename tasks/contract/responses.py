@@ -39,11 +39,15 @@ class Field:
 
     choice one of several, choices any of several, flag yes or no, text, lines one answer a line, operations
     edits of the table, cells marked in the table, json whatever an element of the kind's own holds.
+
+    For docs/reference/api.md: `shape` is its JSON where the kind does not tell, `note` a remark on it.
     """
 
     name: str
     kind: Literal["choice", "choices", "flag", "text", "lines", "operations", "cells", "json"]
     choices: tuple[tuple[str, str], ...] = ()
+    shape: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)

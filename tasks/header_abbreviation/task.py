@@ -1,4 +1,4 @@
-"""Rename columns by a short form of their names. (RobuT 3.1, header abbreviations)"""
+"""Shorten column names. (RobuT 3.1)"""
 
 from __future__ import annotations
 

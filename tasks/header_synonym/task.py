@@ -1,4 +1,4 @@
-"""Rename columns by words that mean the same. (RobuT 3.1, header synonyms)"""
+"""Rename columns by words that mean the same. (RobuT 3.1)"""
 
 from __future__ import annotations
 

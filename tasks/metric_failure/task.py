@@ -1,4 +1,4 @@
-"""Why do a metric and people see an answer so differently? (LFTQA-Eval, tables 3 to 5)"""
+"""Why do a metric and people disagree about an answer? (LFTQA-Eval, Tables 3-5)"""
 
 from __future__ import annotations
 

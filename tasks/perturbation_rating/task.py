@@ -1,4 +1,4 @@
-"""How good is a perturbed example, and which of two is better? (RobuT 6.3 and tables 5 and 6, on LETA)"""
+"""Rate the quality of a changed example, 1-5, and choose the better of two. (RobuT 6.3)"""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from tasks.contract import (
 SIDES = ("left", "right")
 BETTER = Choice(
     name="better",
+    note='`better` is "" where there is only one example',
     label=gettext_noop("Better"),
     legend=gettext_noop("Which is better?"),
     required=gettext_noop("Choose the better example, or “Equally good”."),
@@ -50,11 +51,11 @@ UNKNOWN = gettext_noop("not known")
 NO_ERROR = "no_error"
 
 
-def _verdict(side: str) -> tuple[Scale, MultiChoice]:
+def _verdict(side: str, shape: str = "") -> tuple[Scale, MultiChoice]:
     """The score of a side, and what is wrong with it where the score is low."""
     required = gettext_noop("Choose what is wrong if the score is below {rejected_below}")
     return (
-        Scale(name=side, required=gettext_noop("Rate {called} from {lowest} to {highest}.")),
+        Scale(name=side, shape=shape, required=gettext_noop("Rate {called} from {lowest} to {highest}.")),
         MultiChoice(
             name=f"{side}_errors",
             required=required,
@@ -88,7 +89,7 @@ class PerturbationRating(DeclaredTask, Preparing):
     shows = ("question", "answers", "context", "history", "original", "left", "right")
     of = ("perturbed",)
     without = gettext_noop("only perturbed examples can be rated.")
-    fields = (*_verdict("left"), *_verdict("right"), BETTER)
+    fields = (*_verdict("left"), *_verdict("right", shape=r"1-5 \| null"), BETTER)
     compares = "scales"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "mean"}
     measures = (

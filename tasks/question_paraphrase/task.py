@@ -1,4 +1,4 @@
-"""Ask the same with other words, or in another way. (RobuT 3.1 and table 9)"""
+"""Rewrite the question at word or sentence level. (RobuT 3.1, Table 9)"""
 
 from __future__ import annotations
 

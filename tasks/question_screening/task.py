@@ -1,4 +1,4 @@
-"""Is a question that a model always answers rightly worth keeping? (SUC, the human step of "Table meets LLM")"""
+"""Keep or remove a question that a model always answers correctly. (SUC)"""
 
 from __future__ import annotations
 

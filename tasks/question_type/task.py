@@ -1,4 +1,4 @@
-"""Is the answer looked up in the table, or does it have to be worked out? (FREB-TQA 3.2, A.2 and A.4)"""
+"""Choose extraction, reasoning, neither or unanswerable. (FREB-TQA 3.2)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cells does the answer come from? (FREB-TQA 3.4, A.2; FeTaQA's highlighted cells)"""
+"""Mark the cells that the answer depends on. (FREB-TQA 3.4)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shorten the table to the rows and columns that the question works on. (FREB-TQA 3.5, step 1)"""
+"""Keep the rows and columns that the question needs. (FREB-TQA 3.5)"""
 
 from __future__ import annotations
 
@@ -85,9 +85,13 @@ class ShortTable(Making, Preparing, Suggesting):
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence", "program")
     fields = (
         Field("operations", "operations"),
-        Field("program", "json"),
-        Field("worked_out", "flag"),
-        Field("whole", "flag"),
+        Field("program", "json", shape="program"),
+        Field(
+            "worked_out",
+            "flag",
+            note="`worked_out`: no cell of the table is the answer (asked if its cell seems to be removed)",
+        ),
+        Field("whole", "flag", note="`whole`: the table needs no shortening"),
         Field("unanswerable", "flag"),
     )
     grid = "structure"

@@ -1,4 +1,4 @@
-"""Change one or two values so that the answer changes, or so that it stays. (FREB-TQA 3.5)"""
+"""Change one or two values so that the answer changes, or stays the same. (FREB-TQA 3.5)"""
 
 from __future__ import annotations
 
@@ -162,10 +162,10 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence", "program")
     fields = (
         Field("operations", "operations"),
-        Field("program", "json"),
+        Field("program", "json", shape="program"),
         Field("answers", "lines"),
-        Field("difference", "text"),
-        Field("reason", "text"),
+        Field("difference", "text", note="`difference`: why the typed answer differs from the program's"),
+        Field("reason", "text", note="`reason`: why there are more changes than the contract allows"),
         Field("unanswerable", "flag"),
     )
     compares = "edits"

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from annotation import reference
+
+
+class Command(BaseCommand):
+    help = (
+        "Write the tables of docs/reference/ that list task types: their fields, shortcuts, examples and decision rules. "
+        "Run it after you add or change a task type below tasks/."
+    )
+    requires_system_checks = []
+
+    def handle(self, **options: Any) -> None:
+        changed = reference.write(settings.BASE_DIR / "docs" / "reference")
+        for path in changed:
+            self.stdout.write(f"{path.relative_to(settings.BASE_DIR)}: written")
+        if not changed:
+            self.stdout.write("The tables are up to date.")

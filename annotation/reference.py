@@ -1,0 +1,226 @@
+"""The tables of docs/reference/ that list task types, generated from the task types of this repository.
+
+`./run manage reference` writes them between the markers `<!-- generated: NAME -->` and `<!-- end: NAME -->` of a page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from html.parser import HTMLParser
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils import translation
+
+from tableqa import Example
+from tasks.contract import HERE, Field, Item, TaskType, task_types
+
+Key = tuple[str, str]
+"""The key of a shortcut, and what it does."""
+SHAPES = {
+    "flag": "bool",
+    "text": "text",
+    "lines": "[text]",
+    "operations": "[operation]",
+    "cells": "[cell]",
+    "json": "json",
+}
+VOID = {"input", "br", "img", "hr", "meta", "link"}
+
+
+def shipped() -> list[TaskType]:
+    """The task types below tasks/, by key: a task type of another package has its own documentation."""
+    return [task for _, task in sorted(task_types().items()) if task.folder().parent == HERE]
+
+
+def write(folder: Path) -> list[Path]:
+    """Write every generated table into the pages of docs/reference/. Returns the pages that changed."""
+    changed = []
+    for page in sorted({page for page, _ in TABLES}):
+        path = folder / page
+        before = path.read_text("utf-8")
+        after = generated(page, before)
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+            changed.append(path)
+    return changed
+
+
+def generated(page: str, text: str) -> str:
+    """The text of a page with its generated tables. Raises ValueError if a marker is missing."""
+    for (name_of_page, name), rows in TABLES.items():
+        if name_of_page != page:
+            continue
+        table = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- end: {name} -->)", re.DOTALL)
+        if not table.search(text):
+            raise ValueError(f"{page}: the marker <!-- generated: {name} --> is missing")
+        with translation.override("en"):
+            body = "\n".join(rows())
+        text = table.sub(lambda found, body=body: f"{found[1]}\n{body}\n\n{found[2]}", text)  # type: ignore[misc]
+    return text
+
+
+# -- what each page lists ----------------------------------------------------------------------------
+
+
+def summaries() -> list[str]:
+    """One row for each task type: what annotators do, and how it is decided."""
+    rows = ["| key | task | examples | decision | agreement |", "|---|---|---|---|---|"]
+    for task in shipped():
+        about = (sys.modules[type(task).__module__].__doc__ or task.title).splitlines()[0].rstrip(".")
+        examples = ", ".join(task.of) + (" that qualify" if task.without else "")
+        examples += "".join(f"; starts from `{name}`" for name in task.starts_from)
+        rule = f"`{task.rule['rule']}`" if task.rule else "its own rule"
+        decision = "accepts each response" if task.making else f"{rule}, {task.default_overlap} per item"
+        statistics = dict.fromkeys(name for measure in task.measures for name in measure.statistics)
+        agreement = ", ".join(f"`{name}`" for name in statistics)
+        rows.append(f"| `{task.key}` | {about} | {examples} | {decision} | {agreement or '-'} |")
+    return rows
+
+
+def default_rules() -> list[str]:
+    """One row for each form of responses and default rule."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for task in shipped():
+        if not task.rule:
+            continue
+        options = [f"`{name}` {json.dumps(value)}" for name, value in task.rule.items() if name != "rule"]
+        rule = " with ".join([f"`{task.rule['rule']}`", ", ".join(options)][: 1 + bool(options)])
+        rule += "".join(
+            f"; `{option}` is its setting `{name}`" for option, name in task.rule_settings.items()
+        )
+        groups.setdefault((task.compares, rule), []).append(f"`{task.key}`")
+    rows = ["| compares | task types | default rule |", "|---|---|---|"]
+    return rows + [
+        f"| {what} | {', '.join(keys)} | {rule} |" for (what, rule), keys in sorted(groups.items())
+    ]
+
+
+def response_data() -> list[str]:
+    """One row for each task type: the fields of its responses."""
+    rows = ["| task type | `data` |", "|---|---|"]
+    for task in shipped():
+        data = ", ".join(f'"{field.name}": {shape(field)}' for field in task.fields)
+        notes = [field.note for field in task.fields if field.note]
+        rows.append(f"| `{task.key}` | {'; '.join([f'`{{{data}}}`', *notes])} |")
+    return rows
+
+
+def shape(field: Field) -> str:
+    """The values of a field, as the reference writes JSON."""
+    if field.shape:
+        return field.shape
+    values = [value for value, _ in field.choices]
+    if values and all(value.isdigit() for value in values):
+        return f"{values[0]}-{values[-1]}"
+    options = r" \| ".join(f'"{value}"' for value in values)
+    return {"choice": options, "choices": f"[{options}]"}.get(field.kind, SHAPES.get(field.kind, ""))
+
+
+def keys() -> list[str]:
+    """One row for each task type, or for each variant with other keys: the shortcuts of its form."""
+    rows = ["| task type | keys |", "|---|---|"]
+    for task in sorted(shipped(), key=lambda task: task.title):
+        by_variant: dict[str, list[Key]] = {}
+        for item in sample_items(task):
+            known = by_variant.setdefault(item.variant, [])
+            known += [key for key in keys_of(task, item) if key not in known]
+        lines: dict[str, list[str]] = {}
+        for variant, of_form in by_variant.items():
+            lines.setdefault(in_words(of_form) or "none of its own", []).append(
+                task.variants.get(variant, "")
+            )
+        for line, variants in lines.items():
+            name = task.title if len(lines) == 1 else f"{task.title}: {'; '.join(variants)}"
+            rows.append(f"| {name} | {line} |")
+    return rows
+
+
+def sample_items(task: TaskType) -> list[Item]:
+    """The items of sample.json, their settings filled with the defaults."""
+    properties = task.settings_schema.get("properties", {})
+    defaults = {name: spec["default"] for name, spec in properties.items() if "default" in spec}
+    sample = json.loads((task.folder() / "sample.json").read_text("utf-8"))
+    return [
+        Item(
+            Example.from_dict(item["example"]),
+            item["variant"],
+            {**defaults, **item.get("settings", {})},
+            item.get("inputs", {}),
+        )
+        for item in sample["items"]
+    ]
+
+
+def keys_of(task: TaskType, item: Item) -> list[Key]:
+    """The shortcuts of the form of a task type, in the order of the form."""
+    assignment = task.presented(item)
+    context = {"task": task, "item": item, "assignment": assignment, "data": {}, "table": None, "changes": []}
+    form = _Form()
+    form.feed(render_to_string(task.form_template, context))
+    return list(dict.fromkeys(form.keys))
+
+
+def in_words(of_form: list[Key]) -> str:
+    """Keys with what they do; the steps of a scale as one range."""
+    parts: list[str] = []
+    for scale, steps in groupby(of_form, lambda key: key[1].removesuffix(f" {key[0]}").rstrip(":")):
+        several = list(steps)
+        first, last = several[0][0].upper(), several[-1][0].upper()
+        parts.append(f"`{first}` – `{last}` {scale}" if len(several) > 1 else f"`{first}` {several[0][1]}")
+    return ", ".join(parts)
+
+
+class _Form(HTMLParser):
+    """The keys of a form with what they do, as static/askew/keys.js reads them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: list[Key] = []
+        self._label: list[str] = []
+        self._open: Mapping[str, str | None] | None = None
+        self._naming = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes: dict[str, Any] = dict(attrs)
+        if tag == "label":
+            self._label = []
+        if "data-key" in attributes:
+            self._open = attributes
+            if attributes.get("data-label"):
+                self._add(attributes["data-label"])
+        self._naming = self._naming + 1 if self._naming and tag not in VOID else self._naming
+        if "data-name" in attributes:
+            self._naming = 1
+
+    def handle_endtag(self, tag: str) -> None:
+        self._naming = max(0, self._naming - 1)
+        if not self._naming and self._label and self._open is not None:
+            self._add(" ".join("".join(self._label).split()))
+        if tag == "label":
+            if self._open is not None:
+                self._add(self._open.get("value") or "")
+            self._label = []
+
+    def handle_data(self, data: str) -> None:
+        if self._naming:
+            self._label.append(data)
+
+    def _add(self, action: str) -> None:
+        if self._open is not None:
+            self.keys.append((self._open["data-key"] or "", action))
+        self._open = None
+
+
+TABLES: Mapping[tuple[str, str], Callable[[], list[str]]] = {
+    ("api.md", "response data"): response_data,
+    ("keys.md", "keys of task types"): keys,
+    ("kinds.md", "task types"): summaries,
+    ("resolve-rules.md", "default rules"): default_rules,
+}
+"""By page and name of the table, what makes its rows."""

@@ -1,0 +1,67 @@
+"""The reference lists the task types of this repository as they are; `./run manage reference` writes its tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation import reference
+from tasks.contract import TaskType, task_types
+from tests.plugin import ROOT
+from tests.tasks.test_contract import every_kind
+
+FOLDER = ROOT / "docs" / "reference"
+PAGES = sorted({page for page, _ in reference.TABLES})
+KEYS = (FOLDER / "keys.md").read_text("utf-8")
+TABLE_KEYS = ROOT / "static" / "askew" / "grid-keys.js"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_the_tables_that_the_task_types_make(page: str) -> None:
+    text = (FOLDER / page).read_text("utf-8")
+    assert reference.generated(page, text) == text, f"{page} is out of date: run ./run manage reference"
+
+
+def test_a_task_type_of_another_package_is_not_in_the_reference(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    task = next(iter(task_types().values()))
+    elsewhere: Any = type("Elsewhere", (type(task),), {"key": "elsewhere", "folder": lambda self: tmp_path})()
+    monkeypatch.setattr(reference, "task_types", lambda: {**task_types(), "elsewhere": elsewhere})
+    for page in PAGES:
+        assert "elsewhere" not in reference.generated(page, (FOLDER / page).read_text("utf-8"))
+
+
+def test_a_changed_task_type_changes_the_pages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for page in PAGES:
+        (tmp_path / page).write_text((FOLDER / page).read_text("utf-8"), "utf-8")
+    assert reference.write(tmp_path) == []
+    types = task_types()
+    monkeypatch.setattr(reference, "task_types", lambda: dict(list(types.items())[1:]))
+    assert [path.name for path in reference.write(tmp_path)] == PAGES
+
+
+def test_a_page_without_its_marker_is_refused() -> None:
+    with pytest.raises(ValueError, match="marker"):
+        reference.generated("api.md", "# A page")
+
+
+@every_kind
+def test_what_a_sample_sends_is_among_the_fields(task: TaskType) -> None:
+    names = {field.name for field in task.fields}
+    for good in json.loads((task.folder() / "sample.json").read_text("utf-8"))["good"]:
+        assert good["data"].keys() <= names
+
+
+def test_the_page_of_keys_has_the_keys_of_the_table() -> None:
+    """As the dialog of keys shows them: every line of the script that the dialog takes them from."""
+    lines = re.findall(
+        r"\[\[((?:\"[^\"]*\"(?:, )?)+)\],\s*t\(\"([^\"]*)\"\)\]", TABLE_KEYS.read_text("utf-8")
+    )
+    assert len(lines) > 20
+    rows = [f"| {keys.replace(chr(34), '')} | {text} |" for keys, text in lines]
+    assert [row for row in rows if row not in KEYS.splitlines()] == []
