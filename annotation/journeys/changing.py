@@ -10,7 +10,7 @@ kind, sample and seed are frozen: other ones mean another batch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -23,29 +23,16 @@ from annotation import events, visibility
 from annotation.journeys import adjudicating
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
 from annotation.refusals import refuse
-from annotation.terms import check_change
+from annotation.terms import TERMS, UNTIL_DECIDED, changeable, check_change
 from annotation.work import lineage, shares
 from annotation.work.places import due_at, set_overlap, undecided, waiting_below
 from annotation.work.withdrawing import UNDO_WINDOW
 from tableqa.canonical import digest
 
-CHANGEABLE: Final[dict[str, str]] = {
-    "overlap": gettext_noop("people per item"),
-    "resolve": gettext_noop("decision rule"),
-    "caps": gettext_noop("limits per person"),
-    "pay": "pay",
-    "gold_percent": gettext_noop("share of gold items"),
-    "gold_feedback": gettext_noop("feedback on gold items"),
-    "requires": gettext_noop("required qualification"),
-    "must_practise": gettext_noop("practice first"),
-    "decide_at_close": gettext_noop("decision time"),
-}
-CHUNK = 500
-
 
 def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """What of `wanted` is not so yet, checked. Raises Refused(invalid_request)."""
-    if unknown := sorted(set(wanted) - CHANGEABLE.keys()):
+    if unknown := sorted(wanted.keys() - changeable().keys()):
         refuse(
             "invalid_request",
             "{unknown} cannot be changed after a batch is opened. Create another batch.",
@@ -53,12 +40,13 @@ def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
         )
     checked = check_change(batch, wanted)
     found = {name: value for name, value in checked.items() if getattr(batch, name) != value}
-    settled = Decision.objects.filter(item__batch=batch).exists()
-    if "decide_at_close" in found and (settled or Adjudication.objects.filter(item__batch=batch).exists()):
+    fixed = [name for name in found if TERMS[name].changeable == UNTIL_DECIDED]
+    if fixed and _is_being_decided(batch):
         refuse(
             "invalid_request",
-            "Items of this batch are already being decided, so the decision time cannot be "
-            "changed. Create another batch.",
+            "Items of this batch are already being decided, so this cannot be changed: {label}. "
+            "Create another batch.",
+            label=gettext(TERMS[fixed[0]].label),
         )
     return found
 
@@ -69,72 +57,20 @@ def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) ->
     Without `counted` there is no number in it: for somebody from whom the counts of the batch are kept.
     """
     found = differences(batch, wanted)
-    said: list[str] = []
-    if found and not counted:
+    if not found:
+        return []
+    if not counted:
         return [
             gettext("Decided items and submitted responses stay unchanged."),
             gettext("The change applies to everything else in the batch: {words}.").format(
-                words=", ".join(gettext(CHANGEABLE[name]) for name in found)
+                words=", ".join(gettext(TERMS[name].label) for name in found)
             ),
             visibility.why_no_counts(),
         ]
-    decided = Decision.objects.filter(item__batch=batch).count()
-    if found:
-        said.append(gettext("{items} decided: no change.").format(items=_items(decided)))
-        waiting = Adjudication.objects.filter(item__batch=batch).count()
-        if found.get("overlap", 0) > batch.overlap and (
-            reopened := waiting_below(batch, found["overlap"]).count()
-        ):
-            waiting -= reopened
-            said.append(
-                gettext("{items} in adjudication: reopened for more people.").format(items=_items(reopened))
-            )
-        if waiting and "resolve" not in found:
-            said.append(gettext("{items} in adjudication: no change.").format(items=_items(waiting)))
-    if "overlap" in found:
-        said += _effects_of_overlap(batch, found["overlap"])
-    if "resolve" in found:
-        said += _effects_of_rule(batch, found["resolve"])
-    if "caps" in found:
-        said += _effects_of_caps(batch, found["caps"])
-    if "pay" in found:
-        done = Assignment.objects.filter(batch=batch).submitted().count()
-        paid = batch.pay or batch.project.pay
-        said.append(
-            (
-                ngettext(
-                    "The new rate applies from now on. {done} response keeps its earlier rate.",
-                    "The new rate applies from now on. {done} responses keep their earlier rate.",
-                    done,
-                )
-                if paid
-                else gettext(
-                    "The rate applies from now on. If there was no rate before, it applies to all responses."
-                )
-            ).format(done=number_format(done, force_grouping=True))
-        )
-    if "gold_percent" in found or "gold_feedback" in found:
-        said.append(gettext("Gold applies from each person's next item. Earlier items stay unchanged."))
-    if "requires" in found or "must_practise" in found:
-        people = Tally.objects.filter(batch=batch).count()
-        said.append(
-            gettext(
-                "Required before the next item, including for the {people} people who have already "
-                "worked here. Their responses stay."
-            ).format(people=people)
-        )
-        if found.get("requires") is not None:
-            said.append(gettext("Items of the qualification are left out of this batch."))
-    if "decide_at_close" in found:
-        said.append(
-            gettext("Items are decided when the batch closes. Until then people can change their responses.")
-            if found["decide_at_close"]
-            else gettext(
-                "Items are decided once they are complete. Complete now: {complete}; their responses "
-                "become final."
-            ).format(complete=number_format(_complete(batch), force_grouping=True))
-        )
-    return said
+    sentences = _effects_on_decided(batch, found)
+    for name, value in found.items():
+        sentences += EFFECTS[name](batch, value) if name in EFFECTS else [_effect(batch, name)]
+    return list(dict.fromkeys(sentences))
 
 
 def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime) -> dict[str, Any]:
@@ -181,6 +117,34 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
 
 
 # -- underneath -------------------------------------------------------------------------------------
+
+
+def _is_being_decided(batch: Batch) -> bool:
+    decided = Decision.objects.filter(item__batch=batch).exists()
+    return decided or Adjudication.objects.filter(item__batch=batch).exists()
+
+
+def _effect(batch: Batch, name: str) -> str:
+    """The sentence of a term, with the count that it asks for."""
+    text = gettext(TERMS[name].effect)
+    return text.format(people=Tally.objects.filter(batch=batch).count()) if "{people}" in text else text
+
+
+def _effects_on_decided(batch: Batch, found: Mapping[str, Any]) -> list[str]:
+    """What happens to items that are decided or wait for an adjudicator."""
+    decided = Decision.objects.filter(item__batch=batch).count()
+    said = [gettext("{items} decided: no change.").format(items=_items(decided))]
+    waiting = Adjudication.objects.filter(item__batch=batch).count()
+    if found.get("overlap", 0) > batch.overlap and (
+        reopened := waiting_below(batch, found["overlap"]).count()
+    ):
+        waiting -= reopened
+        said.append(
+            gettext("{items} in adjudication: reopened for more people.").format(items=_items(reopened))
+        )
+    if waiting and "resolve" not in found:
+        said.append(gettext("{items} in adjudication: no change.").format(items=_items(waiting)))
+    return said
 
 
 def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
@@ -265,6 +229,52 @@ def _effects_of_caps(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
     if not caps:
         said.append(gettext("This batch no longer limits work per person. Project limits still apply."))
     return said
+
+
+def _effects_of_pay(batch: Batch, pay: Mapping[str, Any]) -> list[str]:
+    done = Assignment.objects.filter(batch=batch).submitted().count()
+    if not (batch.pay or batch.project.pay):
+        text = gettext(
+            "The rate applies from now on. If there was no rate before, it applies to all responses."
+        )
+        return [text]
+    return [
+        ngettext(
+            "The new rate applies from now on. {done} response keeps its earlier rate.",
+            "The new rate applies from now on. {done} responses keep their earlier rate.",
+            done,
+        ).format(done=number_format(done, force_grouping=True))
+    ]
+
+
+def _effects_of_requirement(batch: Batch, required: Batch | None) -> list[str]:
+    left_out = [] if required is None else [gettext("Items of the qualification are left out of this batch.")]
+    return [_effect(batch, "requires"), *left_out]
+
+
+def _effects_of_decision_time(batch: Batch, at_close: bool) -> list[str]:
+    if at_close:
+        return [
+            gettext("Items are decided when the batch closes. Until then people can change their responses.")
+        ]
+    complete = number_format(_complete(batch), force_grouping=True)
+    return [
+        gettext(
+            "Items are decided once they are complete. Complete now: {complete}; their responses "
+            "become final."
+        ).format(complete=complete)
+    ]
+
+
+EFFECTS: Final[dict[str, Callable[[Batch, Any], list[str]]]] = {
+    "overlap": _effects_of_overlap,
+    "caps": _effects_of_caps,
+    "decide_at_close": _effects_of_decision_time,
+    "resolve": _effects_of_rule,
+    "requires": _effects_of_requirement,
+    "pay": _effects_of_pay,
+}
+"""Effects with counts, of terms that say more than their sentence."""
 
 
 def _in_short(name: str, value: Any) -> str:

@@ -44,7 +44,7 @@ from annotation.models import (
 )
 from annotation.refusals import refuse
 from annotation.roles import Permission
-from annotation.terms import limits
+from annotation.terms import TERMS, limits
 from tableqa.canonical import canonical
 
 SHORT: Final = 80
@@ -183,23 +183,15 @@ BATCH_VERBS: Final = {
     ("open", "closed"): gettext_noop("closed the batch"),
     ("paused", "closed"): gettext_noop("closed the batch"),
 }
-TERMS: Final = {
-    "overlap": gettext_noop("people per item"),
-    "resolve": gettext_noop("decision rule"),
+WORDS: Final = {
     "caps": gettext_noop("limits per person"),
     "pay": gettext_noop("pay"),
-    "gold_percent": gettext_noop("share of gold items"),
-    "gold_feedback": gettext_noop("feedback on gold items"),
-    "requires": gettext_noop("required qualification"),
-    "must_practise": gettext_noop("practice first"),
-    "pass_percent": gettext_noop("pass mark"),
-    "decide_at_close": gettext_noop("decided when the batch closes"),
     "name": gettext_noop("name"),
     "time_zone": gettext_noop("time zone"),
     "statement": gettext_noop("data statement"),
     "answer": gettext_noop("answer"),
 }
-"""What can be another one in an event's detail, in words."""
+"""What can change of projects and questions, and of both projects and batches. Terms of batches have labels."""
 
 
 def detail_in_words(detail: Mapping[str, Any] | None, *, named: bool = False) -> list[str]:
@@ -231,8 +223,8 @@ def _batch_in_words(event: Event) -> str:
 
 
 def _term(name: str) -> str:
-    known = TERMS.get(name)
-    return gettext(known) if known else name
+    label = WORDS.get(name) or (TERMS[name].label if name in TERMS else "")
+    return gettext(label) if label else name
 
 
 def _differences(what: str, before: Any, after: Any) -> list[str]:

@@ -37,7 +37,7 @@ from annotation.studying.planning import Change, Looked, Plan
 from annotation.studying.standing import Standing
 from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work
 from annotation.studying.yaml_file import StudyError
-from annotation.terms import TERMS
+from annotation.terms import TERMS, changeable
 from tableqa.readers import READERS, Mapped, ReaderError
 from tasks.contract import Invalid, UnknownTaskType, response_data, task_type
 
@@ -234,7 +234,7 @@ def _stands_in_the_way(change: Change) -> str:
 
 def _changeable(work: Work, project: Project, batch: Batch) -> dict[str, Any]:
     """What of a batch may change after it was planned, as `changing` takes it."""
-    said = {name: getattr(work, name) for name in changing.CHANGEABLE if name != "requires"}
+    said = {name: getattr(work, name) for name in changeable() if name != "requires"}
     if batch.strategy == "everyone":
         del said["overlap"]
     required = Batch.objects.filter(project=project, name=work.requires).first() if work.requires else None

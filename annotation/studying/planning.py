@@ -15,13 +15,12 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 import tableqa
-from annotation.journeys import changing
 from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying.schema import DECIDE, unknown
 from annotation.studying.standing import Counts, Pace, Standing
 from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work, makers, quoted
-from annotation.terms import TERMS, Context
+from annotation.terms import TERMS, Context, changeable
 from annotation.words import shown
 from tasks.contract import Invalid, Item, Preparing, TaskType, task_types
 from tasks.pace import usual_seconds
@@ -219,7 +218,7 @@ def _completed(study: Study, there: Study) -> tuple[Study, list[Change]]:
         before = planned.get(work.name)
         more = {
             name: getattr(before, name)
-            for name in (changing.CHANGEABLE if before is not None else ())
+            for name in (changeable() if before is not None else ())
             if not _says(study, place, name) and getattr(before, name) != getattr(work, name)
         }
         if more and before is not None:
@@ -622,7 +621,7 @@ class _Comparing:
         state = self.standing.batches[wanted.name].state
         wanted = self.filled(wanted)
         differ = differences(wanted, there)
-        frozen = [name for name in differ if state == "closed" or name not in changing.CHANGEABLE]
+        frozen = [name for name in differ if state == "closed" or name not in changeable()]
         if frozen:
             said = "; ".join(
                 gettext("{what} {there}, not {wanted}").format(

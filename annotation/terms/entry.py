@@ -10,7 +10,10 @@ from django.utils.translation import gettext_noop
 from annotation.refusals import refuse
 from annotation.terms.term import QUALIFICATION, UNTIL_CLOSED, WITH_ENTRY, Context, Term
 
-ASKED_NEXT = gettext_noop("Required before the next item, also for people who have already worked here.")
+ASKED_NEXT = gettext_noop(
+    "Required before the next item, including for the {people} people who have already "
+    "worked here. Their responses stay."
+)
 
 
 def _check_pass_percent(value: Any, context: Context) -> int:

@@ -82,7 +82,7 @@ def check_change(batch: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
             values[name] = term.checked(wanted[name], context)
         elif not wanted.keys().isdisjoint(term.depends_on):
             term.checked(values[name], context)
-    return {name: values[name] for name in wanted}
+    return {name: values[name] for name in TERMS if name in wanted}
 
 
 def _require_known(given: Mapping[str, Any], terms: Mapping[str, Term]) -> None:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
@@ -18,7 +19,7 @@ from annotation.journeys import adjudicating, assigning
 from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
 from annotation.quality import gold, qualifying, snapshots
 from annotation.roles import Permission
-from annotation.terms import limits
+from annotation.terms import TERMS
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from tasks.contract import TaskType, task_types
@@ -127,7 +128,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "counts": assigning.progress([batch])[batch.pk],
         "feeds": list(batch.feeds.order_by("pk")),
         "warning": qualifying.warning(batch) if Permission.SET_UP in may else "",
-        "caps": [(limits.WORDS[name], value) for name, value in batch.caps.items()],
+        "facts": _facts(batch, task),
         "sees_agreement": sees,
         "sees_counts": visibility.sees_counts(actor.person, batch),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
@@ -166,6 +167,21 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
         "reports": told.data["reports"] if told and told.data else [],
     }
     return render(request, "assigning/report.html", context)
+
+
+def _facts(batch: Batch, task: TaskType) -> list[dict[str, str]]:
+    """The terms of a batch that differ from their defaults or are always shown: label, value in words, a link."""
+    facts = []
+    for name, term in TERMS.items():
+        value = getattr(batch, name)
+        always = term.is_always_shown and batch.purpose in term.purposes and term.fits(task)
+        if not term.is_in_form or not (always or term.is_set(value)):
+            continue
+        if name == "overlap" and batch.strategy == "everyone":
+            continue  # counted when the batch opens
+        link = reverse("batch", args=[value.public_id]) if isinstance(value, Batch) else ""
+        facts.append({"label": gettext(term.label), "value": term.in_words(value), "link": link})
+    return facts
 
 
 def _tallies(batch: Batch) -> Any:

@@ -24,6 +24,7 @@ from annotation.models import Batch, Person
 from annotation.quality import gold, qualifying
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.terms import TERMS
 from annotation.terms.people import STRATEGIES
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_to
 from annotation.work import accounting, shares
@@ -253,7 +254,7 @@ def change_batch(request: PageRequest, public_id: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, refused.detail)
         else:
-            words = ", ".join(gettext(changing.CHANGEABLE[name]) for name in changed)
+            words = ", ".join(gettext(TERMS[name].label) for name in changed)
             messages.success(request, gettext("Changed: {words}.").format(words=words))
             return redirect("batch", batch.public_id)
     context = {"batch": batch, "project": batch.project, "form": form}

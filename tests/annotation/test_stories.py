@@ -330,6 +330,6 @@ def test_another_rule_is_told_in_the_story_without_saying_what_it_is_twice(
 
     story = told(world, batch.items.get())
 
-    at = story.index("changed the batch: decision rule")
+    at = story.index("changed the batch: Decision rule")
     assert story[at + 1] == line
-    assert sum("decision rule" in one for one in story) == 1
+    assert sum("Decision rule" in one for one in story) == 1
