@@ -3,6 +3,6 @@
 try:
     from django.tasks import task
 except ImportError:
-    from django_tasks import task  # type: ignore[no-redef, assignment]
+    from django_tasks import task  # type: ignore[no-redef]
 
 __all__ = ["task"]

@@ -21,6 +21,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -49,6 +50,9 @@ MOST_SHOWN = 100
 """Numbered ids that the record of a job keeps."""
 LOST = timedelta(hours=1)
 """An import that has not finished after this long was killed; the next one clears it away."""
+
+_Stored = tuple[str, list[str], str]
+"""Question, answers and table digest of an example."""
 
 
 @dataclass(frozen=True)
@@ -91,60 +95,27 @@ def import_examples(
     Raises Refused(import_failed) naming file, line, what is wrong and how to mend it; nothing is
     left behind then.
     """
-    if reader not in READERS:
-        refuse(
-            "import_failed",
-            "There is no reader {reader!r}. Available: {value}.",
-            reader=reader,
-            value=", ".join(sorted(READERS)),
-        )
-    read = READERS[reader]
-    if fields:
-        read = _told(read, fields)
+    read = _reader(reader, fields or {})
     name = name.strip() or path.stem
-    if len(name) > LONGEST_NAME or (split and SPLIT.fullmatch(split) is None):
-        refuse(
-            "import_failed",
-            "A source name has at most {longest_name} characters. A split may contain letters, "
-            "digits, '.', '_' and '-'.",
-            longest_name=LONGEST_NAME,
-        )
+    _check_names(name, split)
+    how = {
+        **(said or {}),
+        **({"limit": limit} if limit else {}),
+        **({"fields": dict(fields)} if fields else {}),
+    }
     rows = _Rows()
     try:
-        for left in Source.objects.filter(
-            project=project, name=name, ready_at__isnull=True, started_at__lt=now - LOST
-        ):
-            discard(left)
+        _discard_abandoned(project, name, now)
         _refuse_another_format(project, name, reader)
         checksum = checksum_of(read.files(path, tables), limit, fields or {})
-        same = Source.objects.ready().filter(project=project, name=name, checksum=checksum).first()
+        earlier = Source.objects.ready().filter(project=project, name=name)
+        same = earlier.filter(checksum=checksum).first()
         if same is not None:
             return Imported(same, same.examples_count, same.tables_count, new=False)
-        total = 0
-        numbered: list[str] = []
-        again = Source.objects.ready().filter(project=project, name=name).exists()
-        for chunk in _chunks(read(path, tables=tables, limit=limit)):
-            known = _known(project, name, chunk) if again else {}
-            for example in chunk:
-                if len(example.id) > LONGEST_ID:
-                    refuse(
-                        "import_failed",
-                        "{name}: the id {id!r}… is longer than {longest_id} characters. Shorten it.",
-                        name=path.name,
-                        id=example.id[:40],
-                        longest_id=LONGEST_ID,
-                    )
-                _compare(example, known, path)
-                if published_id(example) is not None:
-                    numbered.append(example.id)
-                if example.id not in known:
-                    rows.add(example)
-            total += len(chunk)
-            progress(0, 0)  # a sign of life: how many there are is not known yet
-        if not total:
-            refuse("import_failed", "{name}: the file contains no examples.", name=path.name)
+        known = partial(_known, project, name) if earlier.exists() else _nothing_known
+        numbered = _read_new(rows, read(path, tables=tables, limit=limit), known, path, progress)
         if not rows.number:
-            newest = Source.objects.ready().filter(project=project, name=name).latest("ready_at")
+            newest = earlier.latest("ready_at")
             return Imported(newest, newest.examples_count, newest.tables_count, new=False)
         credit = credit_of(read, path, tables)
         source = Source.objects.create(
@@ -152,11 +123,7 @@ def import_examples(
             name=name,
             reader=reader,
             split=split or _split(path),
-            how={
-                **(said or {}),
-                **({"limit": limit} if limit else {}),
-                **({"fields": dict(fields)} if fields else {}),
-            },
+            how=how,
             checksum=checksum,
             licence=credit.licence,
             citation=credit.citation,
@@ -175,6 +142,75 @@ def import_examples(
         raise Refused("import_failed", str(error)) from None
     finally:
         rows.close()
+
+
+def _reader(name: str, fields: Mapping[str, str]) -> Reader:
+    """The reader of that name, told a person's own names of fields. Raises Refused(import_failed)."""
+    if name not in READERS:
+        refuse(
+            "import_failed",
+            "There is no reader {reader!r}. Available: {value}.",
+            reader=name,
+            value=", ".join(sorted(READERS)),
+        )
+    return _told(READERS[name], fields) if fields else READERS[name]
+
+
+def _check_names(name: str, split: str) -> None:
+    """Raises Refused(import_failed) for a source name or a split that cannot be stored."""
+    if len(name) > LONGEST_NAME or (split and SPLIT.fullmatch(split) is None):
+        refuse(
+            "import_failed",
+            "A source name has at most {longest_name} characters. A split may contain letters, "
+            "digits, '.', '_' and '-'.",
+            longest_name=LONGEST_NAME,
+        )
+
+
+def _discard_abandoned(project: Project, name: str, now: datetime) -> None:
+    """Delete sources of this name whose import was killed."""
+    abandoned = Source.objects.filter(
+        project=project, name=name, ready_at__isnull=True, started_at__lt=now - LOST
+    )
+    for source in abandoned:
+        discard(source)
+
+
+def _read_new(
+    rows: _Rows,
+    examples: Iterable[tableqa.Example],
+    known: Callable[[Sequence[tableqa.Example]], dict[str, _Stored]],
+    path: Path,
+    progress: Callable[[int, int], None],
+) -> list[str]:
+    """Read all examples and add the new ones to `rows`. Returns the ids that the reader numbered.
+
+    known: maps some examples to what earlier sources of this name hold under their ids.
+    Raises Refused(import_failed) for an id that is too long, a difference from an earlier import, and no examples.
+    """
+    total = 0
+    numbered: list[str] = []
+    for chunk in _chunks(examples):
+        stored = known(chunk)
+        for example in chunk:
+            if len(example.id) > LONGEST_ID:
+                refuse(
+                    "import_failed",
+                    "{name}: the id {id!r}… is longer than {longest_id} characters. Shorten it.",
+                    name=path.name,
+                    id=example.id[:40],
+                    longest_id=LONGEST_ID,
+                )
+            _compare(example, stored, path)
+            if published_id(example) is not None:
+                numbered.append(example.id)
+            if example.id not in stored:
+                rows.add(example)
+        total += len(chunk)
+        progress(0, 0)  # a sign of life: the total is not known yet
+    if not total:
+        refuse("import_failed", "{name}: the file contains no examples.", name=path.name)
+    return numbered
 
 
 def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
@@ -514,10 +550,13 @@ def checksum_of(files: Iterable[Path], limit: int | None, fields: Mapping[str, s
     return whole.hexdigest()
 
 
-def _known(
-    project: Project, name: str, chunk: Sequence[tableqa.Example]
-) -> dict[str, tuple[str, list[str], str]]:
-    """What sources of this name already hold of these examples: id -> (question, answers, table digest)."""
+def _nothing_known(chunk: Sequence[tableqa.Example]) -> dict[str, _Stored]:
+    """`_known` of the first source of a name."""
+    return {}
+
+
+def _known(project: Project, name: str, chunk: Sequence[tableqa.Example]) -> dict[str, _Stored]:
+    """What sources of this name already hold of these examples, by id."""
     rows = Example.objects.originals().filter(
         source__project=project,
         source__name=name,
@@ -546,7 +585,7 @@ def _refuse_another_format(project: Project, name: str, reader: str) -> None:
         )
 
 
-def _compare(example: tableqa.Example, known: dict[str, tuple[str, list[str], str]], path: Path) -> None:
+def _compare(example: tableqa.Example, known: dict[str, _Stored], path: Path) -> None:
     if example.id not in known:
         return
     before = known[example.id]

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -709,94 +709,114 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
     names, until = _pseudonyms(release.project), _moment(release.watermark)
     public = {batch.pk: batch.public_id for batch in batches}
     helped = any(batch.help for batch in batches)
-    marks = {
-        pk: {"simulated": simulated, **({"external": True} if external else {})}
-        for pk, simulated, external in Person.objects.filter(memberships__project=release.project)
-        .distinct()
-        .values_list("pk", "is_simulated", "is_external")
-    }
-    under = {
-        pk: {"number": number, "digest": digest(text)}
-        for pk, number, text in Guidelines.objects.filter(project=release.project).values_list(
-            "pk", "number", "text"
-        )
-    }
+    marks, guidelines = _marks(release.project), _versions(release.project)
     sent_back = SentBack.objects.filter(assignment__batch__in=batches)
     were_sent_back = sent_back.exists()
     let_back_in = Person.objects.filter(
         memberships__project=release.project, let_back_in_at__isnull=False
     ).exists()
     for page in keys.pages(PAGE):
-        chunk = [pk for _, _, _, pk, *_ in page]
-        rows = Annotation.objects.filter(among("assignment__item_id", chunk), event_id__lte=release.watermark)
-        found: dict[int, list[tuple[Any, ...]]] = {pk: [] for pk in chunk}
-        for item, person, *row in rows.values_list(
-            "assignment__item_id", "assignment__person_id", *_ANNOTATED
-        ):
-            found[item].append((names[person], row[0], person, *row[1:]))
+        items = [item for _, _, _, item, *_ in page]
+        rows = Annotation.objects.filter(among("assignment__item_id", items), event_id__lte=release.watermark)
+        revisions = _revisions(rows, items, names)
         help_of = _help(rows, until) if helped else {}
-        back = dict(
-            sent_back.filter(among("assignment__item_id", chunk))
-            .order_by("-annotation__revision")
-            .values_list("assignment_id", "annotation__revision")
-            if were_sent_back
-            else ()
-        )
-        way_back = set(
-            rows.filter(response__isnull=False, event__detail__way_back=True).values_list("pk", flat=True)
-            if let_back_in
-            else ()
-        )
+        back = _first_sent_back(sent_back, items) if were_sent_back else {}
+        way_back = _ways_back(rows) if let_back_in else set()
         for batch, source, example, item, public_id, *_ in page:
-            of_item = sorted(found[item], key=lambda row: row[:2])
             newest: dict[int, int] = {}
-            for _, revision, _, assignment, *_ in of_item:
-                newest[assignment] = max(revision, newest.get(assignment, 0))
-            for index, row in enumerate(of_item):
-                (
-                    name,
-                    revision,
-                    person,
-                    assignment,
-                    pk,
-                    id,
-                    number,
-                    added,
-                    response,
-                    text,
-                    seconds,
-                    made_at,
-                    unmet,
-                ) = row
+            for row in revisions[item]:
+                newest[row.assignment] = max(row.revision, newest.get(row.assignment, 0))
+            for index, row in enumerate(sorted(revisions[item], key=lambda row: (row.name, row.revision))):
                 yield (
                     1 if index == 0 else 0,
                     {
-                        "id": id,
+                        "id": row.public_id,
                         "batch": public[batch],
                         "item": public_id,
                         "source": source,
                         "example": example,
-                        "annotator": name,
-                        **marks[person],
-                        "revision": revision,
-                        "newest": newest[assignment] == revision,
-                        "place": {"number": number, "added": added},
-                        **({"sent_back": True} if revision > back.get(assignment, revision) else {}),
-                        **({"way_back": True} if pk in way_back else {}),
-                        "response": response,
-                        **({"unmet": unmet} if unmet else {}),
-                        "guidelines": under[text],
-                        "active_seconds": seconds,
-                        "made_at": made_at.isoformat(),
-                        **help_of.get(pk, {}),
+                        "annotator": row.name,
+                        **marks[row.person],
+                        "revision": row.revision,
+                        "newest": newest[row.assignment] == row.revision,
+                        "place": {"number": row.number, "added": row.added},
+                        **(
+                            {"sent_back": True}
+                            if row.revision > back.get(row.assignment, row.revision)
+                            else {}
+                        ),
+                        **({"way_back": True} if row.pk in way_back else {}),
+                        "response": row.response,
+                        **({"unmet": row.unmet} if row.unmet else {}),
+                        "guidelines": guidelines[row.guidelines],
+                        "active_seconds": row.seconds,
+                        "made_at": row.made_at.isoformat(),
+                        **help_of.get(row.pk, {}),
                     },
                 )
 
 
-_ANNOTATED = (
-    "revision", "assignment_id", "pk", "public_id", "assignment__place__number", "assignment__place__added", "response",
-    "guidelines_id", "active_seconds", "made_at", "unmet",
+class _Revision(NamedTuple):
+    """A row of an annotation: the pseudonym of its author, then the columns of `_REVISION`."""
+
+    name: str
+    person: int
+    revision: int
+    assignment: int
+    pk: int
+    public_id: str
+    number: int
+    added: bool
+    response: Any
+    guidelines: int
+    seconds: float | None
+    made_at: datetime
+    unmet: Any
+
+
+_REVISION = (
+    "assignment__person_id", "revision", "assignment_id", "pk", "public_id", "assignment__place__number",
+    "assignment__place__added", "response", "guidelines_id", "active_seconds", "made_at", "unmet",
 )  # fmt: skip
+
+
+def _revisions(
+    rows: QuerySet[Annotation], items: Sequence[int], names: Mapping[int, str]
+) -> dict[int, list[_Revision]]:
+    """The rows by item."""
+    by_item: dict[int, list[_Revision]] = {item: [] for item in items}
+    for item, person, *row in rows.values_list("assignment__item_id", *_REVISION):
+        by_item[item].append(_Revision(names[person], person, *row))
+    return by_item
+
+
+def _marks(project: Project) -> dict[int, Record]:
+    """Whether each person of a project is simulated or external."""
+    people = Person.objects.filter(memberships__project=project).distinct()
+    return {
+        pk: {"simulated": simulated, **({"external": True} if external else {})}
+        for pk, simulated, external in people.values_list("pk", "is_simulated", "is_external")
+    }
+
+
+def _versions(project: Project) -> dict[int, Record]:
+    """Number and digest of each version of the guidelines."""
+    versions = Guidelines.objects.filter(project=project).values_list("pk", "number", "text")
+    return {pk: {"number": number, "digest": digest(text)} for pk, number, text in versions}
+
+
+def _first_sent_back(sent_back: QuerySet[SentBack], items: Sequence[int]) -> dict[int, int]:
+    """By assignment the first revision that an adjudicator sent back; later ones were written after it."""
+    return dict(
+        sent_back.filter(among("assignment__item_id", items))
+        .order_by("-annotation__revision")
+        .values_list("assignment_id", "annotation__revision")
+    )
+
+
+def _ways_back(rows: QuerySet[Annotation]) -> set[int]:
+    """Keys of the submissions in a session that a manager's link opened."""
+    return set(rows.filter(response__isnull=False, event__detail__way_back=True).values_list("pk", flat=True))
 
 
 def _help(rows: QuerySet[Annotation], until: datetime) -> dict[int, Record]:

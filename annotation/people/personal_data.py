@@ -51,9 +51,11 @@ def export(person: Person, *, now: datetime) -> dict[str, Any]:
 
 
 def _about(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
-    mine = Assignment.objects.filter(person=person)
-    where = {"project": "batch__project__slug", "batch": "batch__name", "item": "item__public_id"}
-    of_mine = {name: f"assignment__{path}" for name, path in where.items()}
+    return _membership(person) | _preparation(person) | _work(person) | _decisions(person)
+
+
+def _membership(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
+    """Projects, crowd links, invitations and tokens."""
     return {
         "memberships": _named(
             Membership.objects.filter(person=person),
@@ -73,6 +75,12 @@ def _about(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
             *("name", "prefix", "scopes", "made_at", "expires_at", "revoked_at"),
             project="project__slug",
         ),
+    }
+
+
+def _preparation(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
+    """What comes before the first item: consent, guidelines, practice, qualification."""
+    return {
         "consents": _named(
             Consent.objects.filter(person=person),
             *("given_at", "withdrawn_at"),
@@ -99,21 +107,41 @@ def _about(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
             project="batch__project__slug",
             batch="batch__name",
         ),
-        "assignments": _named(mine, *("state", "reason", "leased_at", "ended_at", "active_seconds"), **where),
+    }
+
+
+def _work(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
+    """Assignments with their annotations, drafts, flags and questions."""
+    return {
+        "assignments": _named(
+            Assignment.objects.filter(person=person),
+            *("state", "reason", "leased_at", "ended_at", "active_seconds"),
+            **WHERE,
+        ),
         "annotations": _named(
             Annotation.objects.filter(assignment__person=person),
             *("revision", "response", "active_seconds", "made_at"),
-            **of_mine,
+            **OF_ASSIGNMENT,
         ),
         "drafts": _named(
-            Draft.objects.filter(assignment__person=person), "revision", "response", "saved_at", **of_mine
+            Draft.objects.filter(assignment__person=person),
+            "revision",
+            "response",
+            "saved_at",
+            **OF_ASSIGNMENT,
         ),
-        "flags": _named(Flag.objects.filter(assignment__person=person), "note", "made_at", **of_mine),
+        "flags": _named(Flag.objects.filter(assignment__person=person), "note", "made_at", **OF_ASSIGNMENT),
         "inquiries": _named(
             Inquiry.objects.filter(asked_by=person),
             *("text", "asked_at", "answer", "answered_at"),
             project="project__slug",
         ),
+    }
+
+
+def _decisions(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
+    """Answers, decisions, own responses, responses sent back, and all events."""
+    return {
         "answers": _named(
             Inquiry.objects.filter(answered_by=person),
             *("answer", "answered_at"),
@@ -133,9 +161,11 @@ def _about(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
             item="decision__item__public_id",
             made_at="decision__made_at",
         ),
-        "sent_back_by_them": _named(SentBack.objects.filter(made_by=person), "note", "made_at", **of_mine),
+        "sent_back_by_them": _named(
+            SentBack.objects.filter(made_by=person), "note", "made_at", **OF_ASSIGNMENT
+        ),
         "sent_back_to_them": _named(
-            SentBack.objects.filter(assignment__person=person), "note", "made_at", **of_mine
+            SentBack.objects.filter(assignment__person=person), "note", "made_at", **OF_ASSIGNMENT
         ),
         "events": _named(
             Event.objects.filter(actor=person),
@@ -143,6 +173,11 @@ def _about(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
             project="project__slug",
         ),
     }
+
+
+WHERE = {"project": "batch__project__slug", "batch": "batch__name", "item": "item__public_id"}
+OF_ASSIGNMENT = {name: f"assignment__{path}" for name, path in WHERE.items()}
+"""Columns that say where an assignment, or a row that belongs to one, is from."""
 
 
 def _named(rows: Any, *fields: str, **paths: str) -> QuerySet[Any, dict[str, Any]]:

@@ -126,53 +126,25 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     item, person = _mine(request, public_id)
     batch = item.batch
     waits, action = _waits(item), request.POST.get("action", "submit")
-    entered = (
-        request.method == "POST" and action != "begin"
-    )  # which brings the note of the page before, no more
+    # "begin" only brings the note of the page before.
+    entered = request.method == "POST" and action != "begin"
     if not waits and not entered:
         messages.info(request, gettext("This item no longer needs adjudication."))
         return redirect("adjudication", batch.public_id)
     task, plain = batch.task(), item.plain()
-    base, data_of_base = request.GET.get("from", ""), {}
-    for candidate in adjudicating.candidates(item):
-        if candidate.letter == base:
-            data_of_base = dict((candidate.annotation.response or {})["data"])
-    data = data_of_base
+    base = request.GET.get("from", "")
+    data = data_of_base = _data_of(item, base)
     problems: list[Problem] = []
-    note = request.POST.get("note", "")
     if entered:
         data, problems = _entered(request, task, plain, action)
         if not waits:
             problems = [Problem("", "decided", _was_decided(item))]
         elif action == "submit" and not problems:
             response = {**_envelope(task, data, plain), **_base(request)}
-            try:
-                adjudicating.decide(
-                    item=item,
-                    by=person,
-                    note=note,
-                    response=response,
-                    based_on=[base] if data_of_base else [],
-                    now=timezone.now(),
-                )
+            problems = _decide(request, item, person, response, [base] if data_of_base else [])
+            if not problems:
                 return _next(request, person, batch, gettext("Decided."))
-            except Invalid as invalid:
-                problems += invalid.problems
-            except Refused as refused:
-                problems.append(Problem("", refused.code, refused.detail))
     operations = _operations(task, data)
-    presented = {
-        **task.presented(plain),
-        "id": f"own-{item.public_id}",
-        "draft": (
-            {"revision": 1, "response": _envelope(task, data, plain), "saved_at": timezone.now().isoformat()}
-            if data
-            else None
-        ),
-        "annotation": None,
-        "progress": {"submitted": 0, "total": 1},
-        "loop": None,
-    }
     try:
         table = sheet(task, plain, data, operations)
     except OperationError as error:
@@ -184,11 +156,11 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         "task": task,
         "item": plain,
         "public_id": item.public_id,
-        "assignment": presented,
+        "assignment": _own_assignment(item, task, plain, data),
         "base": base,
         "data": data,
         "carried": json.dumps(data),
-        "note": note,
+        "note": request.POST.get("note", ""),
         "violations": problems,
         "plain": request.GET.get("plain") == "1",
         "table": table if "table" in task.shows else None,
@@ -202,6 +174,48 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     return render(
         request, "adjudicating/own.html", context, status=(422 if waits else 409) if problems else 200
     )
+
+
+def _data_of(item: Item, letter: str) -> dict[str, Any]:
+    """The data of the response with that letter; empty if there is none."""
+    responses = {
+        candidate.letter: candidate.annotation.response for candidate in adjudicating.candidates(item)
+    }
+    return dict((responses.get(letter) or {"data": {}})["data"])
+
+
+def _decide(
+    request: PageRequest, item: Item, person: Person, response: Mapping[str, Any], based_on: Sequence[str]
+) -> list[Problem]:
+    """Decide the item with an own response. Returns the problems that prevented it."""
+    try:
+        adjudicating.decide(
+            item=item,
+            by=person,
+            note=request.POST.get("note", ""),
+            response=response,
+            based_on=based_on,
+            now=timezone.now(),
+        )
+    except Invalid as invalid:
+        return list(invalid.problems)
+    except Refused as refused:
+        return [Problem("", refused.code, refused.detail)]
+    return []
+
+
+def _own_assignment(item: Item, task: TaskType, plain: PlainItem, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The payload of the annotation page for an item without an assignment."""
+    response = _envelope(task, data, plain)
+    draft = {"revision": 1, "response": response, "saved_at": timezone.now().isoformat()} if data else None
+    return {
+        **task.presented(plain),
+        "id": f"own-{item.public_id}",
+        "draft": draft,
+        "annotation": None,
+        "progress": {"submitted": 0, "total": 1},
+        "loop": None,
+    }
 
 
 @page("GET", "POST")

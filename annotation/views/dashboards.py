@@ -217,105 +217,142 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
     may = access.may(actor, project)
     seen, hidden = _batches(project, actor.person)
     kept = visibility.counts_kept_from(actor.person, hidden)
-    listed = cut(request, [*seen, *(one for one in hidden if one.pk not in kept)])
+    listed = cut(request, [*seen, *(batch for batch in hidden if batch.pk not in kept)])
     on_page = list(listed)
-    open_to = {one.pk for one in seen}
-    wanted = request.GET.get("batch", "")
-    now = timezone.now()
     begun = _begun(on_page)
-    looked = [one for one in on_page if one.pk in open_to and one.pk in begun]
-    chosen = next((one for one in looked if one.public_id == wanted), next(iter(looked), None))
-    pairs = [(one, "work") for one in on_page if one.pk in begun]
-    pairs += [(one, "agreement") for one in looked if agreement.measures_of(one.task(), one.people_compared)]
-    pairs += [(chosen, "monitors")] if chosen is not None else []
-    told = {(one.pk, "work"): Shown(None) for one in on_page} | snapshots.wanted(pairs, now=now)
-    work = {key: found for key, found in told.items() if key[1] == "work"}
-    progress = _progress(on_page)
-    days = [day for one in on_page for day in _days(work[one.pk, "work"])]
-    today = now.astimezone(zoneinfo.ZoneInfo(project.time_zone)).date()
-    # A sum of some of its parts is no sum: until all are there, none is told.
-    parts = [work[one.pk, "work"] for one in on_page if one.pk in begun]
-    lacking = [one for one in parts if one.data is None]
-    working = any(not one.failed for one in lacking)
-    left = {"ready": len(parts) - len(lacking), "of": len(parts), "working": working} if lacking else None
+    visible = {batch.pk for batch in seen}
+    charted = [batch for batch in on_page if batch.pk in visible and batch.pk in begun]
+    wanted = request.GET.get("batch", "")
+    chosen = next((batch for batch in charted if batch.public_id == wanted), next(iter(charted), None))
+    figures = _figures([batch for batch in on_page if batch.pk in begun], charted, chosen)
+    work = {batch.pk: figures.get((batch.pk, "work"), Shown(None)) for batch in on_page}
+    left = _left([work[batch.pk] for batch in on_page if batch.pk in begun])
     if request.htmx:  # the note that asks whether it is done
-        if left and working:
+        if left and left["working"]:
             return render(request, "dashboards/_left.html", {"left": left})
         return HttpResponse(headers={"HX-Refresh": "true"})
-    every, counts = dashboards.by_day(days, today)
-    under_way = [one for one in on_page if one.closed_at is None]
-    remaining = sum(progress[one.pk]["places"] - progress[one.pk]["submitted"] for one in under_way)
-    running = {one.pk for one in under_way}
-    _, pace = dashboards.by_day(
-        [day for one in on_page if one.pk in running for day in _here(work[one.pk, "work"])],
-        today - timedelta(1),
-    )
-    lines = [_line(one, progress[one.pk], work[one.pk, "work"]) for one in on_page]
-    currencies = sorted({name for one in lines for name in one["spent"].amounts})
-    skips = [
-        row
-        for one in looked
-        if (data := work[one.pk, "work"].data) is not None
-        for row in data["skips"]["sources"]
-    ]
     context: dict[str, Any] = {
         "project": project,
         "may": {permission.value for permission in may},
         "listed": listed,
-        "lines": lines,
-        "hidden": [one.name for one in hidden],
-        "submitted": sum(one["submitted"] for one in progress.values()),
-        "places": sum(one["places"] for one in progress.values()),
-        "accepted": sum(one["accepted"] for one in lines),
-        "items": sum(one["items"] for one in progress.values()),
-        "hours": sum(one["spent"].hours for one in lines),
-        "costs": [
-            costs.in_words(
-                sum((one["spent"].amounts.get(name, Decimal(0)) for one in lines), Decimal(0)),
-                {"currency": name},
-            )
-            for name in currencies
-        ],
+        "hidden": [batch.name for batch in hidden],
         "left": left,
-        "remaining": remaining,
-        "forecast": dashboards.forecast(pace, remaining) if left is None else None,
         "behind": _oldest(work.values()),
-        "days": drawn.by_day(every[-60:], counts[-60:], gettext("Submissions per day"))
-        if left is None
-        else None,
-        "weeks": drawn.agreement_over_weeks(_over_time(looked, told)),
-        "skips": drawn.shares(
-            "skips",
-            gettext("Skipped items as a share of assigned items, by source"),
-            ("Source", "Skipped", "Count"),
-            dashboards.skip_shares(skips),
-        )
-        if left is None and any(row[1] for row in skips)
-        else None,
-        "more_measures": any(
-            len(data["measures"]) > len(_drawn(one, data["measures"]))
-            for one in looked
-            if (one.pk, "agreement") in told and (data := told[one.pk, "agreement"].data) is not None
-        ),
-        "reasons": _reasons(looked, work),
-        "looked": looked,
+        "weeks": drawn.agreement_over_weeks(_over_time(charted, figures)),
+        "more_measures": _has_more_measures(charted, figures),
+        "skips": None if left else _skips(charted, work),
+        "reasons": _reasons(charted, work),
+        "looked": charted,
         "chosen": chosen,
+        **_pace_and_sums(project, on_page, work, complete=left is None),
     }
-    forecast = context["forecast"]
-    if forecast is not None and forecast.likely is not None:
-        context["done"] = [
+    if chosen is not None:
+        monitors = figures[chosen.pk, "monitors"]
+        context |= {
+            "watched": monitors,
+            "monitors": drawn.monitors(monitors.data) if monitors.data is not None else [],
+            "templates": _templates(monitors, names_of(project, may)),
+        }
+    return render(request, "dashboards/dashboard.html", context)
+
+
+def _figures(
+    begun: Sequence[Batch], charted: Sequence[Batch], chosen: Batch | None
+) -> dict[tuple[int, str], Shown]:
+    """Snapshots by batch and name: work of the batches begun, agreement of those charted, monitors of the chosen one."""
+    pairs = [(batch, "work") for batch in begun]
+    pairs += [
+        (batch, "agreement")
+        for batch in charted
+        if agreement.measures_of(batch.task(), batch.people_compared)
+    ]
+    pairs += [(chosen, "monitors")] if chosen is not None else []
+    return snapshots.wanted(pairs, now=timezone.now())
+
+
+def _left(parts: Sequence[Shown]) -> dict[str, Any] | None:
+    """How many snapshots are ready; None if all are. A sum of some parts is no sum: until then, none is shown."""
+    lacking = [part for part in parts if part.data is None]
+    if not lacking:
+        return None
+    working = any(not part.failed for part in lacking)
+    return {"ready": len(parts) - len(lacking), "of": len(parts), "working": working}
+
+
+def _pace_and_sums(
+    project: Project, batches: Sequence[Batch], work: Mapping[int, Shown], *, complete: bool
+) -> dict[str, Any]:
+    """A line for each batch with their sums, the chart of days, and the forecast; the last two only if `complete`."""
+    progress = _progress(batches)
+    lines = [_line(batch, progress[batch.pk], work[batch.pk]) for batch in batches]
+    under_way = [batch for batch in batches if batch.closed_at is None]
+    remaining = sum(progress[batch.pk]["places"] - progress[batch.pk]["submitted"] for batch in under_way)
+    today = timezone.now().astimezone(zoneinfo.ZoneInfo(project.time_zone)).date()
+    forecast = None
+    if complete:
+        recent = [day for batch in under_way for day in _here(work[batch.pk])]
+        forecast = dashboards.forecast(dashboards.by_day(recent, today - timedelta(1))[1], remaining)
+    done = (
+        [
             today + timedelta(days) if days is not None else None
             for days in (forecast.likely, forecast.low, forecast.high)
         ]
-    if chosen is not None:
-        found = told[chosen.pk, "monitors"]
-        names = names_of(project, may)
-        context |= {
-            "watched": found,
-            "monitors": drawn.monitors(found.data) if found.data is not None else [],
-            "templates": _templates(found, names),
-        }
-    return render(request, "dashboards/dashboard.html", context)
+        if forecast is not None and forecast.likely is not None
+        else None
+    )
+    dates, counts = dashboards.by_day([day for batch in batches for day in _days(work[batch.pk])], today)
+    chart = drawn.by_day(dates[-60:], counts[-60:], gettext("Submissions per day")) if complete else None
+    return {
+        "lines": lines,
+        "submitted": sum(counter["submitted"] for counter in progress.values()),
+        "places": sum(counter["places"] for counter in progress.values()),
+        "accepted": sum(line["accepted"] for line in lines),
+        "items": sum(counter["items"] for counter in progress.values()),
+        "hours": sum(line["spent"].hours for line in lines),
+        "costs": _costs(lines),
+        "remaining": remaining,
+        "forecast": forecast,
+        "done": done,
+        "days": chart,
+    }
+
+
+def _costs(lines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The sum of each currency."""
+    amounts = [line["spent"].amounts for line in lines]
+    return [
+        costs.in_words(
+            sum((amount.get(currency, Decimal(0)) for amount in amounts), Decimal(0)), {"currency": currency}
+        )
+        for currency in sorted({currency for amount in amounts for currency in amount})
+    ]
+
+
+def _skips(batches: Sequence[Batch], work: Mapping[int, Shown]) -> Any:
+    """The chart of skipped items by source; None if nothing was skipped."""
+    rows = [
+        row
+        for batch in batches
+        if (data := work[batch.pk].data) is not None
+        for row in data["skips"]["sources"]
+    ]
+    if not any(row[1] for row in rows):
+        return None
+    return drawn.shares(
+        "skips",
+        gettext("Skipped items as a share of assigned items, by source"),
+        ("Source", "Skipped", "Count"),
+        dashboards.skip_shares(rows),
+    )
+
+
+def _has_more_measures(batches: Sequence[Batch], figures: Mapping[tuple[int, str], Shown]) -> bool:
+    """Whether the chart over time leaves out a measure of a batch."""
+    return any(
+        len(data["measures"]) > len(_drawn(batch, data["measures"]))
+        for batch in batches
+        if (batch.pk, "agreement") in figures and (data := figures[batch.pk, "agreement"].data) is not None
+    )
 
 
 def _progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
@@ -397,12 +434,12 @@ def _drawn(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, A
     return [*measures[:1], *(whole or others)[:1]]
 
 
-def _reasons(batches: Sequence[Batch], work: Mapping[tuple[int, str], Shown]) -> list[tuple[str, str, int]]:
+def _reasons(batches: Sequence[Batch], work: Mapping[int, Shown]) -> list[tuple[str, str, int]]:
     """(batch, reason, how often), the commonest first."""
     found = [
         (one.name, reason or gettext("no reason given"), times)
         for one in batches
-        if (data := work[one.pk, "work"].data) is not None
+        if (data := work[one.pk].data) is not None
         for reason, times in data["skips"]["reasons"]
     ]
     return sorted(found, key=lambda row: (-row[2], row))[:20]

@@ -30,6 +30,25 @@ def main(arguments: list[str] | None = None) -> int:
         from predictor.training.finetune import main as fine_tune  # other models, other options
 
         return fine_tune(arguments)
+    options = _parser().parse_args(arguments)
+    options.questions = options.questions or (2_000 if options.augment else 60_000)
+    options.rate = options.rate or (2e-4 if options.augment else 8e-4)
+    options.encoder_rate = options.encoder_rate or (2e-5 if options.augment else 8e-5)
+    options.command = command(arguments)
+    try:
+        if options.augment:
+            augment(options)
+        elif options.card:
+            describe_again(options)
+        else:
+            train(options)
+    except (TrainingError, ModelError, ValueError) as error:
+        print(f"train: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="./run train", description="Train a model that answers questions on tables."
     )
@@ -54,22 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--minutes", type=float, help="stop after this time; the same command continues later"
     )
     parser.add_argument("--every", type=float, default=600, help="seconds between checkpoints")
-    parser.add_argument("--device", help="cpu or cuda; default: GPU if available")
-    parser.add_argument("--threads", type=int, help="CPU threads of torch")
-    parser.add_argument("--workers", type=int, default=1, help="processes that prepare questions")
-    parser.add_argument("--loaders", type=int, default=0, help="processes that build batches during training")
-    parser.add_argument("--batch", type=int)
-    parser.add_argument("--width", type=int, default=192, help="size of a cell vector")
-    parser.add_argument("--layers", type=int, default=3, help="layers over the table")
-    parser.add_argument("--rate", type=float, help="default 8e-4; with --augment 2e-4")
-    parser.add_argument("--encoder-rate", type=float, help="default 8e-5; with --augment 2e-5")
-    parser.add_argument("--dropout", type=float, help="default 0.1 on a GPU and 0 on a CPU")
-    parser.add_argument(
-        "--storage",
-        choices=["float32", "float16", "int8"],
-        default="float16",
-        help="storage type of the exported matrices",
-    )
+    _add_network_arguments(parser)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--card",
@@ -94,22 +98,27 @@ def main(arguments: list[str] | None = None) -> int:
         help="with --augment: the --out of a finished training",
     )
     add_arguments(parser)
-    options = parser.parse_args(arguments)
-    options.questions = options.questions or (2_000 if options.augment else 60_000)
-    options.rate = options.rate or (2e-4 if options.augment else 8e-4)
-    options.encoder_rate = options.encoder_rate or (2e-5 if options.augment else 8e-5)
-    options.command = command(arguments)
-    try:
-        if options.augment:
-            augment(options)
-        elif options.card:
-            describe_again(options)
-        else:
-            train(options)
-    except (TrainingError, ModelError, ValueError) as error:
-        print(f"train: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return parser
+
+
+def _add_network_arguments(parser: argparse.ArgumentParser) -> None:
+    """Hardware, size of the network, and rates."""
+    parser.add_argument("--device", help="cpu or cuda; default: GPU if available")
+    parser.add_argument("--threads", type=int, help="CPU threads of torch")
+    parser.add_argument("--workers", type=int, default=1, help="processes that prepare questions")
+    parser.add_argument("--loaders", type=int, default=0, help="processes that build batches during training")
+    parser.add_argument("--batch", type=int)
+    parser.add_argument("--width", type=int, default=192, help="size of a cell vector")
+    parser.add_argument("--layers", type=int, default=3, help="layers over the table")
+    parser.add_argument("--rate", type=float, help="default 8e-4; with --augment 2e-4")
+    parser.add_argument("--encoder-rate", type=float, help="default 8e-5; with --augment 2e-5")
+    parser.add_argument("--dropout", type=float, help="default 0.1 on a GPU and 0 on a CPU")
+    parser.add_argument(
+        "--storage",
+        choices=["float32", "float16", "int8"],
+        default="float16",
+        help="storage type of the exported matrices",
+    )
 
 
 def record(folder: Path) -> int:
