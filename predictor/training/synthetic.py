@@ -74,7 +74,8 @@ def made_of(
         tries += 1
         table = reading(rng.choice(usable))
         try:
-            made = _Asker(table, rng).ask(rng.choices(kinds, weights)[0])
+            asker = _Asker(table, rng)
+            made = rng.choices(kinds, weights)[0](asker)
         except _Impossible:
             continue
         left += 1
@@ -85,6 +86,8 @@ Rows = list[int]
 
 
 class _Asker:
+    """Rows, columns and words of one table for questions about it. Raises _Impossible for a table without a key."""
+
     def __init__(self, table: TableReading, rng: Random) -> None:
         self.table, self.rng = table, rng
         height = len(table.numbers)
@@ -100,7 +103,7 @@ class _Asker:
         if not self.keys or len(self.live) < 3:
             raise _Impossible
         self.key = rng.choice(self.keys[:3])
-        self.rows = [row for row in self.live if self._says(row, self.key)]
+        self.rows = [row for row in self.live if self.says(row, self.key)]
         if len(self.rows) < 3:
             raise _Impossible
 
@@ -108,7 +111,7 @@ class _Asker:
         live, numbers = self.live, self.table.numbers[:, column]
         known = [row for row in live if not np.isnan(numbers[row])]
         different = len({int(self.table.codes[row, column]) for row in live})
-        says = [row for row in live if self._says(row, column)]
+        says = [row for row in live if self.says(row, column)]
         if len(known) >= 0.8 * len(live) and different > 2:
             years = all(1000 <= numbers[row] <= 2100 for row in known)
             dates = sum(int(self.table.kinds[row, column] == 2) for row in known) > len(known) / 2
@@ -130,14 +133,9 @@ class _Asker:
         text = without_details(without_notes(" ".join(fold(name).lower().split())))
         return text if len(text) < 40 and any(letter.isalpha() for letter in text) else ""
 
-    def _says(self, row: int, column: int) -> bool:
+    def says(self, row: int, column: int) -> bool:
         one = self.table.readings[row][column]
         return one.normal not in NOTHING and one.length < 45
-
-    def ask(self, kind: str) -> Made:
-        """One question of a kind. Raises _Impossible."""
-        made: Made = getattr(self, kind)()
-        return made
 
     # Words ---------------------------------------------------------------------------------------------------
 
@@ -224,7 +222,7 @@ class _Asker:
 
     def _equal(self) -> tuple[str, Rows]:
         column = self.pick([column for column in self.kinds if column != self.key])
-        row = self.pick([row for row in self.live if self._says(row, column)])
+        row = self.pick([row for row in self.live if self.says(row, column)])
         value, name = self.text(row, column), self.name(column)
         words = self.one(
             f"with {name} {value}",
@@ -298,502 +296,523 @@ class _Asker:
         holds = {"in": year.__eq__, "before": year.__gt__, "after": year.__lt__, "since": year.__le__}[kind]
         return words, [row for row in rows if holds(when[row])]
 
-    # Kinds: cells --------------------------------------------------------------------------------------------
 
-    def look_up(self) -> Made:
-        row, subject = self.subject()
-        column = self.pick(
-            [c for c in range(self.table.columns) if c != self.key and self.names[c] and self._says(row, c)]
-        )
-        name = self.name(column)
-        question = self.one(
-            f"what is the {name} of {subject}",
-            f"what {name} did {subject} have",
-            f"which {name} is listed for {subject}",
-            f"{subject} has what {name}",
-            f"what was {subject}'s {name}",
-            f"name the {name} for {subject}",
-            f"when {self.name(self.key)} is {subject}, what is the {name}",
-            f"how many {name} does {subject} have",
-            f"what {name} was {subject}",
-        )
-        return Made(self.end(question), "select", ((row, column),))
+# -- kinds: cells -----------------------------------------------------------------------------------------
 
-    def who(self) -> Made:
-        words, rows = self.condition()
-        if len(rows) != 1:
-            raise _Impossible
-        name = self.name(self.key)
-        question = self.one(
-            f"which {name} {words}",
-            f"what is the only {name} {words}",
-            f"who is the {name} {words}",
-            f"what {name} is listed {words}",
-            f"name the {name} {words}",
-        )
-        return Made(self.end(question), "select", ((rows[0], self.key),))
 
-    def _best(self) -> tuple[str, int, int, str]:
-        """(superlative, row, column, condition) of an extreme, maybe among some rows only."""
-        column = self.pick([column for column in self.numeric + self.dated if column != self.key])
-        words, rows = "", self.rows
-        if self.rng.random() < 0.35:
-            words, rows = self.condition()
-        rows = [row for row in self.known(column, rows) if self._says(row, self.key)]
-        if len(rows) < 2 or (not words and len(rows) < 3):
-            raise _Impossible
-        high = self.rng.random() < 0.55
-        values = sorted({self.number(row, column) for row in rows}, reverse=high)
-        second = self.rng.random() < 0.08 and len(values) > 2
-        best = [row for row in rows if self.number(row, column) == values[int(second)]]
-        if len(best) > 1:
-            raise _Impossible
-        if column in self.dated:
-            said = (
-                self.one("latest", "most recent", "last", "newest")
-                if high
-                else self.one("earliest", "first", "oldest")
-            )
-        elif high:
-            said = self.one("highest", "most", "largest", "greatest", "top", "biggest", "best", "longest")
-        else:
-            said = self.one("lowest", "least", "smallest", "fewest", "shortest", "worst")
-        return f"{'second ' if second else ''}{said}", best[0], column, words
+def _look_up(asker: _Asker) -> Made:
+    row, subject = asker.subject()
+    column = asker.pick(
+        [c for c in range(asker.table.columns) if c != asker.key and asker.names[c] and asker.says(row, c)]
+    )
+    name = asker.name(column)
+    question = asker.one(
+        f"what is the {name} of {subject}",
+        f"what {name} did {subject} have",
+        f"which {name} is listed for {subject}",
+        f"{subject} has what {name}",
+        f"what was {subject}'s {name}",
+        f"name the {name} for {subject}",
+        f"when {asker.name(asker.key)} is {subject}, what is the {name}",
+        f"how many {name} does {subject} have",
+        f"what {name} was {subject}",
+    )
+    return Made(asker.end(question), "select", ((row, column),))
 
-    def superlative(self) -> Made:
-        said, row, column, words = self._best()
-        key, name = self.name(self.key), self.name(column)
-        question = self.one(
-            f"which {key} {words} has the {said} {name}",
-            f"who had the {said} {name} {words}",
-            f"what {key} received the {said} {name} {words}",
-            f"the {said} {name} belongs to which {key} {words}",
-            f"which {key} {words} is {said} in {name}",
-            f"who was the {said} {words}"
-            if column in self.dated
-            else f"what {key} {words} had the {said} number of {name}",
-            f"which {key} {words} had the {said} {name}",
-        )
-        return Made(self.end(" ".join(question.split())), "select", ((row, self.key),))
 
-    def extreme_value(self) -> Made:
-        said, row, column, words = self._best()
-        name = self.name(column)
-        question = self.one(
-            f"what is the {said} {name} {words}",
-            f"what was the {said} {name} {words}",
-            f"{said} {name} {words}",
-            f"what is the {said} number of {name} {words}",
-        )
-        return Made(self.end(" ".join(question.split())), "select", ((row, column),))
+def _who(asker: _Asker) -> Made:
+    words, rows = asker.condition()
+    if len(rows) != 1:
+        raise _Impossible
+    name = asker.name(asker.key)
+    question = asker.one(
+        f"which {name} {words}",
+        f"what is the only {name} {words}",
+        f"who is the {name} {words}",
+        f"what {name} is listed {words}",
+        f"name the {name} {words}",
+    )
+    return Made(asker.end(question), "select", ((rows[0], asker.key),))
 
-    def neighbour(self) -> Made:
-        row, subject = self.subject()
-        after = self.rng.random() < 0.5
-        other = row + (1 if after else -1)
-        if other not in self.rows:
-            raise _Impossible
-        key = self.name(self.key)
-        words = (
-            (
-                f"is listed after {subject}",
-                f"comes next after {subject}",
-                f"came immediately after {subject}",
-                f"follows {subject}",
-                f"is next after {subject}",
-                f"is below {subject}",
-                f"was after {subject}",
-            )
-            if after
-            else (
-                f"is listed before {subject}",
-                f"comes right before {subject}",
-                f"came immediately before {subject}",
-                f"precedes {subject}",
-                f"is previous to {subject}",
-                f"is above {subject}",
-                f"was before {subject}",
-            )
-        )
-        return Made(
-            self.end(f"{self.one('which', 'what', 'the')} {key} {self.one(*words)}"),
-            "select",
-            ((other, self.key),),
-        )
 
-    def place(self) -> Made:
-        words, rows = "", self.rows
-        if self.rng.random() < 0.4:
-            words, rows = self.condition()
-        rows = [row for row in rows if self._says(row, self.key)]
-        if len(rows) < 2:
-            raise _Impossible
-        key = self.name(self.key)
-        if not words and self.rng.random() < 0.15 and len(rows) > 4 and rows[:5] == list(range(5)):
-            place = self.rng.randrange(1, 5)
-            said = ("first", "second", "third", "fourth", "fifth")[place]
-            question = self.one(f"what is the {said} {key} listed", f"who is the {said} {key} on the list")
-            return Made(self.end(question), "select", ((rows[place], self.key),))
-        first = self.rng.random() < 0.55
-        row = rows[0] if first else rows[-1]
-        said = self.one("first", "top") if first else self.one("last", "final", "bottom")
-        question = self.one(
-            f"what is the {said} {key} {words} listed",
-            f"who was the {said} {key} {words} on the list",
-            f"which {key} {words} is at the {'top' if first else 'bottom'} of the table",
-            f"what is the {said} {key} {words}",
-            f"what was the {said} {key} {words} on this chart",
-        )
-        return Made(self.end(" ".join(question.split())), "select", ((row, self.key),))
-
-    def compare_two(self) -> Made:
-        one, other = self.two()
-        column = self.pick([column for column in self.numeric + self.dated if column != self.key])
-        values = [self.number(row, column) for row in (one, other)]
-        if np.isnan(values).any() or values[0] == values[1]:
-            raise _Impossible
-        high, low = (one, other) if values[0] > values[1] else (other, one)
-        a, b, key, name = (
-            self.text(one, self.key),
-            self.text(other, self.key),
-            self.name(self.key),
-            self.name(column),
-        )
-        if column in self.dated:
-            late = self.rng.random() < 0.5
-            said = (
-                self.one("later", "more recent", "last") if late else self.one("first", "earlier", "before")
-            )
-            question = self.one(
-                f"which came {said}, {a} or {b}", f"who was {said}, {a} or {b}", f"was {a} or {b} {said}"
-            )
-            return Made(self.end(question), "select", ((high if late else low, self.key),))
-        up = self.rng.random() < 0.6
+def _best(asker: _Asker) -> tuple[str, int, int, str]:
+    """(superlative, row, column, condition) of an extreme, maybe among some rows only."""
+    column = asker.pick([column for column in asker.numeric + asker.dated if column != asker.key])
+    words, rows = "", asker.rows
+    if asker.rng.random() < 0.35:
+        words, rows = asker.condition()
+    rows = [row for row in asker.known(column, rows) if asker.says(row, asker.key)]
+    if len(rows) < 2 or (not words and len(rows) < 3):
+        raise _Impossible
+    high = asker.rng.random() < 0.55
+    values = sorted({asker.number(row, column) for row in rows}, reverse=high)
+    second = asker.rng.random() < 0.08 and len(values) > 2
+    best = [row for row in rows if asker.number(row, column) == values[int(second)]]
+    if len(best) > 1:
+        raise _Impossible
+    if column in asker.dated:
         said = (
-            self.one("more", "a higher", "a greater", "the most")
-            if up
-            else self.one("less", "a lower", "fewer", "the least")
+            asker.one("latest", "most recent", "last", "newest")
+            if high
+            else asker.one("earliest", "first", "oldest")
         )
-        question = self.one(
-            f"who had {said} {name}, {a} or {b}",
-            f"which {key} has {said} {name}, {a} or {b}",
-            f"did {a} or {b} have {said} {name}",
-            f"{a} or {b}, which has {said} {name}",
-        )
-        return Made(self.end(question), "select", ((high if up else low, self.key),))
+    elif high:
+        said = asker.one("highest", "most", "largest", "greatest", "top", "biggest", "best", "longest")
+    else:
+        said = asker.one("lowest", "least", "smallest", "fewest", "shortest", "worst")
+    return f"{'second ' if second else ''}{said}", best[0], column, words
 
-    def commonest(self) -> Made:
-        column = self.pick(self.kinds)
-        counts: dict[int, Rows] = {}
-        for row in self.live:
-            if self._says(row, column):
-                counts.setdefault(int(self.table.codes[row, column]), []).append(row)
-        most = self.rng.random() < 0.8
-        best = (max if most else min)(len(rows) for rows in counts.values())
-        groups = [rows for rows in counts.values() if len(rows) == best]
-        if len(groups) != 1 or len(counts) < 2:
+
+def _superlative(asker: _Asker) -> Made:
+    said, row, column, words = _best(asker)
+    key, name = asker.name(asker.key), asker.name(column)
+    question = asker.one(
+        f"which {key} {words} has the {said} {name}",
+        f"who had the {said} {name} {words}",
+        f"what {key} received the {said} {name} {words}",
+        f"the {said} {name} belongs to which {key} {words}",
+        f"which {key} {words} is {said} in {name}",
+        f"who was the {said} {words}"
+        if column in asker.dated
+        else f"what {key} {words} had the {said} number of {name}",
+        f"which {key} {words} had the {said} {name}",
+    )
+    return Made(asker.end(" ".join(question.split())), "select", ((row, asker.key),))
+
+
+def _extreme_value(asker: _Asker) -> Made:
+    said, row, column, words = _best(asker)
+    name = asker.name(column)
+    question = asker.one(
+        f"what is the {said} {name} {words}",
+        f"what was the {said} {name} {words}",
+        f"{said} {name} {words}",
+        f"what is the {said} number of {name} {words}",
+    )
+    return Made(asker.end(" ".join(question.split())), "select", ((row, column),))
+
+
+def _neighbour(asker: _Asker) -> Made:
+    row, subject = asker.subject()
+    after = asker.rng.random() < 0.5
+    other = row + (1 if after else -1)
+    if other not in asker.rows:
+        raise _Impossible
+    key = asker.name(asker.key)
+    words = (
+        (
+            f"is listed after {subject}",
+            f"comes next after {subject}",
+            f"came immediately after {subject}",
+            f"follows {subject}",
+            f"is next after {subject}",
+            f"is below {subject}",
+            f"was after {subject}",
+        )
+        if after
+        else (
+            f"is listed before {subject}",
+            f"comes right before {subject}",
+            f"came immediately before {subject}",
+            f"precedes {subject}",
+            f"is previous to {subject}",
+            f"is above {subject}",
+            f"was before {subject}",
+        )
+    )
+    return Made(
+        asker.end(f"{asker.one('which', 'what', 'the')} {key} {asker.one(*words)}"),
+        "select",
+        ((other, asker.key),),
+    )
+
+
+def _place(asker: _Asker) -> Made:
+    words, rows = "", asker.rows
+    if asker.rng.random() < 0.4:
+        words, rows = asker.condition()
+    rows = [row for row in rows if asker.says(row, asker.key)]
+    if len(rows) < 2:
+        raise _Impossible
+    key = asker.name(asker.key)
+    if not words and asker.rng.random() < 0.15 and len(rows) > 4 and rows[:5] == list(range(5)):
+        place = asker.rng.randrange(1, 5)
+        said = ("first", "second", "third", "fourth", "fifth")[place]
+        question = asker.one(f"what is the {said} {key} listed", f"who is the {said} {key} on the list")
+        return Made(asker.end(question), "select", ((rows[place], asker.key),))
+    first = asker.rng.random() < 0.55
+    row = rows[0] if first else rows[-1]
+    said = asker.one("first", "top") if first else asker.one("last", "final", "bottom")
+    question = asker.one(
+        f"what is the {said} {key} {words} listed",
+        f"who was the {said} {key} {words} on the list",
+        f"which {key} {words} is at the {'top' if first else 'bottom'} of the table",
+        f"what is the {said} {key} {words}",
+        f"what was the {said} {key} {words} on this chart",
+    )
+    return Made(asker.end(" ".join(question.split())), "select", ((row, asker.key),))
+
+
+def _compare_two(asker: _Asker) -> Made:
+    one, other = asker.two()
+    column = asker.pick([column for column in asker.numeric + asker.dated if column != asker.key])
+    values = [asker.number(row, column) for row in (one, other)]
+    if np.isnan(values).any() or values[0] == values[1]:
+        raise _Impossible
+    high, low = (one, other) if values[0] > values[1] else (other, one)
+    a, b, key, name = (
+        asker.text(one, asker.key),
+        asker.text(other, asker.key),
+        asker.name(asker.key),
+        asker.name(column),
+    )
+    if column in asker.dated:
+        late = asker.rng.random() < 0.5
+        said = asker.one("later", "more recent", "last") if late else asker.one("first", "earlier", "before")
+        question = asker.one(
+            f"which came {said}, {a} or {b}", f"who was {said}, {a} or {b}", f"was {a} or {b} {said}"
+        )
+        return Made(asker.end(question), "select", ((high if late else low, asker.key),))
+    up = asker.rng.random() < 0.6
+    said = (
+        asker.one("more", "a higher", "a greater", "the most")
+        if up
+        else asker.one("less", "a lower", "fewer", "the least")
+    )
+    question = asker.one(
+        f"who had {said} {name}, {a} or {b}",
+        f"which {key} has {said} {name}, {a} or {b}",
+        f"did {a} or {b} have {said} {name}",
+        f"{a} or {b}, which has {said} {name}",
+    )
+    return Made(asker.end(question), "select", ((high if up else low, asker.key),))
+
+
+def _commonest(asker: _Asker) -> Made:
+    column = asker.pick(asker.kinds)
+    counts: dict[int, Rows] = {}
+    for row in asker.live:
+        if asker.says(row, column):
+            counts.setdefault(int(asker.table.codes[row, column]), []).append(row)
+    most = asker.rng.random() < 0.8
+    best = (max if most else min)(len(rows) for rows in counts.values())
+    groups = [rows for rows in counts.values() if len(rows) == best]
+    if len(groups) != 1 or len(counts) < 2:
+        raise _Impossible
+    name, key = asker.name(column), asker.name(asker.key)
+    said = (
+        asker.one("the most", "most often", "most frequently")
+        if most
+        else asker.one("the least", "least often")
+    )
+    question = asker.one(
+        f"which {name} appears {said}",
+        f"which {name} is listed {said}",
+        f"what {name} occurs {said}",
+        f"which {name} has {said.replace(' often', '')} {key}",
+        f"what {name} shows up {said}",
+    )
+    return Made(asker.end(question), "select", tuple((row, column) for row in groups[0]))
+
+
+def _same_as(asker: _Asker) -> Made:
+    row, subject = asker.subject()
+    column = asker.pick([c for c in (*asker.kinds, *asker.numeric) if c != asker.key])
+    rows = [other for other in asker.same(column, row) if other != row and asker.says(other, asker.key)]
+    if not asker.says(row, column) or not rows or len(rows) > 4:
+        raise _Impossible
+    key, name = asker.name(asker.key), asker.name(column)
+    question = asker.one(
+        f"which other {key} has the same {name} as {subject}",
+        f"who has the same {name} as {subject}",
+        f"besides {subject}, which {key} has the same {name}",
+        f"what {key} shares its {name} with {subject}",
+    )
+    if len(rows) == 1:
+        return Made(asker.end(question), "select", ((rows[0], asker.key),))
+    return Made(asker.end(question), "list", rows=tuple(rows), column=asker.key)
+
+
+def _which_year(asker: _Asker) -> Made:
+    row, subject = asker.subject()
+    column = asker.pick([column for column in asker.dated if column != asker.key])
+    if not year_in(asker.table.table.rows[row][column]):
+        raise _Impossible
+    question = asker.one(
+        f"in what year was {subject}",
+        f"what year did {subject} take place",
+        f"which year was {subject}",
+        f"what is the year of {subject}",
+    )
+    return Made(asker.end(question), "year", ((row, column),))
+
+
+# -- kinds: rows ------------------------------------------------------------------------------------------
+
+
+def _count(asker: _Asker) -> Made:
+    words, rows = asker.condition(1.0)
+    thing = asker.thing()
+    question = asker.one(
+        f"how many {thing} {words}",
+        f"how many {thing} are there {words}",
+        f"what is the number of {thing} {words}",
+        f"how many {thing} were {words}",
+        f"what is the total number of {thing} {words}",
+        f"how many were {words}",
+        f"how many times is {words}",
+        f"how many had {words.removeprefix('with ').removeprefix('that had ')}",
+    )
+    return Made(asker.end(question), "count", rows=tuple(rows))
+
+
+def _count_all(asker: _Asker) -> Made:
+    name = asker.name(asker.key)
+    question = asker.one(
+        f"how many {name} are there",
+        f"how many {name} are listed",
+        f"how many {name} are in the table",
+        f"what is the total number of {name}",
+        f"total number of {name} listed",
+        f"how many {name} in all",
+        f"how many total {name} are there",
+    )
+    return Made(asker.end(question), "count", rows=tuple(asker.live))
+
+
+def _count_beside(asker: _Asker) -> Made:
+    row, subject = asker.subject()
+    before = asker.rng.random() < 0.5
+    rows = [other for other in asker.live if (other < row if before else other > row)]
+    if not rows:
+        raise _Impossible
+    said = (
+        asker.one("before", "above", "ahead of", "prior to")
+        if before
+        else asker.one("after", "below", "following")
+    )
+    name = asker.name(asker.key)
+    question = asker.one(
+        f"how many {name} are listed {said} {subject}",
+        f"how many {name} come {said} {subject}",
+        f"how many were {said} {subject}",
+    )
+    return Made(asker.end(question), "count", rows=tuple(rows))
+
+
+def _count_against(asker: _Asker) -> Made:
+    row, subject = asker.subject()
+    column = asker.pick(asker.numeric)
+    value = asker.number(row, column)
+    more = asker.rng.random() < 0.55
+    rows = [
+        r
+        for r in asker.known(column)
+        if (asker.number(r, column) > value if more else asker.number(r, column) < value)
+    ]
+    if np.isnan(value) or not rows:
+        raise _Impossible
+    said = asker.one("more", "a higher", "greater") if more else asker.one("less", "a lower", "fewer")
+    question = asker.one(
+        f"how many {asker.name(asker.key)} had {said} {asker.name(column)} than {subject}",
+        f"how many have {said} {asker.name(column)} than {subject}",
+    )
+    return Made(asker.end(question), "count", rows=tuple(rows))
+
+
+def _different(asker: _Asker) -> Made:
+    column = asker.pick(asker.kinds)
+    rows, words = [row for row in asker.live if asker.says(row, column)], ""
+    if asker.rng.random() < 0.3:
+        words, chosen = asker.condition()
+        rows = [row for row in rows if row in set(chosen)]
+    if len(rows) < 2:
+        raise _Impossible
+    name = asker.name(column)
+    question = asker.one(
+        f"how many different {name} are there {words}",
+        f"how many unique {name} are listed {words}",
+        f"how many distinct {name} {words}",
+        f"how many {name} are represented {words}",
+        f"how many different {name} {words}",
+    )
+    return Made(asker.end(" ".join(question.split())), "different", rows=tuple(rows), column=column)
+
+
+def _listing(asker: _Asker) -> Made:
+    words, rows = asker.condition()
+    rows = [row for row in rows if asker.says(row, asker.key)]
+    if not 2 <= len(rows) <= 6:
+        raise _Impossible
+    name = asker.name(asker.key)
+    question = asker.one(
+        f"which {name} are {words}",
+        f"what are the {name} {words}",
+        f"name all {name} {words}",
+        f"list the {name} {words}",
+        f"which {name} {words}",
+        f"name the {name} {words}",
+    )
+    return Made(asker.end(question), "list", rows=tuple(rows), column=asker.key)
+
+
+def _total(asker: _Asker) -> Made:
+    column = asker.pick([column for column in asker.numeric if column != asker.key])
+    name, key = asker.name(column), asker.name(asker.key)
+    average = asker.rng.random() < 0.4
+    kind = asker.rng.random()
+    if kind < 0.3:
+        one, other = asker.two()
+        if len(rows := asker.known(column, [one, other])) != 2:
             raise _Impossible
-        name, key = self.name(column), self.name(self.key)
-        said = (
-            self.one("the most", "most often", "most frequently")
-            if most
-            else self.one("the least", "least often")
-        )
-        question = self.one(
-            f"which {name} appears {said}",
-            f"which {name} is listed {said}",
-            f"what {name} occurs {said}",
-            f"which {name} has {said.replace(' often', '')} {key}",
-            f"what {name} shows up {said}",
-        )
-        return Made(self.end(question), "select", tuple((row, column) for row in groups[0]))
-
-    def same_as(self) -> Made:
-        row, subject = self.subject()
-        column = self.pick([c for c in (*self.kinds, *self.numeric) if c != self.key])
-        rows = [other for other in self.same(column, row) if other != row and self._says(other, self.key)]
-        if not self._says(row, column) or not rows or len(rows) > 4:
-            raise _Impossible
-        key, name = self.name(self.key), self.name(column)
-        question = self.one(
-            f"which other {key} has the same {name} as {subject}",
-            f"who has the same {name} as {subject}",
-            f"besides {subject}, which {key} has the same {name}",
-            f"what {key} shares its {name} with {subject}",
-        )
-        if len(rows) == 1:
-            return Made(self.end(question), "select", ((rows[0], self.key),))
-        return Made(self.end(question), "list", rows=tuple(rows), column=self.key)
-
-    def which_year(self) -> Made:
-        row, subject = self.subject()
-        column = self.pick([column for column in self.dated if column != self.key])
-        if not year_in(self.table.table.rows[row][column]):
-            raise _Impossible
-        question = self.one(
-            f"in what year was {subject}",
-            f"what year did {subject} take place",
-            f"which year was {subject}",
-            f"what is the year of {subject}",
-        )
-        return Made(self.end(question), "year", ((row, column),))
-
-    # Kinds: rows ---------------------------------------------------------------------------------------------
-
-    def count(self) -> Made:
-        words, rows = self.condition(1.0)
-        thing = self.thing()
-        question = self.one(
-            f"how many {thing} {words}",
-            f"how many {thing} are there {words}",
-            f"what is the number of {thing} {words}",
-            f"how many {thing} were {words}",
-            f"what is the total number of {thing} {words}",
-            f"how many were {words}",
-            f"how many times is {words}",
-            f"how many had {words.removeprefix('with ').removeprefix('that had ')}",
-        )
-        return Made(self.end(question), "count", rows=tuple(rows))
-
-    def count_all(self) -> Made:
-        name = self.name(self.key)
-        question = self.one(
-            f"how many {name} are there",
-            f"how many {name} are listed",
-            f"how many {name} are in the table",
-            f"what is the total number of {name}",
-            f"total number of {name} listed",
-            f"how many {name} in all",
-            f"how many total {name} are there",
-        )
-        return Made(self.end(question), "count", rows=tuple(self.live))
-
-    def count_beside(self) -> Made:
-        row, subject = self.subject()
-        before = self.rng.random() < 0.5
-        rows = [other for other in self.live if (other < row if before else other > row)]
-        if not rows:
-            raise _Impossible
-        said = (
-            self.one("before", "above", "ahead of", "prior to")
-            if before
-            else self.one("after", "below", "following")
-        )
-        name = self.name(self.key)
-        question = self.one(
-            f"how many {name} are listed {said} {subject}",
-            f"how many {name} come {said} {subject}",
-            f"how many were {said} {subject}",
-        )
-        return Made(self.end(question), "count", rows=tuple(rows))
-
-    def count_against(self) -> Made:
-        row, subject = self.subject()
-        column = self.pick(self.numeric)
-        value = self.number(row, column)
-        more = self.rng.random() < 0.55
-        rows = [
-            r
-            for r in self.known(column)
-            if (self.number(r, column) > value if more else self.number(r, column) < value)
-        ]
-        if np.isnan(value) or not rows:
-            raise _Impossible
-        said = self.one("more", "a higher", "greater") if more else self.one("less", "a lower", "fewer")
-        question = self.one(
-            f"how many {self.name(self.key)} had {said} {self.name(column)} than {subject}",
-            f"how many have {said} {self.name(column)} than {subject}",
-        )
-        return Made(self.end(question), "count", rows=tuple(rows))
-
-    def different(self) -> Made:
-        column = self.pick(self.kinds)
-        rows, words = [row for row in self.live if self._says(row, column)], ""
-        if self.rng.random() < 0.3:
-            words, chosen = self.condition()
-            rows = [row for row in rows if row in set(chosen)]
-        if len(rows) < 2:
-            raise _Impossible
-        name = self.name(column)
-        question = self.one(
-            f"how many different {name} are there {words}",
-            f"how many unique {name} are listed {words}",
-            f"how many distinct {name} {words}",
-            f"how many {name} are represented {words}",
-            f"how many different {name} {words}",
-        )
-        return Made(self.end(" ".join(question.split())), "different", rows=tuple(rows), column=column)
-
-    def listing(self) -> Made:
-        words, rows = self.condition()
-        rows = [row for row in rows if self._says(row, self.key)]
-        if not 2 <= len(rows) <= 6:
-            raise _Impossible
-        name = self.name(self.key)
-        question = self.one(
-            f"which {name} are {words}",
-            f"what are the {name} {words}",
-            f"name all {name} {words}",
-            f"list the {name} {words}",
-            f"which {name} {words}",
-            f"name the {name} {words}",
-        )
-        return Made(self.end(question), "list", rows=tuple(rows), column=self.key)
-
-    def total(self) -> Made:
-        column = self.pick([column for column in self.numeric if column != self.key])
-        name, key = self.name(column), self.name(self.key)
-        average = self.rng.random() < 0.4
-        kind = self.rng.random()
-        if kind < 0.3:
-            one, other = self.two()
-            if len(rows := self.known(column, [one, other])) != 2:
-                raise _Impossible
-            a, b = self.text(one, self.key), self.text(other, self.key)
-            if average:
-                question = self.one(
-                    f"what is the average {name} of {a} and {b}", f"average {name} for {a} and {b}"
-                )
-            else:
-                question = self.one(
-                    f"how many {name} did {a} and {b} have combined",
-                    f"what is the total {name} of {a} and {b}",
-                    f"what is the combined {name} of {a} and {b}",
-                    f"how many {name} do {a} and {b} have together",
-                )
-            return Made(
-                self.end(question), "average" if average else "sum", rows=tuple(sorted(rows)), column=column
-            )
-        words, rows = "", self.known(column)
-        if kind < 0.65:
-            words, chosen = self.condition()
-            rows = [row for row in rows if row in set(chosen)]
-        if len(rows) < 2:
-            raise _Impossible
+        a, b = asker.text(one, asker.key), asker.text(other, asker.key)
         if average:
-            question = self.one(
-                f"what is the average {name} {words}",
-                f"what was the mean {name} of all {key} {words}",
-                f"average {name} {words}",
-                f"what is the average number of {name} {words}",
+            question = asker.one(
+                f"what is the average {name} of {a} and {b}", f"average {name} for {a} and {b}"
             )
         else:
-            question = self.one(
-                f"what is the total {name} {words}",
-                f"what is the sum of {name} {words}",
-                f"how many {name} in total {words}",
-                f"what is the combined {name} of all {key} {words}",
-                f"what is the total number of {name} {words}",
-                f"how many total {name} {words}",
-                f"how many {name} were there altogether {words}",
+            question = asker.one(
+                f"how many {name} did {a} and {b} have combined",
+                f"what is the total {name} of {a} and {b}",
+                f"what is the combined {name} of {a} and {b}",
+                f"how many {name} do {a} and {b} have together",
             )
         return Made(
-            self.end(" ".join(question.split())),
-            "average" if average else "sum",
-            rows=tuple(rows),
-            column=column,
+            asker.end(question), "average" if average else "sum", rows=tuple(sorted(rows)), column=column
         )
-
-    # Kinds: pairs and yes or no ------------------------------------------------------------------------------
-
-    def apart(self) -> Made:
-        column = self.pick([column for column in self.numeric + self.dated if column != self.key])
-        name = self.name(column)
-        if self.rng.random() < 0.2:
-            rows = self.known(column)
-            high, low = (choose(rows, key=lambda row: self.number(row, column)) for choose in (max, min))
-            most, least = self.one("highest", "most", "largest"), self.one("lowest", "least", "smallest")
-            words = f"between the {most} and {least} {name}"
-            question = self.one(f"what is the difference {words}", f"how much is {words}")
-            return self._pair(self.end(question), (high, column), (low, column))
-        one, other = self.two()
-        if np.isnan([self.number(row, column) for row in (one, other)]).any():
-            raise _Impossible
-        high, low = (one, other) if self.number(one, column) > self.number(other, column) else (other, one)
-        a, b = self.text(high, self.key), self.text(low, self.key)
-        if column in self.dated:
-            question = self.one(
-                f"how many years are between {a} and {b}",
-                f"how many years after {b} was {a}",
-                f"how long between {b} and {a}",
-                f"how many years passed between {b} and {a}",
-                f"how many years before {a} was {b}",
-            )
-        else:
-            question = self.one(
-                f"what is the difference in {name} between {a} and {b}",
-                f"how many more {name} did {a} have than {b}",
-                f"what is the difference between {a}'s and {b}'s {name}",
-                f"how much more {name} does {a} have compared to {b}",
-                f"how many fewer {name} did {b} have than {a}",
-                f"what is the difference of {name} for {b} and {a}",
-            )
-        return self._pair(self.end(question), (high, column), (low, column))
-
-    def across(self) -> Made:
-        row, subject = self.subject()
-        columns = [column for column in self.numeric if column != self.key]
-        one, other = self.pick(columns), self.pick(columns)
-        a, b = self.name(one), self.name(other)
-        question = self.one(
-            f"how many more {a} than {b} did {subject} have",
-            f"what is the difference between {a} and {b} for {subject}",
-            f"for {subject}, how many more {a} than {b}",
+    words, rows = "", asker.known(column)
+    if kind < 0.65:
+        words, chosen = asker.condition()
+        rows = [row for row in rows if row in set(chosen)]
+    if len(rows) < 2:
+        raise _Impossible
+    if average:
+        question = asker.one(
+            f"what is the average {name} {words}",
+            f"what was the mean {name} of all {key} {words}",
+            f"average {name} {words}",
+            f"what is the average number of {name} {words}",
         )
-        if not self.number(row, one) > self.number(row, other):
-            raise _Impossible
-        return self._pair(self.end(question), (row, one), (row, other))
-
-    def _pair(self, question: str, one: tuple[int, int], other: tuple[int, int]) -> Made:
-        if one == other or self.number(*one) == self.number(*other):
-            raise _Impossible
-        return Made(question, "difference", (one, other))
-
-    def whether(self) -> Made:
-        column = self.pick([column for column in self.numeric + self.dated if column != self.key])
-        one, other = self.two()
-        values = [self.number(row, column) for row in (one, other)]
-        if np.isnan(values).any():
-            raise _Impossible
-        a, b, name = self.text(one, self.key), self.text(other, self.key), self.name(column)
-        more = self.rng.random() < 0.55
-        if column in self.dated:
-            said = "after" if more else "before"
-            question = self.one(f"was {a} {said} {b}", f"did {a} come {said} {b}", f"is {a} {said} {b}")
-        elif self.rng.random() < 0.5:
-            said = "more" if more else self.one("less", "fewer")
-            question = self.one(
-                f"did {a} have {said} {name} than {b}", f"does {a} have {said} {name} than {b}"
-            )
-        else:
-            said = self.one("more than", "over") if more else self.one("less than", "under")
-            question = self.one(
-                f"did {a} have {said} {values[1]:g} {name}", f"is the {name} of {a} {said} {values[1]:g}"
-            )
-        holds = values[0] > values[1] if more else values[0] < values[1]
-        return Made(self.end(question), "yes" if holds else "no")
+    else:
+        question = asker.one(
+            f"what is the total {name} {words}",
+            f"what is the sum of {name} {words}",
+            f"how many {name} in total {words}",
+            f"what is the combined {name} of all {key} {words}",
+            f"what is the total number of {name} {words}",
+            f"how many total {name} {words}",
+            f"how many {name} were there altogether {words}",
+        )
+    return Made(
+        asker.end(" ".join(question.split())),
+        "average" if average else "sum",
+        rows=tuple(rows),
+        column=column,
+    )
 
 
-_KINDS: dict[str, float] = {
-    "look_up": 8,
-    "who": 8,
-    "superlative": 14,
-    "extreme_value": 5,
-    "neighbour": 7,
-    "place": 6,
-    "compare_two": 7,
-    "commonest": 4,
-    "same_as": 4,
-    "which_year": 1,
-    "count": 18,
-    "count_all": 3,
-    "count_beside": 3,
-    "count_against": 3,
-    "different": 4,
-    "listing": 7,
-    "total": 8,
-    "apart": 8,
-    "across": 2,
-    "whether": 3,
+# -- kinds: pairs and yes or no ---------------------------------------------------------------------------
+
+
+def _apart(asker: _Asker) -> Made:
+    column = asker.pick([column for column in asker.numeric + asker.dated if column != asker.key])
+    name = asker.name(column)
+    if asker.rng.random() < 0.2:
+        rows = asker.known(column)
+        high, low = (choose(rows, key=lambda row: asker.number(row, column)) for choose in (max, min))
+        most, least = asker.one("highest", "most", "largest"), asker.one("lowest", "least", "smallest")
+        words = f"between the {most} and {least} {name}"
+        question = asker.one(f"what is the difference {words}", f"how much is {words}")
+        return _pair(asker, asker.end(question), (high, column), (low, column))
+    one, other = asker.two()
+    if np.isnan([asker.number(row, column) for row in (one, other)]).any():
+        raise _Impossible
+    high, low = (one, other) if asker.number(one, column) > asker.number(other, column) else (other, one)
+    a, b = asker.text(high, asker.key), asker.text(low, asker.key)
+    if column in asker.dated:
+        question = asker.one(
+            f"how many years are between {a} and {b}",
+            f"how many years after {b} was {a}",
+            f"how long between {b} and {a}",
+            f"how many years passed between {b} and {a}",
+            f"how many years before {a} was {b}",
+        )
+    else:
+        question = asker.one(
+            f"what is the difference in {name} between {a} and {b}",
+            f"how many more {name} did {a} have than {b}",
+            f"what is the difference between {a}'s and {b}'s {name}",
+            f"how much more {name} does {a} have compared to {b}",
+            f"how many fewer {name} did {b} have than {a}",
+            f"what is the difference of {name} for {b} and {a}",
+        )
+    return _pair(asker, asker.end(question), (high, column), (low, column))
+
+
+def _across(asker: _Asker) -> Made:
+    row, subject = asker.subject()
+    columns = [column for column in asker.numeric if column != asker.key]
+    one, other = asker.pick(columns), asker.pick(columns)
+    a, b = asker.name(one), asker.name(other)
+    question = asker.one(
+        f"how many more {a} than {b} did {subject} have",
+        f"what is the difference between {a} and {b} for {subject}",
+        f"for {subject}, how many more {a} than {b}",
+    )
+    if not asker.number(row, one) > asker.number(row, other):
+        raise _Impossible
+    return _pair(asker, asker.end(question), (row, one), (row, other))
+
+
+def _pair(asker: _Asker, question: str, one: tuple[int, int], other: tuple[int, int]) -> Made:
+    if one == other or asker.number(*one) == asker.number(*other):
+        raise _Impossible
+    return Made(question, "difference", (one, other))
+
+
+def _whether(asker: _Asker) -> Made:
+    column = asker.pick([column for column in asker.numeric + asker.dated if column != asker.key])
+    one, other = asker.two()
+    values = [asker.number(row, column) for row in (one, other)]
+    if np.isnan(values).any():
+        raise _Impossible
+    a, b, name = asker.text(one, asker.key), asker.text(other, asker.key), asker.name(column)
+    more = asker.rng.random() < 0.55
+    if column in asker.dated:
+        said = "after" if more else "before"
+        question = asker.one(f"was {a} {said} {b}", f"did {a} come {said} {b}", f"is {a} {said} {b}")
+    elif asker.rng.random() < 0.5:
+        said = "more" if more else asker.one("less", "fewer")
+        question = asker.one(f"did {a} have {said} {name} than {b}", f"does {a} have {said} {name} than {b}")
+    else:
+        said = asker.one("more than", "over") if more else asker.one("less than", "under")
+        question = asker.one(
+            f"did {a} have {said} {values[1]:g} {name}", f"is the {name} of {a} {said} {values[1]:g}"
+        )
+    holds = values[0] > values[1] if more else values[0] < values[1]
+    return Made(asker.end(question), "yes" if holds else "no")
+
+
+_KINDS: dict[Callable[[_Asker], Made], float] = {
+    _look_up: 8,
+    _who: 8,
+    _superlative: 14,
+    _extreme_value: 5,
+    _neighbour: 7,
+    _place: 6,
+    _compare_two: 7,
+    _commonest: 4,
+    _same_as: 4,
+    _which_year: 1,
+    _count: 18,
+    _count_all: 3,
+    _count_beside: 3,
+    _count_against: 3,
+    _different: 4,
+    _listing: 7,
+    _total: 8,
+    _apart: 8,
+    _across: 2,
+    _whether: 3,
 }
 """How often each kind is tried; some are seldom possible."""
