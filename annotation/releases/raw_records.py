@@ -458,29 +458,7 @@ class Raw:
         another answer and nobody has decided about any yet; "parent" for what was made of an
         example that is left out. Originals are listed only: their answers are their sources' business.
         """
-        if not any(task_type(batch["type"]).says_gold for batch in self.batches.values()):
-            return {}
-        newest: Shelf[tuple[str, str], tuple[int, int]] = Shelf()
-        for offset, decision in placed(self.folder / DECISIONS):
-            if task_type(self.batches[decision["batch"]]["type"]).says_gold:
-                key = decision["source"], decision["example"]
-                made_at = (datetime.fromisoformat(decision["made_at"]) - _EPOCH) // timedelta(microseconds=1)
-                if key not in newest or newest[key][0] <= made_at:
-                    newest[key] = made_at, offset
-        found: dict[tuple[str, str], Record] = {}
-        for key, (_, offset) in newest.items():
-            decision = self._files.at(self.folder / DECISIONS, offset)
-            if reason := self._said_against(decision):
-                found[key] = _contradiction(key, reason, decision["item"], key not in self.originals)
-        for key, item in self._answered_otherwise():
-            if key not in newest:
-                found[key] = _contradiction(key, "undecided", item, key not in self.originals)
-        if any(one["left_out"] for one in found.values()):
-            against = dict(found)
-            for key in self.derived:
-                if key not in against and (above := self._left_out_above(key, against)):
-                    found[key] = _contradiction(key, "parent", against[above]["item"], True)
-        return dict(sorted(found.items()))
+        return _Contradictions(self).by_example()
 
     def left_out(self, source: str, id: str) -> bool:
         """Whether an example is in no benchmark file: people contradicted it or what it was made of, or, in a release for
@@ -494,6 +472,39 @@ class Raw:
         """Examples that a machine made and nobody verified."""
         return provenances.unverified(self)
 
+
+class _Contradictions:
+    """What people contradicted in the examples of a release (`Raw.contradicted`)."""
+
+    def __init__(self, raw: Raw) -> None:
+        self.raw = raw
+
+    def by_example(self) -> dict[tuple[str, str], Record]:
+        """All of it, by source and id."""
+        if not any(task_type(batch["type"]).says_gold for batch in self.raw.batches.values()):
+            return {}
+        newest: Shelf[tuple[str, str], tuple[int, int]] = Shelf()
+        for offset, decision in placed(self.raw.folder / DECISIONS):
+            if task_type(self.raw.batches[decision["batch"]]["type"]).says_gold:
+                key = decision["source"], decision["example"]
+                made_at = (datetime.fromisoformat(decision["made_at"]) - _EPOCH) // timedelta(microseconds=1)
+                if key not in newest or newest[key][0] <= made_at:
+                    newest[key] = made_at, offset
+        found: dict[tuple[str, str], Record] = {}
+        for key, (_, offset) in newest.items():
+            decision = self.raw._files.at(self.raw.folder / DECISIONS, offset)
+            if reason := self._said_against(decision):
+                found[key] = _contradiction(key, reason, decision["item"], key not in self.raw.originals)
+        for key, item in self._answered_otherwise():
+            if key not in newest:
+                found[key] = _contradiction(key, "undecided", item, key not in self.raw.originals)
+        if any(one["left_out"] for one in found.values()):
+            against = dict(found)
+            for key in self.raw.derived:
+                if key not in against and (above := self._left_out_above(key, against)):
+                    found[key] = _contradiction(key, "parent", against[above]["item"], True)
+        return dict(sorted(found.items()))
+
     def _said_against(self, decision: Record) -> str:
         """Why a decision about the right answer is against its example; "" where it is not, or no answer was given."""
         if decision["kind"] == "excluded":
@@ -506,16 +517,16 @@ class Raw:
             SELECT place FROM annotations WHERE batch = ? AND newest AND NOT EXISTS
             (SELECT 1 FROM decisions WHERE decisions.item = annotations.item) ORDER BY number
         """
-        for name, batch in self.batches.items():
+        for name, batch in self.raw.batches.items():
             if task_type(batch["type"]).says_gold:
-                for (place,) in self._db.execute(query, (name,)).fetchall():
-                    said = self._files.at(self.folder / ANNOTATIONS, place)
+                for (place,) in self.raw._db.execute(query, (name,)).fetchall():
+                    said = self.raw._files.at(self.raw.folder / ANNOTATIONS, place)
                     if said["response"] is not None and self._other_answer(said, said):
                         yield (said["source"], said["example"]), said["item"]
 
     def _other_answer(self, about: Record, *said: Record) -> bool:
         """Whether responses about the right answer of an example give one, and none that is equal to the given one."""
-        task, item = self.item(about)
+        task, item = self.raw.item(about)
         if not isinstance(task, Answering):
             return False
         found = [task.gold(agreement.stored(task, one["response"]), item) for one in said]
@@ -528,8 +539,8 @@ class Raw:
     ) -> tuple[str, str] | None:
         """The first of what a derived example was made of, and that of, that people contradicted themselves."""
         seen = {key}
-        while key in self.derived:
-            key = key[0], self.derived.places[key][2]
+        while key in self.raw.derived:
+            key = key[0], self.raw.derived.places[key][2]
             if key in seen:
                 return None
             seen.add(key)

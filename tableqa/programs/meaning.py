@@ -118,13 +118,59 @@ def _as_written(program: Program, table: Table) -> Table:
     return replay(table, [Transpose()])
 
 
-class _Evaluation:
-    """One run over one table; `read` collects the cells that the answers rest on."""
+class _Cells:
+    """Access to one table; `read` collects the cells that the answers rest on."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.read: set[tuple[str, str]] = set()
         self._kinds: dict[str, Any] = {}
+
+    def cell(self, node: Cell) -> str:
+        self._column(node.column)
+        above = default_ids("h", len(self.table.header_rows))
+        if node.row in above:
+            text = self.table.header_rows[above.index(node.row)][self.table.column_index(node.column)]
+        elif node.row in self.table.row_ids or node.row == self.table.header_id:
+            text = self.table.cell(node.row, node.column)
+        else:
+            raise ProgramError(
+                "gone",
+                gettext("The program needs {row_name}, which is removed.").format(
+                    row_name=_row_name(node.row)
+                ),
+            )
+        self.read.add((node.row, node.column))
+        return text
+
+    def _column(self, column: str) -> int:
+        if column not in self.table.column_ids:
+            raise ProgramError(
+                "gone",
+                gettext("The program needs {source_column}, which is removed.").format(
+                    source_column=_source_column(column)
+                ),
+            )
+        return self.table.column_index(column)
+
+    def _note(self, rows: Iterable[int], column: str) -> None:
+        self.read.update((self.table.row_ids[i], column) for i in rows)
+
+    def _place(self, node: Cell) -> str:
+        column = column_name(self.table, node.column)
+        if node.row not in self.table.row_ids:
+            return f"The header, {column},"
+        return f"Row {self.table.row_index(node.row) + 1}, {column}"
+
+    def _kind(self, column: str) -> Any:
+        if column not in self._kinds:
+            j = self._column(column)
+            self._kinds[column] = kind_of_column([row[j] for row in self.table.rows])
+        return self._kinds[column]
+
+
+class _Evaluation(_Cells):
+    """One run over one table."""
 
     # Answers
 
@@ -329,12 +375,6 @@ class _Evaluation:
         best = max(values) if which == "largest" else min(values)
         return [(i, key) for i, key in keys if key == best]
 
-    def _kind(self, column: str) -> Any:
-        if column not in self._kinds:
-            j = self._column(column)
-            self._kinds[column] = kind_of_column([row[j] for row in self.table.rows])
-        return self._kinds[column]
-
     # Rows
 
     def rows(self, node: Node) -> list[int]:
@@ -384,44 +424,6 @@ class _Evaluation:
         if not rows:
             raise ProgramError("no_value", gettext("No row matches."))
         return rows
-
-    # The table
-
-    def cell(self, node: Cell) -> str:
-        self._column(node.column)
-        above = default_ids("h", len(self.table.header_rows))
-        if node.row in above:
-            text = self.table.header_rows[above.index(node.row)][self.table.column_index(node.column)]
-        elif node.row in self.table.row_ids or node.row == self.table.header_id:
-            text = self.table.cell(node.row, node.column)
-        else:
-            raise ProgramError(
-                "gone",
-                gettext("The program needs {row_name}, which is removed.").format(
-                    row_name=_row_name(node.row)
-                ),
-            )
-        self.read.add((node.row, node.column))
-        return text
-
-    def _column(self, column: str) -> int:
-        if column not in self.table.column_ids:
-            raise ProgramError(
-                "gone",
-                gettext("The program needs {source_column}, which is removed.").format(
-                    source_column=_source_column(column)
-                ),
-            )
-        return self.table.column_index(column)
-
-    def _note(self, rows: Iterable[int], column: str) -> None:
-        self.read.update((self.table.row_ids[i], column) for i in rows)
-
-    def _place(self, node: Cell) -> str:
-        column = column_name(self.table, node.column)
-        if node.row not in self.table.row_ids:
-            return f"The header, {column},"
-        return f"Row {self.table.row_index(node.row) + 1}, {column}"
 
 
 def meets(relation: Comparison, value: Reading) -> Callable[[Reading], bool]:

@@ -6,14 +6,25 @@ nothing is built that does not yield it. Whether a program *means* the question 
 ranking makes a guess, and a person confirms.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, overload
 
 from tableqa.answers import compare
 from tableqa.examples import Example
 from tableqa.language import gettext
-from tableqa.programs.candidates import Candidates
+from tableqa.programs.candidates import (
+    Candidates,
+    across_columns,
+    aggregates,
+    arithmetic,
+    comparisons,
+    counts,
+    lookups,
+    places,
+    whether,
+)
 from tableqa.programs.conditions import Conditions
 from tableqa.programs.derivations import from_derivation
 from tableqa.programs.language import Program, ProgramError
@@ -102,17 +113,12 @@ def _search(example: Example, evidence: Sequence[CellRef]) -> tuple[list[tuple[f
     conditions = Conditions(sight)
     candidates = Candidates(sight, conditions)
     cut_off = False
-    for part in (
+    families = (lookups, places, counts, aggregates, arithmetic, comparisons, across_columns, whether)
+    parts: list[Callable[[], object]] = [
         conditions.collect,
-        candidates.lookups,
-        candidates.places,
-        candidates.counts,
-        candidates.aggregates,
-        candidates.arithmetic,
-        candidates.comparisons,
-        candidates.across_columns,
-        candidates.whether,
-    ):
+        *(partial(family, candidates) for family in families),
+    ]
+    for part in parts:
         sight.steps = MOST_STEPS
         try:
             part()
