@@ -232,13 +232,21 @@ def _stands_in_the_way(change: Change) -> str:
     return f"{line}{change.section} {change.name}: {change.words}"
 
 
+def _columns(terms: Mapping[str, Any], project: Project) -> dict[str, Any]:
+    """Terms as a batch stores them: batches in place of their names."""
+    batches = Batch.objects.filter(project=project)
+    return {
+        name: batches.filter(name=value).first() if value and TERMS[name].column.is_relation else value
+        for name, value in terms.items()
+    }
+
+
 def _changeable(work: Work, project: Project, batch: Batch) -> dict[str, Any]:
-    """What of a batch may change after it was planned, as `changing` takes it."""
-    said = {name: getattr(work, name) for name in changeable() if name != "requires"}
+    """The terms of a batch that may change after it was planned, as `changing` takes them."""
+    terms = {name: work.terms[name] for name in changeable()}
     if batch.strategy == "everyone":
-        del said["overlap"]
-    required = Batch.objects.filter(project=project, name=work.requires).first() if work.requires else None
-    return {**said, "requires": required}
+        del terms["overlap"]
+    return _columns(terms, project)
 
 
 STEPS = {"project": "terms"}
@@ -364,7 +372,7 @@ class _Doing:
                 strata=said.by,
                 feeds_from=self.named(said.feeds_from),
             ),
-            terms={name: getattr(said, name) for name in TERMS} | {"requires": self.named(said.requires)},
+            terms=_columns(said.terms, self.project),
             by=self.by,
             now=self.now,
         )

@@ -17,7 +17,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 import tableqa
 from annotation.refusals import Refused
 from annotation.roles import Role
-from annotation.studying.schema import DECIDE, unknown
+from annotation.studying.schema import unknown
 from annotation.studying.standing import Counts, Pace, Standing
 from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work, makers, quoted
 from annotation.terms import TERMS, Context, changeable
@@ -224,7 +224,7 @@ def _completed(study: Study, there: Study) -> tuple[Study, list[Change]]:
         if more and before is not None:
             kept = [f"{COMPARED[name]} {_of(before, name)}" for name in more]
             stays.append(_change("leave", study, "batch", work.name, _silent(kept), place))
-        batches.append(dataclasses.replace(work, **more))
+        batches.append(work.changed(**more))
     completed = dataclasses.replace(
         study, **unsaid, statement={**answers, **study.statement}, batches=tuple(batches)
     )
@@ -619,7 +619,6 @@ class _Comparing:
                 yield self.opening(place, wanted)
             return
         state = self.standing.batches[wanted.name].state
-        wanted = self.filled(wanted)
         differ = differences(wanted, there)
         frozen = [name for name in differ if state == "closed" or name not in changeable()]
         if frozen:
@@ -704,23 +703,16 @@ class _Comparing:
                 more.add(one.email or one.name)
         return self.standing.annotators + len(more)
 
-    def filled(self, wanted: Work) -> Work:
-        """With what makes proposals as a batch keeps it."""
-        task = task_types()[wanted.type]
-        values: dict[str, Any] = {"help": wanted.help, "loop_model": wanted.loop_model}
-        context = Context(task, predictors=self.standing.predictors, values=values)
-        for name in ("help", "help_from", "unhelped"):
-            values[name] = TERMS[name].checked(getattr(wanted, name), context)
-        return dataclasses.replace(wanted, help_from=values["help_from"])
-
     def models(self, place: int, wanted: Work) -> Iterator[Change]:
+        """Models that terms name exist on this site."""
         there = self.standing.predictors
         if wanted.loop_model and wanted.loop_model not in there:
             words = unknown(gettext("model"), wanted.loop_model, there)
             words = f"{words} {gettext('PREDICTORS lists the models of this site.')}"
             yield self.say("cannot", "batch", wanted.name, words, place)
+        context = Context(task_types()[wanted.type], predictors=there, values=dict(wanted.terms))
         try:
-            self.filled(wanted)
+            TERMS["help_from"].checked(wanted.help_from, context)
         except Refused as refused:
             yield self.say("cannot", "batch", wanted.name, f"help: {refused.detail}", place)
 
@@ -881,32 +873,14 @@ def _response_wrong(task: TaskType, wanted: Work, one: GoldItem, example: tableq
 
 COMPARED: Final = {
     "type": "type",
-    "variant": "variant",
-    "purpose": "purpose",
-    "overlap": "overlap",
-    "settings": "settings",
     "seed": "seed",
-    "strategy": "strategy",
     "sources": "sample.sources",
     "of": "sample.of",
     "size": "sample.size",
     "only": "sample.only",
     "by": "sample.by",
     "feeds_from": "feeds_from",
-    "feeds_when": "feeds_when",
-    "requires": "requires",
-    "pass_percent": "pass_percent",
-    "must_practise": "must_practise",
-    "resolve": "resolve",
-    "loop_model": "loop_model",
-    "help": "help.shown",
-    "help_from": "help.from",
-    "unhelped": "help.unhelped",
-    "caps": "caps",
-    "pay": "pay",
-    "gold_percent": "gold.percent",
-    "gold_feedback": "gold.feedback",
-    "decide_at_close": "decide",
+    **{name: ".".join(term.path) for name, term in TERMS.items()},
 }
 """The parts of a batch that are frozen with it, by what they are called in a file."""
 
@@ -1043,7 +1017,7 @@ def _n(number: int) -> str:
 def _of(work: Work, name: str) -> str:
     """What a batch says under one of the names of `COMPARED`, in a sentence."""
     value = getattr(work, name)
-    return DECIDE[not value] if name == "decide_at_close" else _value(value)
+    return _value(TERMS[name].in_file(value) if name in TERMS else value)
 
 
 def _value(value: Any) -> str:

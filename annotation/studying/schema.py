@@ -13,21 +13,16 @@ from typing import Any, Final
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from annotation.models import Batch
 from annotation.money import statements
 from annotation.quality import gold
 from annotation.roles import DESCRIPTIONS, Role
 from annotation.studying.yaml_file import Fault, Path, Written
-from annotation.terms import limits
-from annotation.terms.assistance import MOST_REPETITIONS, MOST_UNHELPED
-from annotation.terms.people import STRATEGIES
+from annotation.terms import TERMS, Term, limits
 from annotation.work.strategies import STRATA
 
 ADDRESS: Final = "https://askew.example.org/study.schema.json"
 VERSION: Final = 1
 LARGEST_SEED: Final = 2**63 - 1
-DECIDE: Final = ("at_close", "when_complete")
-"""When a batch decides its items."""
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": 120}
 _NAMES = {"type": "array", "items": _NAME, "uniqueItems": True}
@@ -50,35 +45,49 @@ def _with(shape: dict[str, Any], description: str) -> dict[str, Any]:
     return {**shape, "description": description}
 
 
-_WHEN = {
-    "type": "object",
-    "description": (
-        "Filter: response fields and the values to accept. Without it all outcomes are accepted. "
-        "Example: {label: [extraction]}."
+GROUPS: Final[dict[str, tuple[str, list[str]]]] = {
+    "gold": ("Items with a known answer, mixed in so that annotators cannot recognise them.", []),
+    "help": ("Proposals (assistance) for annotators to accept, edit or reject.", ["shown"]),
+}
+"""Keys of a batch that hold several terms: description, and the keys that are required in them."""
+_GOLD_ITEMS = _list(
+    "Examples with gold answers.",
+    _object(
+        "One gold item.",
+        ["example", "response"],
+        example={"type": "string", "description": "id of the example in the source"},
+        response={"type": "object", "description": "data of the gold answer"},
+        why={
+            "type": "string",
+            "maxLength": gold.LONGEST_WHY,
+            "description": "shown as feedback",
+        },
+        source=_with(_NAME, "any source of the project; needed if several sources have this id"),
+        inputs={
+            "type": "object",
+            "description": "frozen inputs of the item, instead of those prepared by the task type",
+        },
     ),
-    "additionalProperties": {
-        "type": "array",
-        "minItems": 1,
-        "items": {"type": ["string", "integer", "boolean"]},
-    },
-}
-_RULE = {
-    "type": "object",
-    "description": "Decision rule, instead of the default of the task type. Example: {rule: majority}.",
-    "required": ["rule"],
-    "properties": {"rule": {"type": "string"}},
-}
-_SETTINGS = {"type": "object", "description": "Settings of the task type; `contract` overrides its terms."}
-_OF_A_KIND: dict[str, Any] = {
-    "overlap": {"type": "integer", "minimum": 1, "maximum": 50, "description": "people per item"},
-    "settings": _SETTINGS,
-    "resolve": _RULE,
-    "must_practise": {
-        "type": "boolean",
-        "description": "annotators complete the practice set before their first item",
-    },
-    "loop_model": _with(_NAME, "model in the loop, a name of PREDICTORS"),
-}
+)
+
+
+def _terms(terms: Iterable[Term]) -> dict[str, Any]:
+    """The shapes of terms by their keys."""
+    properties: dict[str, Any] = {}
+    groups: dict[str, dict[str, Any]] = {}
+    for term in terms:
+        key, *below = term.path
+        if below:
+            groups.setdefault(key, {})[below[0]] = term.schema()
+        else:
+            properties[key] = term.schema()
+    if "gold" in groups:
+        groups["gold"]["items"] = _GOLD_ITEMS
+    for key, parts in groups.items():
+        description, required = GROUPS[key]
+        properties[key] = _object(description, required, **parts)
+    return properties
+
 
 SCHEMA: Final[dict[str, Any]] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -190,7 +199,10 @@ SCHEMA: Final[dict[str, Any]] = {
         kinds={
             "type": "object",
             "description": "Per task type: defaults for its batches.",
-            "additionalProperties": _object("Defaults for batches of this task type.", **_OF_A_KIND),
+            "additionalProperties": _object(
+                "Defaults for batches of this task type.",
+                **_terms(term for term in TERMS.values() if term.per_task_type),
+            ),
         },
         perturbations=_list(
             "Automatic perturbations of originals: of all, of selected ones, or of those that a batch "
@@ -206,7 +218,7 @@ SCHEMA: Final[dict[str, Any]] = {
                 select={"enum": ["extraction", "reasoning"], "description": "by FREB-TQA's rules"},
                 rules={"enum": ["released", "paper"], "description": "version of these rules"},
                 feeds_from=_with(_NAME, "batch whose decisions select the originals"),
-                feeds_when=_WHEN,
+                feeds_when=TERMS["feeds_when"].schema(),
             ),
         ),
         batches=_list(
@@ -216,17 +228,7 @@ SCHEMA: Final[dict[str, Any]] = {
                 ["name", "type"],
                 name=_NAME,
                 type={"type": "string", "description": "task type, see docs/reference/kinds.md"},
-                variant={"type": "string", "description": "for task types with variants"},
-                purpose={
-                    "enum": Batch.Purpose.values,
-                    "description": "work batches decide items; qualification and calibration do not",
-                },
-                **_OF_A_KIND,
                 seed=_SEED,
-                strategy={
-                    "enum": list(STRATEGIES),
-                    "description": "; ".join(f"{key}: {said}" for key, said in STRATEGIES.items()),
-                },
                 sample=_object(
                     "Sampling of examples.",
                     sources=_with(_NAMES, "sources to sample from; default: the first source of the file"),
@@ -238,78 +240,8 @@ SCHEMA: Final[dict[str, Any]] = {
                         "description": "; ".join(f"{key}: {said}" for key, said in STRATA.items() if key),
                     },
                 ),
-                decide={
-                    "enum": list(DECIDE),
-                    "description": "at_close: items are decided when the batch closes; until then responses can be changed",
-                },
                 feeds_from=_with(_NAME, "batch to take accepted items from"),
-                feeds_when=_WHEN,
-                requires=_with(_NAME, "required qualification batch"),
-                pass_percent={"type": "integer", "minimum": 1, "maximum": 100},
-                gold=_object(
-                    "Items with a known answer, mixed in so that annotators cannot recognise them.",
-                    percent={
-                        "type": "integer",
-                        "minimum": 0,
-                        "maximum": 50,
-                        "description": "of each person's items",
-                    },
-                    feedback={"type": "boolean", "description": "annotators get feedback afterwards"},
-                    items=_list(
-                        "Examples with gold answers.",
-                        _object(
-                            "One gold item.",
-                            ["example", "response"],
-                            example={"type": "string", "description": "id of the example in the source"},
-                            response={"type": "object", "description": "data of the gold answer"},
-                            why={
-                                "type": "string",
-                                "maxLength": gold.LONGEST_WHY,
-                                "description": "shown as feedback",
-                            },
-                            source=_with(
-                                _NAME, "any source of the project; needed if several sources have this id"
-                            ),
-                            inputs={
-                                "type": "object",
-                                "description": "frozen inputs of the item, instead of those prepared by the task type",
-                            },
-                        ),
-                    ),
-                ),
-                help=_object(
-                    "Proposals (assistance) for annotators to accept, edit or reject.",
-                    ["shown"],
-                    shown={"enum": ["offered", "filled"]},
-                    **{
-                        "from": _object(
-                            "Origin of proposals: {rules: true, models: […]}.",
-                            rules={"type": "boolean", "description": "rules of the task type"},
-                            models=_with(_NAMES, "language models of PREDICTORS"),
-                            repetitions={
-                                "type": "integer",
-                                "minimum": 1,
-                                "maximum": MOST_REPETITIONS,
-                                "description": "model requests per category",
-                            },
-                            search={
-                                "type": "boolean",
-                                "description": "ranks proposals that fool the model in the loop first",
-                            },
-                        )
-                    },
-                    unhelped={
-                        "type": "integer",
-                        "minimum": 0,
-                        "maximum": MOST_UNHELPED,
-                        "description": "control share (no proposals), in percent",
-                    },
-                ),
-                caps=_with(limits.shape_of_caps(limits.OF_A_BATCH), "Limits per person in this batch."),
-                pay=_with(
-                    limits.SHAPE_OF_PAY,
-                    "Pay of annotators in this batch, instead of the project's, per hour or per item.",
-                ),
+                **_terms(TERMS.values()),
                 open={"type": "boolean", "description": "opens the batch; false leaves it planned"},
             ),
         ),

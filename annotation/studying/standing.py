@@ -44,6 +44,7 @@ from annotation.studying.study import (
     makers,
     quoted,
 )
+from annotation.terms import TERMS
 from annotation.work import shares
 from tasks.contract import task_types
 
@@ -340,37 +341,26 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
             Work(
                 name=batch.name,
                 type=batch.task_type,
-                variant=batch.variant,
-                purpose=batch.purpose,
-                overlap=EVERYONE if batch.strategy == "everyone" else batch.overlap,
-                settings=batch.settings,
-                seed=batch.seed,
-                strategy=batch.strategy,
-                sources=drawn,
                 of=sampling.get("of", task.of[0]) if drawn else task.of[0],
+                terms=_terms(batch),
+                seed=batch.seed,
+                sources=drawn,
                 size=sampling.get("size"),
                 only=tuple(sampling.get("only", ())),
                 by=sampling.get("by", ""),
                 feeds_from=batch.feeds_from.name if batch.feeds_from else "",
-                feeds_when=batch.feeds_when,
-                requires=batch.requires.name if batch.requires else "",
-                pass_percent=batch.pass_percent,
-                must_practise=batch.must_practise,
-                resolve=batch.resolve,
-                loop_model=batch.loop_model,
-                help=batch.help,
-                help_from=batch.help_from,
-                unhelped=batch.unhelped,
-                caps=batch.caps,
-                pay=batch.pay,
-                gold_percent=batch.gold_percent,
-                gold_feedback=batch.gold_feedback,
                 gold=tuple(golds.get(batch.pk, ())),
-                decide_at_close=batch.decide_at_close,
                 open=batch.opened_at is not None,
             )
         )
     return found
+
+
+def _terms(batch: Batch) -> dict[str, Any]:
+    """The terms of a batch; another batch by its name."""
+    terms = {name: getattr(batch, name) for name in TERMS}
+    named = {name: value.name for name, value in terms.items() if isinstance(value, Batch)}
+    return terms | named | ({"overlap": EVERYONE} if batch.strategy == "everyone" else {})
 
 
 def _drawn_from_people(works: list[Work]) -> list[str]:

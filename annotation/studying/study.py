@@ -7,11 +7,11 @@ import zoneinfo
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
+from types import SimpleNamespace
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from annotation import models
 from annotation.journeys import assigning
 from annotation.journeys.setting_up import RESERVED_SLUGS
 from annotation.money import statements
@@ -19,20 +19,21 @@ from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying import schema, yaml_file
 from annotation.studying.yaml_file import Fault, Path, StudyError, Written
-from annotation.terms import TERMS, Context, limits
+from annotation.terms import TERMS, Term, limits
+from annotation.terms import Context as TermContext
 from annotation.words import shown
 from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.readers import READERS
 from tableqa.selection import RULES
 from tableqa.tables import unstorable
-from tasks import resolving
 from tasks.contract import TaskType, task_types
 
-AT_CLOSE, WHEN_COMPLETE = schema.DECIDE
 EVERYONE = 1
 """The overlap that a batch is planned with where everyone gets everything: it is counted when the batch opens."""
 
 
+FEEDING = SimpleNamespace(purpose="work")
+"""A batch that feeds another one, as far as a file knows it; its purpose is checked by its name."""
 NAMES = {
     "people": (
         gettext_noop("A person needs a name."),
@@ -113,38 +114,34 @@ class GoldItem:
 
 @dataclass(frozen=True)
 class Work:
-    """A batch. Everything is filled in: settings with their defaults, overlap with the kind's own."""
+    """A batch. `terms` are all of `annotation.terms.TERMS`, with their defaults; a batch that one requires by its name.
+
+    Every term is an attribute, too: `work.overlap`.
+    """
 
     name: str
     type: str
-    overlap: int
-    settings: Mapping[str, Any]
-    strategy: str
     of: str
-    variant: str = ""
-    purpose: str = "work"
+    terms: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     sources: tuple[str, ...] = ()
     size: int | None = None
     only: tuple[str, ...] = ()
     by: str = ""
     feeds_from: str = ""
-    feeds_when: Mapping[str, list[Any]] = field(default_factory=dict)
-    requires: str = ""
-    pass_percent: int = 0
-    must_practise: bool = False
-    resolve: Mapping[str, Any] = field(default_factory=dict)
-    loop_model: str = ""
-    help: str = ""
-    help_from: Mapping[str, Any] = field(default_factory=dict)
-    unhelped: int = 0
-    caps: Mapping[str, Any] = field(default_factory=dict)
-    pay: Mapping[str, Any] = field(default_factory=dict)
-    gold_percent: int = 0
-    gold_feedback: bool = False
     gold: tuple[GoldItem, ...] = ()
-    decide_at_close: bool = False
     open: bool = False
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["terms"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def changed(self, **values: Any) -> Work:
+        """The same batch with other terms, or other parts of its sample."""
+        terms = {name: values.pop(name) for name in list(values) if name in TERMS}
+        return dataclasses.replace(self, terms={**self.terms, **terms}, **values)
 
 
 @dataclass(frozen=True)
@@ -302,9 +299,9 @@ class _Reading:
                 self.settings(task_types()[key], given["settings"], ("kinds", key, "settings"))
         caps = project.get("caps", {})
         batches = tuple(
-            one
+            _Batch(self, place, task_types()[given["type"]]).work(sources)
             for place, given in enumerate(said.get("batches", []))
-            if (one := self.batch(place, given, kinds, sources)) is not None
+            if self.known(("batches", place, "type"), gettext("task type"), given["type"], task_types())
         )
         runs = tuple(self.run(place, one) for place, one in enumerate(said.get("perturbations", [])))
         study = Study(
@@ -380,17 +377,6 @@ class _Reading:
                 ).format(name=source.name, number=len(same))
                 self.wrong(("sources", place, "name"), words)
 
-    def repeated_gold(self, path: Path, items: Sequence[Mapping[str, Any]]) -> None:
-        """An example has one right response."""
-        first: dict[tuple[str, str], int] = {}
-        for place, one in enumerate(items):
-            key = (one["example"], one.get("source", ""))
-            if key in first:
-                line = self.written.line((*path, first[key]))
-                words = gettext("{example!r} is already on line {line}.")
-                self.wrong((*path, place), words.format(example=one["example"], line=line))
-            first.setdefault(key, place)
-
     def source(self, place: int, given: Mapping[str, Any]) -> SourceFile:
         self.known(("sources", place, "reader"), gettext("reader"), given["reader"], sorted(READERS))
         return SourceFile(**{**given, "name": given["name"].strip()})
@@ -441,110 +427,6 @@ class _Reading:
             else:
                 self.wrong(below, schema.sentence(error))
         return filled
-
-    def batch(
-        self,
-        place: int,
-        given: Mapping[str, Any],
-        kinds: Mapping[str, Any],
-        sources: Sequence[SourceFile],
-    ) -> Work | None:
-        path: Path = ("batches", place)
-        if not self.known((*path, "type"), gettext("task type"), given["type"], task_types()):
-            return None
-        task = task_types()[given["type"]]
-        title = shown(task.title)
-        usual = kinds.get(task.key, {})
-        variant = given.get("variant", "")
-        if task.variants and variant not in task.variants:
-            if variant:
-                self.known((*path, "variant"), gettext("variant"), variant, task.variants)
-            else:
-                words = gettext("{title} needs a variant: {variants}.").format(
-                    title=title, variants=", ".join(task.variants)
-                )
-                self.wrong(path, words)
-        elif variant and not task.variants:
-            self.wrong((*path, "variant"), gettext("{title} has no variants.").format(title=title))
-        sample = given.get("sample", {})
-        feeds_from = given.get("feeds_from", "").strip()
-        drawn = tuple(name.strip() for name in sample.get("sources", ()))
-        if not drawn and not feeds_from and sources:
-            drawn = (sources[0].name,)  # as a demo world or a small study means it
-        of = sample.get("of", task.of[0])
-        if of not in assigning.about(task):
-            words = gettext("{title} takes {of} examples.").format(
-                title=title, of=gettext(" or ").join(assigning.about(task))
-            )
-            self.wrong((*path, "sample", "of"), words)
-        if "only" in sample and "size" in sample:
-            words = gettext("`only` lists the examples. Remove `size`.")
-            self.wrong((*path, "sample", "size"), words)
-        purpose = given.get("purpose", "work")
-        model = given.get("loop_model", usual.get("loop_model", "") if task.predicts else "")
-        if model and not task.predicts:
-            words = gettext("{title} does not support a model in the loop.").format(title=title)
-            self.wrong((*path, "loop_model"), words)
-        gold, help = given.get("gold", {}), given.get("help", {})
-        self.repeated_gold((*path, "gold", "items"), gold.get("items", ()))
-        self.when(path, given, feeds_from)
-        settings = given.get("settings", {})
-        # What the kind says in general was checked there; what stands here is checked with it.
-        at = (*path, "settings") if settings else path
-        filled = self.settings(task, {**usual.get("settings", {}), **settings}, at) if settings else None
-        own = filled if filled is not None else _filled(task, usual.get("settings", {}))
-        strategy = given.get("strategy", "open" if purpose == "work" else "everyone")
-        overlap = given.get("overlap", usual.get("overlap", task.default_overlap))
-        if strategy == "everyone":
-            overlap = EVERYONE
-        said = {
-            name: given[name]
-            for name in ("purpose", "strategy", "feeds_when", "pass_percent")
-            if name in given and (name != "feeds_when" or feeds_from)
-        }
-        if "decide" in given:
-            said["decide_at_close"] = given["decide"] == AT_CLOSE
-        self.told(path, lambda: _terms(task, overlap, feeds_from, gold.get("percent", 0), said))
-        return Work(
-            name=given["name"].strip(),
-            type=task.key,
-            variant=variant,
-            purpose=purpose,
-            overlap=overlap,
-            settings=own,
-            seed=given.get("seed", 0),
-            strategy=strategy,
-            sources=drawn,
-            of=of,
-            size=sample.get("size"),
-            only=tuple(sample.get("only", ())),
-            by=sample.get("by", ""),
-            feeds_from=feeds_from,
-            feeds_when=given.get("feeds_when", {}),
-            requires=given.get("requires", "").strip(),
-            pass_percent=given.get("pass_percent", 0),
-            must_practise=given.get("must_practise", usual.get("must_practise", False)),
-            resolve=self.rule(task, given.get("resolve", usual.get("resolve", {})), overlap, path),
-            loop_model=model,
-            help=help.get("shown", ""),
-            help_from=help.get("from", {}),
-            unhelped=help.get("unhelped", 0),
-            caps=self.told((*path, "caps"), lambda: limits.caps(given.get("caps", {}))),
-            pay=self.told((*path, "pay"), lambda: limits.pay(given.get("pay", {}))),
-            gold_percent=gold.get("percent", 0),
-            gold_feedback=gold.get("feedback", False),
-            gold=tuple(GoldItem(**one) for one in gold.get("items", ())),
-            decide_at_close=said.get("decide_at_close", _at_close(purpose, strategy)),
-            open=given.get("open", False),
-        )
-
-    def rule(self, task: TaskType, given: Mapping[str, Any], overlap: int, path: Path) -> dict[str, Any]:
-        """The rule as a batch keeps it."""
-        try:
-            return dict(resolving.check(task, given, overlap=overlap))
-        except resolving.BadRule as error:
-            self.wrong((*path, "resolve"), str(error))
-            return {}
 
     def when(self, path: Path, given: Mapping[str, Any], feeds_from: str) -> None:
         """`feeds_when` names a field of what feeds, and values that it can have."""
@@ -598,30 +480,100 @@ class _Reading:
                     front += waits.get(name, ())
 
 
-def _terms(task: TaskType, overlap: int, feeds_from: str, gold: int, said: Mapping[str, Any]) -> None:
-    """Whether purpose, strategy, gold and the rest go together. Raises Refused. What is left out is checked elsewhere."""
-    context = Context(task, feeds_from=models.Batch() if feeds_from else None)
-    given = {**said, "overlap": overlap, "gold_percent": gold}
-    for name in (
-        "purpose",
-        "overlap",
-        "strategy",
-        "decide_at_close",
-        "feeds_when",
-        "pass_percent",
-        "gold_percent",
-    ):
-        context.values[name] = TERMS[name].checked(given.get(name), context)
+class _Batch:
+    """From one batch of a file to a `Work`: its sample, its terms and its gold."""
 
+    def __init__(self, reading: _Reading, place: int, task: TaskType) -> None:
+        self.reading, self.task = reading, task
+        self.path: Path = ("batches", place)
+        self.given: Mapping[str, Any] = reading.written.value["batches"][place]
+        self.usual: Mapping[str, Any] = reading.written.value.get("kinds", {}).get(task.key, {})
 
-def _at_close(purpose: str, strategy: str) -> bool:
-    """Whether a batch decides nothing before it closes, where nobody says so: who comes later is to have a say, too."""
-    return purpose == "work" and strategy == "everyone"
+    def work(self, sources: Sequence[SourceFile]) -> Work:
+        """The batch; without sources of its own it draws from the first of `sources`."""
+        given, sample = self.given, self.given.get("sample", {})
+        feeds_from = given.get("feeds_from", "").strip()
+        drawn = tuple(name.strip() for name in sample.get("sources", ()))
+        if not drawn and not feeds_from and sources:
+            drawn = (sources[0].name,)  # as a demo world or a small study means it
+        of = sample.get("of", self.task.of[0])
+        if of not in assigning.about(self.task):
+            words = gettext("{title} takes {of} examples.").format(
+                title=shown(self.task.title), of=gettext(" or ").join(assigning.about(self.task))
+            )
+            self.reading.wrong((*self.path, "sample", "of"), words)
+        if "only" in sample and "size" in sample:
+            words = gettext("`only` lists the examples. Remove `size`.")
+            self.reading.wrong((*self.path, "sample", "size"), words)
+        gold = given.get("gold", {}).get("items", ())
+        self.repeated_gold((*self.path, "gold", "items"), gold)
+        self.reading.when(self.path, given, feeds_from)
+        return Work(
+            name=given["name"].strip(),
+            type=self.task.key,
+            of=of,
+            terms=self.terms(feeds_from),
+            seed=given.get("seed", 0),
+            sources=drawn,
+            size=sample.get("size"),
+            only=tuple(sample.get("only", ())),
+            by=sample.get("by", ""),
+            feeds_from=feeds_from,
+            gold=tuple(GoldItem(**one) for one in gold),
+            open=given.get("open", False),
+        )
 
+    def terms(self, feeds_from: str) -> dict[str, Any]:
+        """Every term: as the batch says it, as its task type says it below `kinds`, or its default."""
+        context = TermContext(self.task, feeds_from=FEEDING if feeds_from else None)
+        for name, term in TERMS.items():
+            path, value = self.said(term)
+            faults = len(self.reading.faults)
+            if name == "settings":
+                value, path = self.settings()
+            elif name == "feeds_when" and not feeds_from:
+                value = None  # `when` says so
+            try:
+                context.values[name] = term.checked(value, context)
+            except Refused as refused:
+                context.values[name] = term.default_in(context)
+                if len(self.reading.faults) == faults and not (
+                    name == "settings" and "settings" in self.usual
+                ):
+                    self.reading.wrong(path, refused.detail)
+            if name == "strategy" and context.values[name] == "everyone":
+                context.values["overlap"] = EVERYONE
+        return context.values
 
-def _filled(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
-    properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
-    return {name: spec["default"] for name, spec in properties.items() if "default" in spec} | dict(settings)
+    def said(self, term: Term) -> tuple[Path, Any]:
+        """The value of a term and where the file says it; None, and the batch, where it does not."""
+        usual = self.usual if term.per_task_type and term.fits(self.task) else {}
+        for part, above in ((self.given, self.path), (usual, ("kinds", self.task.key))):
+            value: Any = part
+            for key in term.path:
+                value = value.get(key) if isinstance(value, Mapping) else None
+            if value is not None:
+                return (*above, *term.path), term.from_file(value)
+        return self.path, None
+
+    def settings(self) -> tuple[dict[str, Any], Path]:
+        """Those of the task type below `kinds` with those of the batch. The former are checked there."""
+        usual, own = self.usual.get("settings", {}), self.given.get("settings", {})
+        path: Path = (*self.path, "settings") if own else self.path
+        if own:
+            self.reading.settings(self.task, {**usual, **own}, path)
+        return {**usual, **own}, path
+
+    def repeated_gold(self, path: Path, items: Sequence[Mapping[str, Any]]) -> None:
+        """An example has one right response."""
+        first: dict[tuple[str, str], int] = {}
+        for place, one in enumerate(items):
+            key = (one["example"], one.get("source", ""))
+            if key in first:
+                line = self.reading.written.line((*path, first[key]))
+                words = gettext("{example!r} is already on line {line}.")
+                self.reading.wrong((*path, place), words.format(example=one["example"], line=line))
+            first.setdefault(key, place)
 
 
 def _roles(names: Iterable[str]) -> tuple[str, ...]:
@@ -660,40 +612,25 @@ def _run(run: Run) -> dict[str, Any]:
 
 
 def _work(work: Work) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": work.name, "type": work.type}
-    if work.purpose != "work":
-        found["purpose"] = work.purpose
-    found |= _said({"variant": work.variant})
-    if work.strategy != "everyone":
-        found["overlap"] = work.overlap
-    if work.strategy != ("open" if work.purpose == "work" else "everyone"):
-        found["strategy"] = work.strategy
-    if work.decide_at_close != _at_close(work.purpose, work.strategy):
-        found["decide"] = AT_CLOSE if work.decide_at_close else WHEN_COMPLETE
     sample = {"sources": list(work.sources), "size": work.size, "only": list(work.only), "by": work.by}
     if work.sources:
         sample["of"] = work.of
-    gold = [_said(dataclasses.asdict(one)) for one in work.gold]
-    help = _said({"shown": work.help, "from": work.help_from, "unhelped": work.unhelped})
-    return found | _said(
-        {
-            "settings": work.settings,
-            "sample": _said(sample),
-            "seed": work.seed,
-            "feeds_from": work.feeds_from,
-            "feeds_when": work.feeds_when,
-            "requires": work.requires,
-            "pass_percent": work.pass_percent,
-            "must_practise": work.must_practise,
-            "resolve": work.resolve,
-            "loop_model": work.loop_model,
-            "help": help,
-            "gold": _said({"percent": work.gold_percent, "feedback": work.gold_feedback, "items": gold}),
-            "caps": work.caps,
-            "pay": work.pay,
-            "open": work.open,
-        }
-    )
+    batch: dict[str, Any] = {"name": work.name, "type": work.type}
+    batch |= _said({"sample": _said(sample), "seed": work.seed, "feeds_from": work.feeds_from})
+    context = TermContext(task_types()[work.type], values=dict(work.terms))
+    for name, term in TERMS.items():
+        value = work.terms[name]
+        if name == "overlap" and work.strategy == "everyone":
+            continue  # counted when the batch opens
+        if term.is_always_written or value != term.default_in(context):
+            *above, key = term.path
+            part = batch
+            for group in above:
+                part = part.setdefault(group, {})
+            part[key] = term.in_file(value)
+    if work.gold:
+        batch.setdefault("gold", {})["items"] = [_said(dataclasses.asdict(one)) for one in work.gold]
+    return batch | _said({"open": work.open})
 
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:

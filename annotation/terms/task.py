@@ -18,7 +18,12 @@ from tasks.contract import TaskType
 def _check_variant(value: Any, context: Context) -> str:
     task = context.task
     if task.variants and value not in task.variants:
-        refuse("invalid_request", "Choose a variant: {variants}.", variants=", ".join(task.variants))
+        refuse(
+            "invalid_request",
+            "{title} needs a variant: {variants}.",
+            title=gettext(task.title),
+            variants=", ".join(task.variants),
+        )
     if not task.variants and value:
         refuse("invalid_request", "{title} has no variants.", title=gettext(task.title))
     return str(value)
@@ -85,6 +90,7 @@ class TaskTerms(models.Model):
         help=gettext_noop("For task types with variants."),
         section="task",
         check=_check_variant,
+        shape={"type": "string", "description": "for task types with variants"},
         is_in_form=False,
     ).of(models.CharField(max_length=60, blank=True))
     settings = Term(

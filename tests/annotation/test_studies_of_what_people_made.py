@@ -180,8 +180,7 @@ class TestWhereTheStudyItselfMakesThem:
 
 def test_makers_are_those_whose_originals_come_from_the_sources_and_never_what_waits_itself() -> None:
     def work(name: str, type: str = "value_change", *, sources: tuple[str, ...] = (), **more: Any) -> Work:
-        plain: dict[str, Any] = {"overlap": 1, "settings": {}, "strategy": "open", "of": "originals"}
-        return Work(name, type, sources=sources, **{**plain, **more})
+        return Work(name, type, "originals", {"purpose": "work"}, sources=sources).changed(**more)
 
     works = [
         work("first", sources=("a",)),

@@ -264,9 +264,7 @@ class TestHoursThatAreLeft:
     def costs(
         self, *works: dict[str, Any], counts: dict[str, Counts], people: int = 4
     ) -> list[planning.Cost]:
-        batches = tuple(
-            dataclasses.replace(one, **more) for one, more in zip(self.STUDY.batches, works, strict=True)
-        )
+        batches = tuple(one.changed(**more) for one, more in zip(self.STUDY.batches, works, strict=True))
         people_of = tuple(Somebody(f"P{n}", ("annotator",)) for n in range(people))
         wanted = dataclasses.replace(self.STUDY, batches=batches, runs=(), people=people_of)
         there = dataclasses.replace(wanted, batches=tuple(one for one in batches if one.name in counts))

@@ -469,7 +469,7 @@ class TestThePlan:
 
     def test_refuses_what_is_frozen_and_says_what_would_change_of_the_rest(self) -> None:
         there = self.standing()
-        types = dataclasses.replace(there.study.batches[0], seed=5, caps={"items": 9})
+        types = there.study.batches[0].changed(seed=5, caps={"items": 9})
         there = dataclasses.replace(
             there, study=dataclasses.replace(there.study, batches=(types, there.study.batches[1]))
         )
@@ -503,7 +503,7 @@ class TestThePlan:
         ],
     )
     def test_says_what_is_in_the_way(self, change: dict[str, Any], said: str) -> None:
-        short = dataclasses.replace(self.STUDY.batches[1], **change)
+        short = self.STUDY.batches[1].changed(**change)
         wanted = dataclasses.replace(self.STUDY, batches=(self.STUDY.batches[0], short))
 
         plan = planning.plan(wanted, None, looked={0: planning.Looked("c" * 64, 100)})
