@@ -150,14 +150,24 @@ def test_the_words_of_the_scripts_are_kept_by_browsers_for_good(client: Client) 
 
 
 @pytest.mark.parametrize("kind", sorted(task_types()))
-def test_every_kind_brings_its_guidelines_in_every_language(kind: str) -> None:
+def test_translated_guidelines_have_the_headings_of_the_original(kind: str) -> None:
     task = task_types()[kind]
     headings = re.findall(r"(?m)^#+ ", task.guidelines())
 
     for language in catalogues.languages():
-        assert re.findall(r"(?m)^#+ ", task.guidelines_in(language)) == headings
+        if translated := task.guidelines_in(language):
+            assert re.findall(r"(?m)^#+ ", translated) == headings
     assert task.guidelines_in("xx") == ""
     assert task.guidelines_in("../de") == ""
+
+
+def test_guidelines_without_a_translation_are_shown_in_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = task_types()["question_type"]
+    monkeypatch.setattr(type(task), "guidelines_in", lambda self, language: "")
+    with translation.override("de"):
+        shown = guidance.told(None, task)
+
+    assert (shown.text, shown.lacking) == (task.guidelines(), True)
 
 
 def test_people_read_the_managers_text_in_their_language_and_are_told_where_it_is_lacking(
