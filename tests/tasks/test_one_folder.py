@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from tasks.contract import HERE, task_types
 from tests.plugin import ROOT
 
-KEYS = re.compile(rf"\b(?:{'|'.join(task_types())})\b")
+NAMES = [key for key in task_types() if "_" in key]
+"""A key of one word may be a word of a sentence."""
+KEYS = re.compile(rf"\b(?:{'|'.join(NAMES)})\b")
 CODE = [path for folder in ("annotation", "config", "predictor") for path in (ROOT / folder).rglob("*.py")]
 PAGES = [
     path
@@ -50,7 +52,7 @@ def test_no_page_or_script_outside_of_tasks_names_a_task_type() -> None:
 
 
 def test_the_search_finds_a_name_in_a_literal_and_not_in_a_docstring() -> None:
-    key = next(iter(task_types()))
+    key = NAMES[0]
     assert [text for text in texts_of(f'"""{key}"""\nx = f"{{y}} {key}.label"') if KEYS.search(text)]
     assert not [text for text in texts_of(f'def f():\n    """{key}"""') if KEYS.search(text)]
 
