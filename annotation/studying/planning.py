@@ -155,13 +155,14 @@ def plan(
         standing = Standing(_blank(study), predictors=predictors or {})
     fresh = bool(changes)
     study, stays = _completed(study, standing.study)
-    comparing = _Comparing(study, standing, looked)
-    changes += comparing.project(fresh=fresh)
-    changes += comparing.sources()
-    changes += comparing.people()  # before what is opened: a split is among those who are there
-    changes += comparing.work()
+    project = _ProjectComparison(study, standing, looked)
+    changes += project.project(fresh=fresh)
+    changes += project.sources()
+    changes += project.people()  # before what is opened: a split is among those who are there
+    changes += _WorkComparison(study, standing, looked).work()
     changes += stays
-    return Plan(study, tuple(changes), tuple(comparing.costs()), standing.notes)
+    costs = _Costs(study, standing, looked).costs()
+    return Plan(study, tuple(changes), tuple(costs), standing.notes)
 
 
 def in_order(study: Study) -> list[tuple[str, int]]:
@@ -272,8 +273,8 @@ def which(one: GoldItem, there: Sequence[str], own: Sequence[str]) -> tuple[str,
     return there[0], ""
 
 
-class _Comparing:
-    """A study beside a project."""
+class _Comparison:
+    """A study file next to a project: what both have."""
 
     def __init__(self, study: Study, standing: Standing, looked: Mapping[int, Looked] | None) -> None:
         self.study, self.standing, self.looked = study, standing, looked
@@ -285,7 +286,91 @@ class _Comparing:
     def say(self, verb: Verb, section: str, name: str, words: str, place: int = 0) -> Change:
         return _change(verb, self.study, section, name, words, place)
 
-    # -- the project --------------------------------------------------------------------------------
+    def has_source(self, name: str) -> bool:
+        return any(one.name == name for one in (*self.study.sources, *self.there.sources))
+
+    def names(
+        self, section: str, place: int, name: str, sources: Sequence[str], *batches: str
+    ) -> Iterator[Change]:
+        """Sources and batches that something names have to be somewhere."""
+        for one in sources:
+            if not self.has_source(one):
+                there = dict.fromkeys(source.name for source in (*self.study.sources, *self.there.sources))
+                yield self.say("cannot", section, name, unknown(gettext("source"), one, there), place)
+        for one in filter(None, batches):
+            if one not in self.wanted and one not in self.planned:
+                words = unknown(gettext("batch"), one, dict.fromkeys((*self.wanted, *self.planned)))
+                yield self.say("cannot", section, name, words, place)
+
+    def holders(self, name: str) -> dict[str, tableqa.Example]:
+        """The example of this id in each source that has it, or will once its files are imported."""
+        found = dict(self.standing.named.get(name, {}))
+        for place, source in enumerate(self.study.sources):
+            looked = (self.looked or {}).get(place, Looked())
+            if name in looked.named:
+                found.setdefault(source.name, looked.named[name])
+        return found
+
+    def unread_files(self) -> bool:
+        """Whether there are sources of which nobody knows the examples yet."""
+        there = {one.name for one in self.there.sources}
+        return any(
+            source.name not in there and not (self.looked or {}).get(place, Looked()).checksum
+            for place, source in enumerate(self.study.sources)
+        )
+
+    def unread(self, wanted: Work) -> bool:
+        """Whether there are examples that nobody knows yet: of files that are not read, or that a run is to make."""
+        return self.unread_files() or (wanted.of != "originals" and bool(self.study.runs))
+
+    def annotators(self) -> int:
+        """How many annotate in the project once the people of the file have the roles that it gives them."""
+        annotator, more = Role.ANNOTATOR.value, set()
+        for one in self.study.people:
+            has = self.standing.people.get(one.email) or self.standing.people.get(one.name)
+            if has is not None and annotator in one.roles and annotator not in has:
+                more.add(one.email or one.name)
+        return self.standing.annotators + len(more)
+
+    def items(self, wanted: Work, before: Mapping[str, int | None]) -> tuple[int | None, bool]:
+        """How many items a new batch will have, and whether that is only the most that there can be; None: nobody knows."""
+        most = bool(task_types()[wanted.type].without)
+        drawn: int | None = 0
+        if wanted.only:
+            drawn = len(wanted.only)
+        elif wanted.sources:
+            found = [self.examples(name, wanted.of) for name in wanted.sources]
+            if wanted.of != "originals" and wanted.name not in self.planned:
+                # What is made in between is not counted yet.
+                drawn, most = wanted.size, True
+            else:
+                drawn = sum(found) if wanted.size is None else min(wanted.size, sum(found))
+        if not wanted.feeds_from:
+            return drawn, most
+        fed = before.get(wanted.feeds_from)
+        if fed is None or drawn is None:
+            return None, True
+        return fed + drawn, True
+
+    def number(self, wanted: Work) -> int | None:
+        """How many examples there are of those that a batch is drawn from; None where nobody knows yet."""
+        if wanted.of == "automatic" or not wanted.sources:
+            return None  # runs of the file come first
+        return sum(self.examples(name, wanted.of) for name in wanted.sources)
+
+    def examples(self, name: str, of: str) -> int:
+        found = self.standing.examples.get((name, of), 0)
+        if of == "originals":
+            for place, source in enumerate(self.study.sources):
+                known = {one.checksum for one in self.there.sources if one.name == name}
+                looked = (self.looked or {}).get(place, Looked())
+                if source.name == name and looked.checksum and looked.checksum not in known:
+                    found = max(found, looked.examples)
+        return found
+
+
+class _ProjectComparison(_Comparison):
+    """What changes of the project itself, its sources and its people."""
 
     def project(self, *, fresh: bool) -> Iterator[Change]:
         wanted, there = self.study, self.there
@@ -322,8 +407,6 @@ class _Comparing:
                 if again:
                     said.append(gettext("Annotators read them again before their next item."))
                 yield self.say("change", "guidelines", key, " ".join(said))
-
-    # -- sources ------------------------------------------------------------------------------------
 
     def sources(self) -> Iterator[Change]:
         for place, wanted in enumerate(self.study.sources):
@@ -375,54 +458,39 @@ class _Comparing:
             ).format(name=wanted.name)
             yield self.say("cannot", "source", wanted.name, words, place)
 
-    def has_source(self, name: str) -> bool:
-        return any(one.name == name for one in (*self.study.sources, *self.there.sources))
+    def people(self) -> Iterator[Change]:
+        for place, one in enumerate(self.study.people):
+            roles = frozenset(one.roles)
+            has = self.standing.people.get(one.email) or self.standing.people.get(one.name)
+            asked = self.standing.invited.get(one.name)
+            gone = self.standing.removed.get(one.email) or self.standing.removed.get(one.name)
+            if has is None and asked is None and gone is not None:
+                words = gettext(
+                    "removed on {day}. To add this person again, create a link on the page People."
+                ).format(day=gone)
+                yield self.say("leave", "person", one.name, words, place)
+            elif has is None and asked is None:
+                words = gettext("a personal link to join as {roles}.").format(roles=_roles(one.roles))
+                yield self.say("invite", "person", one.name, words, place)
+            elif has is not None and not roles <= has:
+                more = _roles(role for role in one.roles if role not in has)
+                yield self.say(
+                    "change", "person", one.name, gettext("also {roles}.").format(roles=more), place
+                )
+            elif has is None and asked is not None and not roles <= asked:
+                words = gettext(
+                    "the existing link gives {roles}; add more roles after the person has joined."
+                ).format(roles=_roles(sorted(asked)))
+                yield self.say("leave", "person", one.name, words, place)
+            elif has is not None and has - roles:
+                words = gettext(
+                    "also has the roles {roles} in the project; they are not in the file."
+                ).format(roles=_roles(sorted(has - roles)))
+                yield self.say("leave", "person", one.name, words, place)
 
-    # -- work ---------------------------------------------------------------------------------------
 
-    def work(self) -> Iterator[Change]:
-        for section, place in in_order(self.study):
-            if section == "perturbation":
-                yield from self.run(place, self.study.runs[place])
-            else:
-                yield from self.batch(place, self.study.batches[place])
-        for name in self.planned:
-            if name not in self.wanted:
-                yield self.say("leave", "batch", name, gettext("not in the file."))
-
-    def names(
-        self, section: str, place: int, name: str, sources: Sequence[str], *batches: str
-    ) -> Iterator[Change]:
-        """Sources and batches that something names have to be somewhere."""
-        for one in sources:
-            if not self.has_source(one):
-                there = dict.fromkeys(source.name for source in (*self.study.sources, *self.there.sources))
-                yield self.say("cannot", section, name, unknown(gettext("source"), one, there), place)
-        for one in filter(None, batches):
-            if one not in self.wanted and one not in self.planned:
-                words = unknown(gettext("batch"), one, dict.fromkeys((*self.wanted, *self.planned)))
-                yield self.say("cannot", section, name, words, place)
-
-    def holders(self, name: str) -> dict[str, tableqa.Example]:
-        """The example of this id in each source that has it, or will once its files are imported."""
-        found = dict(self.standing.named.get(name, {}))
-        for place, source in enumerate(self.study.sources):
-            looked = (self.looked or {}).get(place, Looked())
-            if name in looked.named:
-                found.setdefault(source.name, looked.named[name])
-        return found
-
-    def unread_files(self) -> bool:
-        """Whether there are sources of which nobody knows the examples yet."""
-        there = {one.name for one in self.there.sources}
-        return any(
-            source.name not in there and not (self.looked or {}).get(place, Looked()).checksum
-            for place, source in enumerate(self.study.sources)
-        )
-
-    def unread(self, wanted: Work) -> bool:
-        """Whether there are examples that nobody knows yet: of files that are not read, or that a run is to make."""
-        return self.unread_files() or (wanted.of != "originals" and bool(self.study.runs))
+class _Supply(_Comparison):
+    """Whether the examples that batches are drawn from exist, or will exist."""
 
     def waits(self, wanted: Work) -> str:
         """What a new batch waits for, in words: another one that waits, or examples that people have yet to make; "" where
@@ -554,6 +622,20 @@ class _Comparing:
                 "leave the batch planned (without `open`)."
             ).format(lacking=lacking, number=number)
             yield self.say("cannot", "gold", wanted.name, words, place)
+
+
+class _WorkComparison(_Supply):
+    """What changes of perturbations and batches, in the order in which they depend on each other."""
+
+    def work(self) -> Iterator[Change]:
+        for section, place in in_order(self.study):
+            if section == "perturbation":
+                yield from self.run(place, self.study.runs[place])
+            else:
+                yield from self.batch(place, self.study.batches[place])
+        for name in self.planned:
+            if name not in self.wanted:
+                yield self.say("leave", "batch", name, gettext("not in the file."))
 
     def run(self, place: int, run: Run) -> Iterator[Change]:
         wrong = list(self.names("perturbation", place, run.name, run.sources, run.feeds_from))
@@ -694,15 +776,6 @@ class _Comparing:
             ).format(overlap=wanted.overlap, needed=needed, here=here)
         return self.say("wait", "open", wanted.name, words, place)
 
-    def annotators(self) -> int:
-        """How many annotate in the project once the people of the file have the roles that it gives them."""
-        annotator, more = Role.ANNOTATOR.value, set()
-        for one in self.study.people:
-            has = self.standing.people.get(one.email) or self.standing.people.get(one.name)
-            if has is not None and annotator in one.roles and annotator not in has:
-                more.add(one.email or one.name)
-        return self.standing.annotators + len(more)
-
     def models(self, place: int, wanted: Work) -> Iterator[Change]:
         """Models that terms name exist on this site."""
         there = self.standing.predictors
@@ -716,39 +789,9 @@ class _Comparing:
         except Refused as refused:
             yield self.say("cannot", "batch", wanted.name, f"help: {refused.detail}", place)
 
-    # -- people -------------------------------------------------------------------------------------
 
-    def people(self) -> Iterator[Change]:
-        for place, one in enumerate(self.study.people):
-            roles = frozenset(one.roles)
-            has = self.standing.people.get(one.email) or self.standing.people.get(one.name)
-            asked = self.standing.invited.get(one.name)
-            gone = self.standing.removed.get(one.email) or self.standing.removed.get(one.name)
-            if has is None and asked is None and gone is not None:
-                words = gettext(
-                    "removed on {day}. To add this person again, create a link on the page People."
-                ).format(day=gone)
-                yield self.say("leave", "person", one.name, words, place)
-            elif has is None and asked is None:
-                words = gettext("a personal link to join as {roles}.").format(roles=_roles(one.roles))
-                yield self.say("invite", "person", one.name, words, place)
-            elif has is not None and not roles <= has:
-                more = _roles(role for role in one.roles if role not in has)
-                yield self.say(
-                    "change", "person", one.name, gettext("also {roles}.").format(roles=more), place
-                )
-            elif has is None and asked is not None and not roles <= asked:
-                words = gettext(
-                    "the existing link gives {roles}; add more roles after the person has joined."
-                ).format(roles=_roles(sorted(asked)))
-                yield self.say("leave", "person", one.name, words, place)
-            elif has is not None and has - roles:
-                words = gettext(
-                    "also has the roles {roles} in the project; they are not in the file."
-                ).format(roles=_roles(sorted(has - roles)))
-                yield self.say("leave", "person", one.name, words, place)
-
-    # -- costs --------------------------------------------------------------------------------------
+class _Costs(_Comparison):
+    """The work that the batches of the file ask for."""
 
     def costs(self) -> Iterator[Cost]:
         annotators = {one.name for one in self.study.people if Role.ANNOTATOR.value in one.roles}
@@ -794,42 +837,6 @@ class _Comparing:
         return Cost(
             wanted.name, annotations, pace.seconds, pace.of, most, str(pay.get("currency", "")), money
         )
-
-    def items(self, wanted: Work, before: Mapping[str, int | None]) -> tuple[int | None, bool]:
-        """How many items a new batch will have, and whether that is only the most that there can be; None: nobody knows."""
-        most = bool(task_types()[wanted.type].without)
-        drawn: int | None = 0
-        if wanted.only:
-            drawn = len(wanted.only)
-        elif wanted.sources:
-            found = [self.examples(name, wanted.of) for name in wanted.sources]
-            if wanted.of != "originals" and wanted.name not in self.planned:
-                # What is made in between is not counted yet.
-                drawn, most = wanted.size, True
-            else:
-                drawn = sum(found) if wanted.size is None else min(wanted.size, sum(found))
-        if not wanted.feeds_from:
-            return drawn, most
-        fed = before.get(wanted.feeds_from)
-        if fed is None or drawn is None:
-            return None, True
-        return fed + drawn, True
-
-    def number(self, wanted: Work) -> int | None:
-        """How many examples there are of those that a batch is drawn from; None where nobody knows yet."""
-        if wanted.of == "automatic" or not wanted.sources:
-            return None  # runs of the file come first
-        return sum(self.examples(name, wanted.of) for name in wanted.sources)
-
-    def examples(self, name: str, of: str) -> int:
-        found = self.standing.examples.get((name, of), 0)
-        if of == "originals":
-            for place, source in enumerate(self.study.sources):
-                known = {one.checksum for one in self.there.sources if one.name == name}
-                looked = (self.looked or {}).get(place, Looked())
-                if source.name == name and looked.checksum and looked.checksum not in known:
-                    found = max(found, looked.examples)
-        return found
 
 
 def _left(counts: Counts, overlap: int, wanted: Work) -> int:
