@@ -120,45 +120,7 @@ class Table:
         if not self._has_source_column_ids:
             _check_ids(self.column_ids, width, "column")
         if self.spans:
-            self._check_spans()
-
-    def _check_spans(self) -> None:
-        covered: set[tuple[int, int]] = set()
-        lines = self.all_row_ids
-        for span in self.spans:
-            if not isinstance(span, Span) or type(span.rows) is not int or type(span.columns) is not int:
-                raise TableError(
-                    gettext("a span is a Span(row id, column id, number of rows, number of columns)")
-                )
-            if span.row not in lines or span.column not in self.column_ids:
-                raise TableError(
-                    gettext("a span starts at {row}/{column}, which is not in this table").format(
-                        row=span.row, column=span.column
-                    )
-                )
-            top, left = lines.index(span.row), self.column_ids.index(span.column)
-            if span.rows < 1 or span.columns < 1 or span.rows * span.columns < 2:
-                raise TableError(
-                    gettext("the span at {row}/{column} covers no second cell").format(
-                        row=span.row, column=span.column
-                    )
-                )
-            if top + span.rows > len(lines) or left + span.columns > len(self.column_ids):
-                raise TableError(
-                    gettext("the span at {row}/{column} reaches beyond the table").format(
-                        row=span.row, column=span.column
-                    )
-                )
-            for place in (
-                (i, j) for i in range(top, top + span.rows) for j in range(left, left + span.columns)
-            ):
-                if place in covered:
-                    raise TableError(
-                        gettext("the span at {row}/{column} overlaps another one").format(
-                            row=span.row, column=span.column
-                        )
-                    )
-                covered.add(place)
+            _check_spans(self)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -471,6 +433,43 @@ def _kind(value: object) -> str:
 
 
 _FIELDS = frozenset(field.name for field in fields(Table))
+
+
+def _check_spans(table: Table) -> None:
+    covered: set[tuple[int, int]] = set()
+    lines = table.all_row_ids
+    for span in table.spans:
+        if not isinstance(span, Span) or type(span.rows) is not int or type(span.columns) is not int:
+            raise TableError(
+                gettext("a span is a Span(row id, column id, number of rows, number of columns)")
+            )
+        if span.row not in lines or span.column not in table.column_ids:
+            raise TableError(
+                gettext("a span starts at {row}/{column}, which is not in this table").format(
+                    row=span.row, column=span.column
+                )
+            )
+        top, left = lines.index(span.row), table.column_ids.index(span.column)
+        if span.rows < 1 or span.columns < 1 or span.rows * span.columns < 2:
+            raise TableError(
+                gettext("the span at {row}/{column} covers no second cell").format(
+                    row=span.row, column=span.column
+                )
+            )
+        if top + span.rows > len(lines) or left + span.columns > len(table.column_ids):
+            raise TableError(
+                gettext("the span at {row}/{column} reaches beyond the table").format(
+                    row=span.row, column=span.column
+                )
+            )
+        for place in ((i, j) for i in range(top, top + span.rows) for j in range(left, left + span.columns)):
+            if place in covered:
+                raise TableError(
+                    gettext("the span at {row}/{column} overlaps another one").format(
+                        row=span.row, column=span.column
+                    )
+                )
+            covered.add(place)
 
 
 def _check_order(order: Sequence[str], places: Mapping[str, int], what: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -37,7 +38,7 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             gettext("You annotate in this batch. You can see its gold items once it is closed."),
         )
         return redirect("batch", batch.public_id)
-    action, now = request.POST.get("action"), timezone.now()
+    action, now = request.POST.get("action", ""), timezone.now()
     rate = GoldRateForm(
         request.POST if action == "rate" else None,
         initial={"percent": batch.gold_percent, "feedback": batch.gold_feedback},
@@ -50,46 +51,17 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             messages.success(request, gettext("Saved. Applies from each person's next item."))
             return here
     elif action == "file" and file.is_valid():
-        name, text = file.cleaned_data["file"]
         with refusals_on(file):
-            count = gold.from_file(batch=batch, name=name, text=text, by=request.user, now=now)
-            messages.success(
-                request,
-                ngettext(
-                    "{count} item now has a gold answer.",
-                    "{count} items now have a gold answer.",
-                    count,
-                ).format(count=count),
-            )
+            _read_file(request, batch, file, now)
             return here
     elif action == "other" and other.is_valid():
         with refusals_on(other):
-            marked, left_out = gold.from_decisions(
-                batch=batch, by=request.user, now=now, **other.cleaned_data
-            )
-            messages.success(
-                request,
-                ngettext("{marked} item is now gold.", "{marked} items are now gold.", marked).format(
-                    marked=marked
-                ),
-            )
-            if left_out:
-                messages.info(
-                    request,
-                    gettext("{left_out} were left out because their responses are not valid here.").format(
-                        left_out=left_out
-                    ),
-                )
+            _take_from_batch(request, batch, other, now)
             return here
-    elif action and action.startswith("remove:"):
-        found = Gold.objects.filter(item__batch=batch, item__public_id=action.removeprefix("remove:"))
-        if (one := found.select_related("item__batch").first()) is None:
-            raise Http404(access.NOT_HERE)
-        with refusals_to(request):
-            gold.unmark(gold=one, by=request.user, now=now)
-            messages.success(request, gettext("The item is no longer gold."))
+    elif action.startswith("remove:"):
+        _unmark(request, batch, action.removeprefix("remove:"), now)
         return here
-    told = snapshots.one(batch, "quality", now=now)
+    quality = snapshots.one(batch, "quality", now=now)
     context = {
         "batch": batch,
         "project": batch.project,
@@ -100,10 +72,49 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
         "rate": rate,
         "file": file,
         "other": other,
-        "told": told,
-        "accuracy": _accuracy(batch, told.data),
+        "told": quality,
+        "accuracy": _accuracy(batch, quality.data),
     }
     return render(request, "first_day/gold.html", context)
+
+
+def _read_file(request: PageRequest, batch: Batch, form: GoldFileForm, now: datetime) -> None:
+    name, text = form.cleaned_data["file"]
+    count = gold.from_file(batch=batch, name=name, text=text, by=request.user, now=now)
+    messages.success(
+        request,
+        ngettext(
+            "{count} item now has a gold answer.",
+            "{count} items now have a gold answer.",
+            count,
+        ).format(count=count),
+    )
+
+
+def _take_from_batch(request: PageRequest, batch: Batch, form: GoldFromForm, now: datetime) -> None:
+    marked, left_out = gold.from_decisions(batch=batch, by=request.user, now=now, **form.cleaned_data)
+    messages.success(
+        request,
+        ngettext("{marked} item is now gold.", "{marked} items are now gold.", marked).format(marked=marked),
+    )
+    if left_out:
+        messages.info(
+            request,
+            gettext("{left_out} were left out because their responses are not valid here.").format(
+                left_out=left_out
+            ),
+        )
+
+
+def _unmark(request: PageRequest, batch: Batch, item: str, now: datetime) -> None:
+    marked = (
+        Gold.objects.filter(item__batch=batch, item__public_id=item).select_related("item__batch").first()
+    )
+    if marked is None:
+        raise Http404(access.NOT_HERE)
+    with refusals_to(request):
+        gold.unmark(gold=marked, by=request.user, now=now)
+        messages.success(request, gettext("The item is no longer gold."))
 
 
 def _listed(request: PageRequest, batch: Batch) -> Any:
