@@ -61,10 +61,11 @@ def main(data: Path) -> dict[str, Any]:
 
 def _over_its_sample(world: Any, task: Any, variant: str) -> Any:
     """An open batch over what the kind shows of itself (sample.json), with the inputs that stand there."""
+    from contextlib import nullcontext
     from unittest.mock import patch
 
     from annotation.journeys import importing
-    from tasks.contract import Prepared
+    from tasks.contract import Prepared, Preparing
     from tests.annotation.cast import NOON, ReaderOf
     from tests.tasks.test_contract import sample
 
@@ -80,7 +81,8 @@ def _over_its_sample(world: Any, task: Any, variant: str) -> Any:
     def prepare(self: Any, example: Any, around: Any) -> Prepared:
         return Prepared(dict(items[example.id].inputs))
 
-    with patch.object(type(task), "prepare", prepare), patch.object(type(task), "of", ("originals",)):
+    prepares = patch.object(type(task), "prepare", prepare) if isinstance(task, Preparing) else nullcontext()
+    with prepares, patch.object(type(task), "of", ("originals",)):
         return world.batch(task.key, variant=variant, settings=settings, sources=[source])
 
 
