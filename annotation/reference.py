@@ -18,7 +18,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from tableqa import Example
-from tasks.contract import HERE, Field, Item, TaskType, task_types
+from tasks.contract import HERE, Field, Item, Proposing, TaskType, task_types
 
 Key = tuple[str, str]
 """The key of a shortcut, and what it does."""
@@ -99,6 +99,21 @@ def default_rules() -> list[str]:
     return rows + [
         f"| {what} | {', '.join(keys)} | {rule} |" for (what, rule), keys in sorted(groups.items())
     ]
+
+
+def with_a_model() -> list[str]:
+    """Which task types have a model in the loop, by when it answers."""
+    when = {"live": "while the annotator works", "on_request": "on request, by a button"}
+    rows = ["| task types | the model answers |", "|---|---|"]
+    for predicts, words in when.items():
+        named = [f"`{task.key}`" for task in shipped() if task.predicts == predicts]
+        rows += [f"| {', '.join(named)} | {words} |"] if named else []
+    return rows
+
+
+def with_proposals() -> list[str]:
+    """Which task types have proposals."""
+    return [f"* `{task.key}`: {task.title}" for task in shipped() if isinstance(task, Proposing)]
 
 
 def response_data() -> list[str]:
@@ -219,8 +234,10 @@ class _Form(HTMLParser):
 
 TABLES: Mapping[tuple[str, str], Callable[[], list[str]]] = {
     ("api.md", "response data"): response_data,
+    ("crafting.md", "task types with proposals"): with_proposals,
     ("keys.md", "keys of task types"): keys,
     ("kinds.md", "task types"): summaries,
+    ("model-in-the-loop.md", "models in the loop"): with_a_model,
     ("resolve-rules.md", "default rules"): default_rules,
 }
 """By page and name of the table, what makes its rows."""

@@ -22,6 +22,7 @@ from tasks.contract import (
     Context,
     Invalid,
     Item,
+    Judging,
     Making,
     OneMore,
     TaskType,
@@ -58,6 +59,8 @@ def test_a_kind_is_whole(task: TaskType) -> None:
     assert task.guidelines().startswith("# ")
     assert task.title
     assert task.fields
+    assert isinstance(task, Judging) is not isinstance(task, Making)
+    assert task.making is isinstance(task, Making)
     inputs = {name for item in sample(task)["items"] for name in item.inputs}
     assert set(task.shows) <= {*SHOWN, "titles", *inputs}
     assert set(task.needs) <= {field.name for field in fields(Context)}

@@ -40,8 +40,7 @@ def test_a_changed_task_type_changes_the_pages(monkeypatch: pytest.MonkeyPatch, 
     for page in PAGES:
         (tmp_path / page).write_text((FOLDER / page).read_text("utf-8"), "utf-8")
     assert reference.write(tmp_path) == []
-    types = task_types()
-    monkeypatch.setattr(reference, "task_types", lambda: dict(list(types.items())[1:]))
+    monkeypatch.setattr(reference, "task_types", dict)
     assert [path.name for path in reference.write(tmp_path)] == PAGES
 
 
