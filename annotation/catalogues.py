@@ -17,7 +17,8 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation.template import templatize
 
-ONE = {"gettext", "gettext_lazy", "gettext_noop", "sentence"}
+ONE = {"gettext", "gettext_lazy", "gettext_noop"}
+SECOND = {"refuse", "message"}
 COUNTED = {"ngettext", "ngettext_lazy"}
 PYTHON = ("annotation", "config", "tableqa", "tasks")
 SCRIPT = re.compile(
@@ -70,7 +71,7 @@ def in_python(source: str) -> Iterator[Key]:
         texts = [one.value if isinstance(one, ast.Constant) else None for one in node.args[:2]]
         if name in ONE and texts and isinstance(texts[0], str):
             yield texts[0], ""
-        elif name == "refuse" and len(texts) == 2 and isinstance(texts[1], str):
+        elif name in SECOND and len(texts) == 2 and isinstance(texts[1], str):
             yield texts[1], ""
         elif name in COUNTED and len(texts) == 2 and all(isinstance(one, str) for one in texts):
             yield str(texts[0]), str(texts[1])

@@ -25,7 +25,7 @@ from annotation.database import failures, limits
 from annotation.models import Job, Person, Project
 from annotation.refusals import Refused
 from annotation.tasks_api import task
-from tableqa.language import sentence
+from tableqa.language import message
 
 log = logging.getLogger(__name__)
 
@@ -38,11 +38,17 @@ BEAT = 0.3
 ALIVE = timedelta(seconds=30)
 """After which the heartbeat of a job that waits for something is renewed by its worker (`keep_alive`)."""
 
-INTERNAL = sentence(
-    "Internal error ({name}). Details are in the server log. Ask the site administrator.",
-    "Internal error ({name}). Details are in the log.",
+INTERNAL = message(
+    "jobs.internal", "Internal error ({name}). Details are in the server log. Ask the site administrator."
 )
-"""Stored with the job, in English."""
+DISK_FULL = message(
+    "jobs.disk_full", "The disk of the data folder is full. Free some space, then start this job again."
+)
+NO_DATABASE = message(
+    "jobs.no_database",
+    "The database did not respond in {attempts} attempts. Start this job again once it does.",
+)
+LOST = message("jobs.lost", "The worker of this job was lost {attempts} times.")
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 LOOP, MODELS = "loop", "models"
@@ -127,7 +133,7 @@ def run(job_id: int) -> str:
         log.exception("job %s (%s) failed", job.public_id, job.kind)
         words = INTERNAL.format(name=type(error).__name__)
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            words = "The disk of the data folder is full. Free some space, then start this job again."
+            words = DISK_FULL
         return _end(job, Job.State.FAILED, error=words)
     finally:
         _under_way.discard(job_id)
@@ -143,7 +149,7 @@ def _again(job: Job) -> str:
     if not connection.in_atomic_block:
         connection.close_if_unusable_or_obsolete()
     again = job.attempts < MOST_ATTEMPTS
-    words = f"The database did not respond in {job.attempts} attempts. Start this job again once it does."
+    words = NO_DATABASE.format(attempts=job.attempts)
     state = _end(job, Job.State.QUEUED if again else Job.State.FAILED, error="" if again else words)
     if state == Job.State.QUEUED:
         _queue(job)
@@ -201,7 +207,7 @@ def reap(*, now: datetime) -> int:
         # Whoever wins renews the heartbeat. It is not compared itself: SQLite keeps milliseconds of its own clock, as text.
         won = Job.objects.filter(is_stale, pk=job.pk, state=job.state, attempts=job.attempts).update(
             state=Job.State.QUEUED if again else Job.State.FAILED,
-            error="" if again else f"The worker of this job was lost {job.attempts} times.",
+            error="" if again else LOST.format(attempts=job.attempts),
             heartbeat=now,
         )
         if won and again:

@@ -1,24 +1,60 @@
 """Words that pages make of names in data: states, roles, fields of forms, columns of reports. Listed for translators.
 
 They are shown with the filter `translated` (templatetags/language.py), which finds them in the catalogue. `shown` is
-that filter for Python; it finds sentences with values, too, where they were marked with `tableqa.language.sentence`.
+that filter for Python; it shows stored messages (`tableqa.language.Message`), too.
 """
 
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from typing import Any
 
 from django.utils.formats import get_format
 from django.utils.translation import gettext, gettext_noop
 
-from tableqa.language import kept, sentence
+from tableqa import language
 from tableqa.proportions import Proportion
 
 
 def shown(words: Any) -> str:
-    """Words or sentences of ours, kept in English, in the reader's language and today's wording; others as they are."""
-    return kept("" if words is None else str(words))
+    """A stored message, code or word in the reader's language; other texts as they are."""
+    if isinstance(words, language.Message):
+        return words.shown()
+    text = "" if words is None else str(words)
+    return language.shown(CODES.get(text, text))
+
+
+MESSAGES = (
+    "annotation.jobs",
+    "annotation.journeys.adjudicating",
+    "annotation.quality.snapshots",
+    "tableqa.agreement",
+    "tableqa.cell_sets",
+    "tableqa.corpus",
+    "tableqa.edit_agreement",
+    "tableqa.evidence",
+    "tableqa.habits",
+    "tableqa.headers.abbreviations",
+    "tableqa.headers.names",
+    "tableqa.headers.synonyms",
+    "tableqa.headers.usual",
+    "tableqa.metrics",
+    "tableqa.needed",
+    "tableqa.perturbations.kinds",
+    "tableqa.serialisations.torr",
+    "tasks.resolving",
+)
+"""Modules that declare messages, beside the task types."""
+
+
+def load_messages() -> None:
+    """Import the modules that declare messages, so that every stored code is known."""
+    from tasks.contract import task_types
+
+    for module in MESSAGES:
+        import_module(module)
+    task_types()
 
 
 def number(text: str) -> str:
@@ -211,16 +247,17 @@ SHOWN = (
     gettext_noop("yes"),
 )
 
-CODES = (
-    sentence("corrected", "put right"),
-    sentence("entry requirements changed", "entry changed"),
-    sentence("guidelines confirmation not required", "need not read"),
-    sentence("guidelines confirmation required", "must read"),
-    sentence("reset link created", "reset link made"),
-    sentence("returned", "given back"),
-    sentence(
-        "None of the proposals fits, and I have no better response.",
-        "None of the proposals will do, and I find nothing better.",
+CODES = {
+    "put right": gettext_noop("corrected"),
+    "entry changed": gettext_noop("entry requirements changed"),
+    "need not read": gettext_noop("guidelines confirmation not required"),
+    "must read": gettext_noop("guidelines confirmation required"),
+    "reset link made": gettext_noop("reset link created"),
+    "given back": gettext_noop("returned"),
+    "given to somebody else": gettext_noop("given to another annotator"),
+    "no annotator any more": gettext_noop("no longer an annotator"),
+    "None of the proposals will do, and I find nothing better.": gettext_noop(
+        "None of the proposals fits, and I have no better response."
     ),
-)
-"""Display texts of stored codes and former reasons: event states, return reasons, skip reasons."""
+}
+"""Stored codes (states of events, reasons of returned and skipped assignments) and the words that pages show for them."""

@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
-from tableqa.language import sentence
+from tableqa.language import joined, message
 from tableqa.set_distances import Distance, distance_of_sizes
 
 if TYPE_CHECKING:
@@ -62,24 +62,19 @@ WITH_SINGLE = ("fleiss_kappa", "gwet_ac1")
 WITH_ORDER = ("krippendorff_alpha_ordinal", "gwet_ac1")
 """Measures that have a use for the list of all categories."""
 
-NO_PAIR = sentence("No unit has two ratings, so there is nothing to compare.")
-ONE_CATEGORY = sentence(
-    "Only one category was used, so agreement cannot be distinguished from chance.",
-    "Only one category was ever used, so agreement cannot be told from chance.",
+NO_PAIR = message("agreement.no_pair", "No unit has two ratings, so there is nothing to compare.")
+ONE_CATEGORY = message(
+    "agreement.one_category", "Only one category was used, so agreement cannot be distinguished from chance."
 )
-ONE_UNIT = sentence(
-    "There is only one unit, so there is no confidence interval.",
-    "One unit has no spread between units, so there is no interval.",
-)
-GENERALISED = sentence(
+ONE_UNIT = message("agreement.one_unit", "There is only one unit, so there is no confidence interval.")
+GENERALISED = message(
+    "agreement.generalised",
     "Units have unequal numbers of ratings, so this is the generalised Fleiss' kappa (Gwet 2014). Units with a single "
     "rating count in the expected agreement only.",
-    "Units have unequal numbers of ratings: the generalised form of Fleiss' kappa (Gwet 2014), in which units with a "
-    "single rating count in the expected agreement only.",
 )
-UNEQUAL = sentence(
+UNEQUAL = message(
+    "agreement.unequal",
     "Units have unequal numbers of ratings. Units with a single rating count in the expected agreement only (Gwet 2014).",
-    "Units have unequal numbers of ratings; those with a single one count in the expected agreement only (Gwet 2014).",
 )
 
 
@@ -715,7 +710,8 @@ def _measured(
     paired = patterns.sizes > 1
     units = int(patterns.counts[paired].sum())
     many = _tells_from_chance(patterns, measure)
-    value = low = high = reason = note = None
+    value = low = high = reason = None
+    note: str | None = None
     left_out = 0
     if not units:
         reason = NO_PAIR
@@ -727,7 +723,7 @@ def _measured(
         if measure in WITH_SINGLE and len(np.unique(patterns.sizes)) > 1:
             note = GENERALISED if measure == "fleiss_kappa" else UNEQUAL
         if replicates and units == 1:
-            note = f"{note} {ONE_UNIT}" if note else ONE_UNIT
+            note = joined([note or "", ONE_UNIT])
         elif replicates:
             drawn = np.concatenate([estimate(draws) for draws in _resamples(patterns, replicates, seed)])
             defined = drawn[~np.isnan(drawn)]

@@ -28,7 +28,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tableqa.agreement import NO_PAIR, ONE_UNIT, Agreement
-from tableqa.language import sentence
+from tableqa.language import joined, message
 from tableqa.set_distances import Distance, check_distance, distance_of_sizes
 
 if TYPE_CHECKING:
@@ -44,14 +44,12 @@ CellSet: TypeAlias = Set[Cell]
 Unit: TypeAlias = tuple[tuple[int, int], Sequence[CellSet | None]]
 """((number of rows, number of columns) of the item's table, one set of cells for each rater, None where missing)."""
 
-WITHIN_TABLES = sentence(
+WITHIN_TABLES = message(
+    "cell_sets.within_tables",
     "Chance agreement is computed per table, from random sets of cells of the observed sizes.",
-    "Chance is taken within each table: sets of the observed sizes, drawn at random among its cells.",
 )
-NO_CHOICE = sentence(
-    "Disagreement was impossible: all sets are empty or cover the whole table.",
-    "No two raters could have differed: their sets are empty or cover the whole table, so agreement cannot be told from "
-    "chance.",
+NO_CHOICE = message(
+    "cell_sets.no_choice", "Disagreement was impossible: all sets are empty or cover the whole table."
 )
 
 
@@ -332,7 +330,8 @@ def of_ratios(
     nothing is expected. The order of the patterns fixes what a seed draws.
     """
     number = sum(counts)
-    value = low = high = reason = None
+    value = low = high = None
+    reason: str | None = None
     left_out = 0
     if not number:
         reason = NO_PAIR
@@ -341,7 +340,7 @@ def of_ratios(
     else:
         value = 1 - _weighed(observed, counts) / _weighed(expected, counts)
         if replicates and number == 1:
-            note = f"{note} {ONE_UNIT}"
+            note = joined([note, ONE_UNIT])
         elif replicates:
             low, high, left_out = _interval(observed, expected, counts, replicates, seed, confidence)
     return Agreement(

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from tableqa.cells import fold, view, without_details, without_notes
 from tableqa.headers.writing import same_name
-from tableqa.language import sentence
+from tableqa.language import joined, message
 from tableqa.tables import Table
 
 K1, B = 1.2, 0.4
@@ -33,17 +33,12 @@ _LONGEST_VALUE = 80
 _VERSION = 1
 _KEYS = ("value", "date")
 # Why a table is offered; kept with a proposal, in English. Pages say it in the reader's language.
-KEYS = sentence(
-    "{number} of {of} values of the key columns match ({some}).",
-    "{number} of {of} values of the key columns in common ({some}).",
-)
-TITLE = sentence("Shared title words ({some}).", "Words of the title in common ({some}).")
-NAMES = sentence("Shared column names ({some}).", "Column names in common ({some}).")
+KEYS = message("corpus.keys", "{number} of {of} values of the key columns match ({some}).")
+TITLE = message("corpus.title", "Shared title words ({some}).")
+NAMES = message("corpus.names", "Shared column names ({some}).")
 LACKS = {
-    True: sentence("{number} additional column ({some}).", "{number} column that this table lacks ({some})."),
-    False: sentence(
-        "{number} additional columns ({some}).", "{number} columns that this table lacks ({some})."
-    ),
+    True: message("corpus.lacks.one", "{number} additional column ({some})."),
+    False: message("corpus.lacks.several", "{number} additional columns ({some})."),
 }
 """By whether it is one."""
 _WORD = re.compile(r"[^\W_]+")
@@ -187,7 +182,7 @@ class Index:
         own = set(map(same_name, table.header))
         fresh = [header for header in document.headers if header not in own]
         reasons.append(LACKS[len(fresh) == 1].format(number=len(fresh), some=_some(fresh)))
-        return Related(document.digest, score, len(values), of, " ".join(reasons))
+        return Related(document.digest, score, len(values), of, joined(reasons))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that `from_dict` reads."""

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tableqa.agreement import Agreement
 from tableqa.cell_sets import Pattern, common_by_chance, of_ratios, ratio_influence, with_interval_over
-from tableqa.language import sentence
+from tableqa.language import message
 from tableqa.operations import Operation
 from tableqa.set_distances import Distance, check_distance, distance_of_sizes
 
@@ -43,13 +43,13 @@ EditSet: TypeAlias = Set[Edit]
 Unit: TypeAlias = tuple[int, Sequence[EditSet | None]]
 """(places of the table, one set of edits for each rater, None where missing)."""
 
-WITHIN_TABLES = sentence(
+WITHIN_TABLES = message(
+    "edit_agreement.within_tables",
     "Chance agreement is computed per table: edits at random positions, values equal as often as across items.",
-    "Chance is taken within each table: edits at random places, values equal as often as in different items.",
 )
-NO_CHOICE = sentence(
+NO_CHOICE = message(
+    "edit_agreement.no_choice",
     "Disagreement was impossible: there were no edits, or only one edit was possible.",
-    "No two raters could have differed: nobody edited anything, or there was only one way to do it.",
 )
 
 

@@ -28,8 +28,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from tableqa import matchers, tat_metric
+from tableqa.language import Message
 from tableqa.metrics import (
     DIVIDES_BY_NOTHING,
+    NOTHING_RIGHT,
     Estimate,
     Parts,
     defined_parts,
@@ -91,7 +93,6 @@ MOVED = "relevant_row_shuffle"
 WITHOUT_EVIDENCE = ("mask_cell", "escape_table")
 """Kinds that take away what an answer rests on: who is right then does not look at the table."""
 
-NOTHING_RIGHT = "No original was answered correctly"
 FIGURES = ("after", "emd", "vp", "r_acc")
 """The figures by which two models are compared."""
 
@@ -429,7 +430,7 @@ def _difference(first: Parts, second: Parts, figure: str, replicates: int) -> Es
         {source: of for source, of in parts.items() if source not in left_out} for parts in (first, second)
     )
     found = difference(one, other, replicates=replicates, nothing=_nothing(figure))
-    reason = f"{_nothing(figure)} in {', '.join(left_out)}."
+    reason = _nothing(figure).format(sources=", ".join(left_out))
     return replace(found, reason=reason, undefined=sum(len(first[source]) for source in left_out))
 
 
@@ -556,7 +557,7 @@ def _parts(pairs: Pairs, figure: str) -> Parts:
     }
 
 
-def _nothing(figure: str) -> str:
+def _nothing(figure: str) -> Message:
     return NOTHING_RIGHT if figure == "r_acc" else DIVIDES_BY_NOTHING
 
 

@@ -12,21 +12,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.language import sentence
+from tableqa.language import message
 from tableqa.tables import Table
 
 CellRef = tuple[str, str]
 """(row id, column id); the header row has an id, too."""
 
-# Kept with an item, in English; pages say them in the reader's language.
-BY_PEOPLE = sentence("cells marked by people in this project")
-BY_PROGRAM = sentence("cells that the program of the answer reads")
-BY_MODEL = sentence("cells that a model used ({model})", "cells that a model pointed at ({model})")
-BY_SOME_MODEL = sentence("cells that a model used", "cells that a model pointed at")
+# Stored with an item.
+BY_PEOPLE = message("evidence.by_people", "cells marked by people in this project")
+BY_PROGRAM = message("evidence.by_program", "cells that the program of the answer reads")
+BY_MODEL = message("evidence.by_model", "cells that a model used ({model})")
+BY_SOME_MODEL = message("evidence.by_some_model", "cells that a model used")
+BY_DERIVATION = message("evidence.by_derivation", "numbers of the source's derivation (as in TAT-QA)")
+BY_LOGICAL_FORM = message(
+    "evidence.by_logical_form", "cells that the source's logical form reads (as in WikiSQL)"
+)
 _IN_META: Mapping[str, str] = {
-    "relevant_cells": sentence("relevant cells named in the source (as FREB-TQA does)"),
-    "highlighted_cells": sentence("cells highlighted in the source (as in FeTaQA)"),
-    "answer_cells": sentence("the answer's coordinates in the source (as in SQA)"),
+    "relevant_cells": message(
+        "evidence.relevant_cells", "relevant cells named in the source (as FREB-TQA does)"
+    ),
+    "highlighted_cells": message(
+        "evidence.highlighted_cells", "cells highlighted in the source (as in FeTaQA)"
+    ),
+    "answer_cells": message("evidence.answer_cells", "the answer's coordinates in the source (as in SQA)"),
 }
 """Fields of `Example.meta` in which readers keep marked cells, and what to call them; the first one counts."""
 
@@ -97,8 +105,8 @@ def source_program(example: Example) -> tuple[Mapping[str, Any], str] | None:
         ):
             return example.program, BY_PROGRAM
     for programs, words in (
-        (from_derivation, sentence("numbers of the source's derivation (as in TAT-QA)")),
-        (from_logical_form, sentence("cells that the source's logical form reads (as in WikiSQL)")),
+        (from_derivation, BY_DERIVATION),
+        (from_logical_form, BY_LOGICAL_FORM),
     ):
         if found := programs(example):
             return found[0].to_dict(), words

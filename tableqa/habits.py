@@ -21,7 +21,8 @@ from math import exp, log
 from statistics import median
 from typing import Literal, TypeVar
 
-from tableqa.language import sentence
+from tableqa import language
+from tableqa.language import message
 from tableqa.proportions import proportion
 
 Key = TypeVar("Key", bound=Hashable)
@@ -36,57 +37,43 @@ ROBUST = 1.4826
 """From the median absolute deviation to a standard deviation, were the logarithms normal."""
 RUN = 5
 """Items in a row that count as a change of pace."""
-TOO_FEW = sentence(
-    "Not enough data yet: {items} items, {needed} are needed.",
-    "Too early to say: {items} items, {needed} are needed.",
-)
-TOO_FEW_OF_OTHERS = sentence(
+TOO_FEW = message("habits.too_few", "Not enough data yet: {items} items, {needed} are needed.")
+TOO_FEW_OF_OTHERS = message(
+    "habits.too_few_of_others",
     "Not enough data yet: other annotators did {items} items, {needed} are needed.",
-    "Too early to say: others did {items} items, {needed} are needed.",
 )
-FAST = sentence(
+FAST = message(
+    "habits.fast",
     "{fast} of {items} items took less than {bound} s ({share}); for other annotators it is {of_others}. The annotator's "
     "median is {median} s, that of other annotators {median_of_others} s.",
-    "{fast} of {items} items took less than {bound} s ({share}); of the others' items it is {of_others}. The person's "
-    "median is {median} s, the others' {median_of_others} s.",
 )
-ALONE = sentence(
+ALONE = message(
+    "habits.alone",
     "{fast} of {items} items took less than {bound} s ({share}). The annotator's median is {median} s. Other annotators "
     "did {others} items, too few for a comparison.",
-    "{fast} of {items} items took less than {bound} s ({share}). The person's median is {median} s. Others did {others} "
-    "items, too few to compare with.",
 )
-SPED_UP = sentence(
+SPED_UP = message(
+    "habits.sped_up",
     "At most {longest} items in a row took less than a third of the annotator's median of {median} s.",
-    "At most {longest} items in a row took less than a third of the person's own median of {median} s.",
 )
-NOT_SPED_UP = sentence(
-    "No item took less than a third of the annotator's median of {median} s.",
-    "No item took less than a third of the person's own median of {median} s.",
+NOT_SPED_UP = message(
+    "habits.not_sped_up", "No item took less than a third of the annotator's median of {median} s."
 )
 THE_SAME = {
-    True: sentence(
+    True: message(
+        "habits.the_same.one",
         "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs. "
         "The least likely run is {run}, {length} time in a row.",
-        "{label} was given to {times} of {items} items ({share}); others give it to {of_others} of theirs. The most "
-        "unlikely run is {run}, {length} time in a row.",
     ),
-    False: sentence(
+    False: message(
+        "habits.the_same.several",
         "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs. "
         "The least likely run is {run}, {length} times in a row.",
-        "{label} was given to {times} of {items} items ({share}); others give it to {of_others} of theirs. The most "
-        "unlikely run is {run}, {length} times in a row.",
     ),
 }
 """By whether the run is of one item."""
-REPEATED = sentence(
-    "The same text is in {times} of {items} items: “{text}”",
-    "One text stands on {times} of {items} items: “{text}”",
-)
-NOT_REPEATED = sentence(
-    "No text is repeated in the {items} items with text.",
-    "No text is repeated on the {items} items with one.",
-)
+REPEATED = message("habits.repeated", "The same text is in {times} of {items} items: “{text}”")
+NOT_REPEATED = message("habits.not_repeated", "No text is repeated in the {items} items with text.")
 SHORT = 12
 """Texts of fewer characters repeat by themselves: "yes", "row 3"."""
 
@@ -131,9 +118,9 @@ def too_fast(seconds: Sequence[float], of_others: Sequence[float], floor: float 
     words = {
         "fast": len(fast),
         "items": len(seconds),
-        "bound": f"{bound:.1f}",
-        "share": own.percent,
-        "median": f"{median(seconds):.1f}",
+        "bound": language.number(f"{bound:.1f}"),
+        "share": language.number(own.percent),
+        "median": language.number(f"{median(seconds):.1f}"),
     }
     figures = {
         "items": len(seconds),
@@ -148,7 +135,9 @@ def too_fast(seconds: Sequence[float], of_others: Sequence[float], floor: float 
     if compared:
         figures["median_seconds_of_others"] = median(of_others)
         said = FAST.format(
-            **words, of_others=others.percent, median_of_others=f"{figures['median_seconds_of_others']:.1f}"
+            **words,
+            of_others=language.number(others.percent),
+            median_of_others=language.number(f"{median(of_others):.1f}"),
         )
     else:
         said = ALONE.format(**words, others=len(of_others))
@@ -169,7 +158,7 @@ def sped_up(seconds: Sequence[float]) -> Habit:
     return Habit(
         "sped_up",
         length >= RUN,
-        (SPED_UP if length else NOT_SPED_UP).format(longest=length, median=f"{usual:.1f}"),
+        (SPED_UP if length else NOT_SPED_UP).format(longest=length, median=language.number(f"{usual:.1f}")),
         {"items": len(seconds), "longest_run": length, "median_seconds": usual},
         tuple(range(start, start + length)),
     )
@@ -204,12 +193,12 @@ def always_the_same(labels: Sequence[Key], of_others: Mapping[Key, int]) -> Habi
         "always_the_same",
         raised,
         THE_SAME[length == 1].format(
-            label=top,
+            label=language.word(str(top)),
             times=counted[top],
             items=number,
-            share=share.percent,
-            of_others=f"{100 * usual:.1f} %",
-            run=labels[start],
+            share=language.number(share.percent),
+            of_others=language.number(f"{100 * usual:.1f} %"),
+            run=language.word(str(labels[start])),
             length=length,
         ),
         {

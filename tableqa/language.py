@@ -1,46 +1,47 @@
-"""Sentences for people, in their language where somebody lends a translation.
+"""Sentences for people, in their language where a platform lends a translation.
 
-tableqa knows no catalogue and no request. What it says it says through `_` and `ngettext`, which give the English text
-back until a platform lends its own functions with `use`. A sentence with values is written with named places and filled
-in afterwards, so that a translation may put them in another order:
+tableqa knows no catalogue and no request. `gettext` and `ngettext` return the English text until a platform lends its own
+functions with `use`. A sentence with values has named placeholders, so that a translation may put them in another order:
 
-    _("Row {row} is not there.").format(row=row)
+    gettext("There is no row {row}.").format(row=row)
 
-Some sentences are kept as they are made: with a figure, a decision, a proposal, in a release. They are kept in English,
-whoever was looking when they were made, and are marked with `sentence`:
+Some sentences are stored: with a figure, a decision, a proposal. They are stored as a code and values:
 
-    TOO_FEW = sentence("Not enough data yet: {items} items, {needed} are needed.")
+    TOO_FEW = message("habits.too_few", "Not enough data yet: {items} items, {needed} are needed.")
     TOO_FEW.format(items=3, needed=10)
 
-`kept` says such a text in the reader's language: it finds the message and its values in it again. A message that is
-reworded names its former wordings, so that texts stored before are found, too, and read in today's wording:
-
-    TOO_FEW = sentence("{items} items are too few, {needed} are needed.", "Not enough data yet: {items} items, ...")
+The code identifies the sentence for good; its template may be reworded. A `Message` is the English sentence as a `str`, so
+whatever writes it (a release, the API) writes that sentence. `Message.shown` is the sentence in the reader's language,
+`Message.to_json` what a database stores.
 """
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from string import Formatter
+from typing import Any, Self
 
 _one: Callable[[str], str] | None = None
 _number: Callable[[str], str] | None = None
 _counted: Callable[[str, str, int], str] | None = None
+_load: Callable[[], object] | None = None
 
 
 def use(
     one: Callable[[str], str] | None,
     counted: Callable[[str, str, int], str] | None,
     number: Callable[[str], str] | None = None,
+    load: Callable[[], object] | None = None,
 ) -> None:
-    """Have sentences translated by these functions from now on, in the whole process; None: English again.
+    """Translate sentences with these functions from now on, in the whole process; None: English again.
 
-    number: writes a number in a sentence that is kept, such as "1,204" or "93.3 %", in the reader's form.
+    number: writes a number of a message, such as "1,204" or "93.3 %", in the reader's form. load: imports all modules that
+    declare messages; called once, when a stored code is unknown.
     """
-    global _one, _counted, _number
-    _one, _counted, _number = one, counted, number
+    global _one, _counted, _number, _load
+    _one, _counted, _number, _load = one, counted, number, load
 
 
 def gettext(message: str) -> str:
@@ -60,126 +61,189 @@ def gettext_noop(message: str) -> str:
     return message
 
 
-# -- sentences that are kept ------------------------------------------------------------------------
+# -- stored messages --------------------------------------------------------------------------------
 
-Said = tuple[str, Mapping[str, str]]
-"""A message and its values, by the names of its places."""
-
-_PLACE = re.compile(r"\{(\w+)\}")
-OURS = {"tally", "names", "why", "label", "run", "standing", "each"}
-"""Places whose values are words of ours, or lists of such; in all others stands what somebody or a table says."""
-_BETWEEN = (", ", gettext_noop(" and "))
-_COUNTED = re.compile(r"^((?:\d+ x )?)(.+?)((?: \(?\d+\)?)?)$")
-_NUMBER = re.compile(r"[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?: %)?")
-LONGEST, MOST_CUTS = 5_000, 40
-"""Characters of a text that is taken apart, and ends of sentences at which it is cut: beyond, it is somebody else's text."""
-_sentences: dict[str, str] = {}
-"""Every wording, today's and former ones, with today's message."""
+_templates: dict[str, str] = {}
+"""The English template of every declared code."""
+TEXT, NUMBER, WORD, JOINED = "text", "number", "word", "joined"
+"""Codes without a template: verbatim text, a formatted number, a word of the catalogue, and parts with a separator."""
+OWN = (TEXT, NUMBER, WORD, JOINED)
 
 
-def sentence(message: str, *former: str) -> str:
-    """The message as it is, known from now on to `taken_apart`. Call it where modules are imported, not later.
+class Message(str):
+    """A sentence with its code and values; as a `str` it is the English sentence. Immutable.
 
-    former: earlier wordings, which stored texts may still have. Raises ValueError where one of them has other places than
-    the message, or is a wording of another message.
+    values: by placeholder, each a text, which is never translated, a number, or a `Message`; of `JOINED` also a list.
     """
-    for wording in (message, *former):
-        if set(_PLACE.findall(wording)) != set(_PLACE.findall(message)):
-            raise ValueError(f"{wording!r} does not have the same places as {message!r}.")
-        if _sentences.setdefault(wording, message) != message:
-            raise ValueError(f"{wording!r} is a wording of {_sentences[wording]!r} already.")
-    return message
+
+    code: str
+    values: Mapping[str, Any]
+
+    def __new__(cls, code: str, values: Mapping[str, Any] | None = None) -> Self:
+        values = dict(values or {})
+        self = super().__new__(cls, _english(code, values))
+        self.code, self.values = code, values
+        return self
+
+    def __getnewargs__(self) -> tuple[str, Mapping[str, Any]]:  # type: ignore[override]
+        return self.code, self.values
+
+    def format(self, *args: object, **values: object) -> Message:
+        """The message with these values; those that the template has no placeholder for are left out."""
+        names = _placeholders(_templates[self.code])
+        return Message(self.code, {name: value for name, value in values.items() if name in names})
+
+    def shown(self) -> str:
+        """The sentence in the reader's language."""
+        if self.code == JOINED:
+            return gettext(self.values["by"]).join(map(_shown, self.values["parts"]))
+        if self.code in OWN:
+            text: str = self.values["text"]
+            return text if self.code == TEXT else gettext(text) if self.code == WORD else _localised(text)
+        template = gettext(_templates.get(self.code, str(self)))
+        if not self.values:
+            return template
+        return template.format(**{name: _shown(value) for name, value in self.values.items()})
+
+    def to_json(self) -> dict[str, Any]:
+        """{"code": code, "values": {placeholder: value}}."""
+        return {"code": self.code, "values": {name: _to_json(value) for name, value in self.values.items()}}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Message:
+        """Read what `to_json` wrote. An unknown code (an uninstalled task type's) gives a sentence that names it."""
+        return cls(data["code"], {name: _from_json(value) for name, value in data["values"].items()})
 
 
-def kept(text: str) -> str:
-    """A text that was kept in English, in the reader's language and today's wording; what is not ours stays as it is."""
-    if not text.strip():
-        return text
-    if (said := gettext(text)) != text:
-        return said
-    parts = (
-        gettext(message).format(**{name: _value(name, value) for name, value in values.items()})
-        for message, values in taken_apart(text)
+def message(code: str, template: str) -> Message:
+    """Declare a message. Call it where modules are imported. Raises ValueError if the code has another template."""
+    if code in OWN or _templates.setdefault(code, template) != template:
+        raise ValueError(f"The code {code!r} is declared already: {_templates.get(code)!r}.")
+    return Message(code)
+
+
+def template_of(code: str) -> str:
+    """The English template of a code; "{text}" for the codes without one."""
+    return "{text}" if code in OWN else _templates[code]
+
+
+def number(text: str) -> Message:
+    """A number as English writes it ("1,204", "93.3 %"), which is shown in the reader's form."""
+    return Message(NUMBER, {"text": text})
+
+
+def word(text: str) -> Message:
+    """A word of the catalogue, such as a label, which is shown in the reader's language."""
+    return Message(WORD, {"text": text})
+
+
+def joined(parts: Iterable[str], by: str = " ") -> str:
+    """The parts that are not empty, each once, with a separator between them; a single one is returned as it is."""
+    flat: dict[str, None] = {}
+    for part in parts:
+        nested = isinstance(part, Message) and part.code == JOINED and part.values["by"] == by
+        flat.update(dict.fromkeys(part.values["parts"] if nested and isinstance(part, Message) else [part]))
+    flat.pop("", None)
+    if len(flat) < 2:
+        return next(iter(flat), "")
+    return Message(JOINED, {"parts": list(flat), "by": by})
+
+
+def shown(text: str) -> str:
+    """A message, or a word of the catalogue, in the reader's language; other texts as they are."""
+    if isinstance(text, Message):
+        return text.shown()
+    return gettext(text) if text.strip() and "\r" not in text else text  # gettext would change line ends
+
+
+def is_message(data: object) -> bool:
+    """Whether JSON is that of a message."""
+    return (
+        isinstance(data, dict)
+        and len(data) == 2
+        and isinstance(data.get("code"), str)
+        and isinstance(data.get("values"), dict)
     )
-    return " ".join(parts) or text
 
 
-def kept_list(text: str, sign: str = "; ") -> str:
-    """The same of several such texts with a sign between them."""
-    return sign.join(map(kept, text.split(sign)))
+def pack(text: str) -> str:
+    """A text or message as a column of text stores it: messages as JSON, other texts as they are. See `unpack`."""
+    if not isinstance(text, Message):
+        if not text.startswith(_MARK):
+            return str(text)
+        text = Message(TEXT, {"text": str(text)})  # a text that looks like a message stays a text
+    return json.dumps(text.to_json(), ensure_ascii=False)
 
 
-def _value(name: str, text: str) -> str:
-    """A value of a sentence: a number, words of ours, or a list of such, with how often each was said."""
-    if _NUMBER.fullmatch(text):
-        return text if _number is None else _number(text)
-    if name not in OURS:
-        return text
-    if (said := kept(text)) != text:
-        return said
-    return "".join(
-        kept(piece)
-        if piece in _BETWEEN
-        else _COUNTED.sub(lambda found: found[1] + kept(found[2]) + found[3], piece)
-        for piece in re.split(f"({'|'.join(_BETWEEN)})", text)
-    )
+def unpack(stored: str) -> str:
+    """The text or message of which `pack` made this."""
+    if not stored.startswith(_MARK):
+        return stored
+    try:
+        data = json.loads(stored)
+    except ValueError:
+        return stored
+    if not is_message(data):
+        return stored
+    return str(data["values"]["text"]) if data["code"] == TEXT else Message.from_json(data)
 
 
-def sentences() -> list[str]:
-    """The messages of all sentences that are kept, of the modules that are imported; no former wordings."""
-    return list(dict.fromkeys(_sentences.values()))
+_MARK = '{"code": "'
 
 
-@lru_cache(maxsize=4096)
-def taken_apart(text: str) -> tuple[Said, ...]:
-    """The sentences that a kept text is made of, one behind the other, each with its values as they are written in it.
-
-    A former wording gives today's message. () where not all of it is known. Where several messages fit, the one with the
-    most words of its own counts; where a text is one sentence or several, the shortest first sentence does.
-    """
-    if len(text) > LONGEST:
-        return ()
-    for cut in itertools.islice(re.finditer(r"(?<=[.?!]) ", text), MOST_CUTS):
-        first = _one_sentence(text[: cut.start()])
-        if first is not None and (others := taken_apart(text[cut.end() :])):
-            return (first, *others)
-    return () if (found := _one_sentence(text)) is None else (found,)
+def pack_all(data: Any) -> Any:
+    """JSON data with its messages, also those that are keys of objects, as JSON."""
+    if isinstance(data, Message):
+        return data.to_json()
+    if isinstance(data, Mapping):
+        return {pack(key) if isinstance(key, str) else key: pack_all(value) for key, value in data.items()}
+    return [pack_all(value) for value in data] if isinstance(data, list | tuple) else data
 
 
-def _one_sentence(text: str) -> Said | None:
-    for wording, pieces in _pieces(len(_sentences)):
-        if (values := _values(pieces, text)) is not None:
-            return _sentences[wording], values
-    return None
+def unpack_object(data: dict[str, Any]) -> Any:
+    """What a JSON object of `pack_all` stands for: a `Message`, or itself. The `object_hook` of a decoder."""
+    if is_message(data):
+        return Message.from_json(data)
+    if any(key.startswith(_MARK) for key in data):
+        return {unpack(key): value for key, value in data.items()}
+    return data
+
+
+def _english(code: str, values: Mapping[str, Any]) -> str:
+    if code == JOINED:
+        return str(values["by"]).join(values["parts"])
+    if code in OWN:
+        return str(values["text"])
+    if code not in _templates and _load is not None:
+        _load()
+    template = _templates.get(code)
+    if template is None:
+        return " ".join([code, *map(str, values.values())])
+    return template.format(**values) if values else template
 
 
 @cache
-def _pieces(number: int) -> list[tuple[str, list[str]]]:
-    """All wordings with their texts and names in turn (text, name, text, name, ..., text), those with the most words of
-    their own first; made anew as their number grows."""
-    ordered = sorted(_sentences, key=lambda wording: (-len(_PLACE.sub("", wording)), wording))
-    return [(wording, _PLACE.split(wording)) for wording in ordered]
+def _placeholders(template: str) -> frozenset[str]:
+    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name)
 
 
-def _values(pieces: Sequence[str], text: str) -> dict[str, str] | None:
-    """The values with which a message gives this text, each as short as it can be; None where none do.
+def _shown(value: object) -> str:
+    if isinstance(value, Message):
+        return value.shown()
+    return _localised(str(value)) if isinstance(value, int | float) else str(value)
 
-    A place holds one character or more, and the same text wherever its name is repeated.
-    """
-    if not text.startswith(pieces[0]):
-        return None
-    at, last, values = len(pieces[0]), len(pieces) - 1, dict[str, str]()
-    for place in range(1, last, 2):
-        name, after = pieces[place], pieces[place + 1]
-        if name in values:
-            end = at + len(values[name])
-        elif place + 1 == last:
-            end = len(text) - len(after)
-        else:
-            end = text.find(after, at + 1)
-        if end <= at or not text.startswith(after, end):
-            return None
-        if values.setdefault(name, text[at:end]) != text[at:end]:
-            return None
-        at = end + len(after)
-    return values if at == len(text) else None
+
+def _localised(text: str) -> str:
+    return text if _number is None else _number(text)
+
+
+def _to_json(value: object) -> Any:
+    if isinstance(value, Message):
+        return value.to_json()
+    return [_to_json(part) for part in value] if isinstance(value, list) else value
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_from_json(part) for part in value]
+    return Message.from_json(value) if is_message(value) else value

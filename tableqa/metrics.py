@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from tableqa.language import sentence
+from tableqa.language import Message, message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,20 +43,12 @@ Method = Literal["pearson", "spearman", "kendall"]
 
 REPLICATES = 1_000
 CONFIDENCE = 0.95
-NO_EXAMPLE = sentence("There are no examples.", "There is no example.")
-NOTHING_BEFORE = sentence(
-    "No original was answered correctly.", "Nothing was right before, so nothing could stay right."
-)
-DIVIDES_BY_NOTHING = "Division by zero"
-IN_SOURCES = (
-    sentence("Division by zero.", "The figure divides by nothing."),
-    sentence("Division by zero in {sources}.", "The figure divides by nothing in {sources}."),
-    sentence(
-        "No original was answered correctly in {sources}.",
-        "Nothing was right before, so nothing could stay right, in {sources}.",
-    ),
-)
-"""Why a figure is undefined, as it is said with the names of sources."""
+NO_EXAMPLE = message("metrics.no_example", "There are no examples.")
+NOTHING_BEFORE = message("metrics.nothing_before", "No original was answered correctly.")
+DIVISION = message("metrics.division", "Division by zero.")
+DIVIDES_BY_NOTHING = message("metrics.division_in", "Division by zero in {sources}.")
+NOTHING_RIGHT = message("metrics.nothing_right_in", "No original was answered correctly in {sources}.")
+"""Why a figure is undefined, with the names of sources."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +127,7 @@ def ratio(
     *,
     replicates: int = REPLICATES,
     seed: int = 0,
-    nothing: str = DIVIDES_BY_NOTHING,
+    nothing: Message = DIVIDES_BY_NOTHING,
 ) -> Estimate:
     """A ratio of sums over the questions of each source, then the mean over sources (macro; FREB-TQA 5).
 
@@ -153,7 +145,7 @@ def ratio(
 
 
 def ratio_where_defined(
-    parts: Parts, *, replicates: int = REPLICATES, seed: int = 0, nothing: str = DIVIDES_BY_NOTHING
+    parts: Parts, *, replicates: int = REPLICATES, seed: int = 0, nothing: Message = DIVIDES_BY_NOTHING
 ) -> Estimate:
     """`ratio` over the sources that do not divide by nothing; the reason names the others. Undefined where all do."""
     defined, left_out = defined_parts(parts)
@@ -178,7 +170,7 @@ def difference(
     *,
     replicates: int = REPLICATES,
     seed: int = 0,
-    nothing: str = DIVIDES_BY_NOTHING,
+    nothing: Message = DIVIDES_BY_NOTHING,
 ) -> Estimate:
     """How much larger the `ratio` of the second is than that of the first, both about the same questions.
 
@@ -205,7 +197,7 @@ def gap(
     *,
     replicates: int = REPLICATES,
     seed: int = 0,
-    nothing: str = DIVIDES_BY_NOTHING,
+    nothing: Message = DIVIDES_BY_NOTHING,
 ) -> Estimate:
     """How much larger the `ratio` of the first is than that of the second, which are about different questions.
 
@@ -292,7 +284,7 @@ def _of_patterns(counts: list[int], parts: Any, replicates: int, seed: int) -> E
         return Estimate(None, None, None, 0, NO_EXAMPLE)
     above, below = parts(np.array(counts, dtype=float))
     if below == 0:
-        return Estimate(None, None, None, n, f"{DIVIDES_BY_NOTHING}.")
+        return Estimate(None, None, None, n, DIVISION)
     drawn = np.random.default_rng(seed).multinomial(n, np.array(counts) / n, size=replicates).T.astype(float)
     above_drawn, below_drawn = parts(drawn)
     kept = np.broadcast_to(below_drawn, above_drawn.shape) > 0
@@ -334,7 +326,9 @@ def _filled(parts: Parts) -> dict[str, Mapping[str, tuple[float, float]]]:
     return {name: parts[name] for name in sorted(parts) if parts[name]}
 
 
-def _ratio(named: Mapping[str, Mapping[str, tuple[float, float]]], nothing: str) -> tuple[float | None, str]:
+def _ratio(
+    named: Mapping[str, Mapping[str, tuple[float, float]]], nothing: Message
+) -> tuple[float | None, str]:
     """The macro ratio, or the reason why there is none."""
     if not named:
         return None, NO_EXAMPLE
@@ -348,8 +342,8 @@ def _empty(named: Parts) -> list[str]:
     return [name for name, of in named.items() if not math.fsum(below for _, below in of.values())]
 
 
-def _in_sources(nothing: str, names: Sequence[str]) -> str:
-    return f"{nothing} in {', '.join(names)}."
+def _in_sources(nothing: Message, names: Sequence[str]) -> str:
+    return nothing.format(sources=", ".join(names))
 
 
 def _drawn(sources: Sequence[Sequence[tuple[float, ...]]], replicates: int, seed: int) -> list[Array]:

@@ -26,7 +26,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from tableqa.agreement import Agreement, agreement, from_patterns, influence, influence_of_patterns
-from tableqa.language import sentence
+from tableqa.language import joined, message, number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,62 +37,50 @@ FEWEST_UNITS = 20
 """Below so many units a percentile interval is too narrow itself."""
 FEWEST_TELLING = 8
 """Units that have to carry the spread: where two of a hundred disagree, nobody can say how many of a thousand will."""
-NOT_YET = sentence("Not enough data yet.", "Cannot be said yet.")
-REACHED = sentence(
-    "The confidence interval is already within ± {wanted}.", "The interval is within ± {wanted} already."
-)
-NEARLY_REACHED = sentence(
-    "The confidence interval is just within ± {wanted} and may widen again.",
-    "The interval is within ± {wanted}, by so little that it may widen again.",
+NOT_YET = message("needed.not_yet", "Not enough data yet.")
+REACHED = message("needed.reached", "The confidence interval is already within ± {wanted}.")
+NEARLY_REACHED = message(
+    "needed.nearly_reached", "The confidence interval is just within ± {wanted} and may widen again."
 )
 ABOUT = {
-    True: sentence(
+    True: message(
+        "needed.about.one",
         "About {likely} more labelled item would bring the confidence interval within ± {wanted}.",
-        "About {likely} more labelled item would bring the interval within ± {wanted}.",
     ),
-    False: sentence(
+    False: message(
+        "needed.about.several",
         "About {likely} more labelled items would bring the confidence interval within ± {wanted}.",
-        "About {likely} more labelled items would bring the interval within ± {wanted}.",
     ),
 }
 """By whether it is one."""
 ABOUT_AND_SAFE = {
-    True: sentence(
+    True: message(
+        "needed.about_and_safe.one",
         "About {likely} more labelled item would bring the confidence interval within ± {wanted}. "
         "Plan {safe} to be safe, assuming similar items.",
-        "About {likely} more labelled item would bring the interval within ± {wanted}; with {safe} it is safe to expect, "
-        "if they are like the items so far.",
     ),
-    False: sentence(
+    False: message(
+        "needed.about_and_safe.several",
         "About {likely} more labelled items would bring the confidence interval within ± {wanted}. "
         "Plan {safe} to be safe, assuming similar items.",
-        "About {likely} more labelled items would bring the interval within ± {wanted}; with {safe} it is safe to expect, "
-        "if they are like the items so far.",
     ),
 }
 TOO_FEW = {
-    True: sentence(
-        "Only {units} item has two ratings so far. At least {fewest} are needed.",
-        "Only {units} item so far has two ratings; from {fewest} on their spread says something.",
+    True: message(
+        "needed.too_few.one", "Only {units} item has two ratings so far. At least {fewest} are needed."
     ),
-    False: sentence(
-        "Only {units} items have two ratings so far. At least {fewest} are needed.",
-        "Only {units} items so far have two ratings; from {fewest} on their spread says something.",
+    False: message(
+        "needed.too_few.several", "Only {units} items have two ratings so far. At least {fewest} are needed."
     ),
 }
-NO_INTERVAL = sentence("The measure has no confidence interval yet.", "There is no interval to start from.")
-OFTEN_UNDEFINED = sentence(
+NO_INTERVAL = message("needed.no_interval", "The measure has no confidence interval yet.")
+OFTEN_UNDEFINED = message(
+    "needed.often_undefined",
     "Too many bootstrap resamples leave the measure undefined: nearly all ratings are in one category.",
-    "Too many bootstrap samples leave the measure undefined: nearly all ratings are in one category.",
-    "Too many draws of the items leave the measure undefined: nearly all ratings are of one category.",
 )
-ALIKE = sentence(
-    "All items have the same result, so their spread is unknown.",
-    "All items came out alike, so nothing is known of their spread.",
-)
-FEW_PLACES = sentence(
-    "Too few items vary: the confidence interval depends on {telling} of {units} items.",
-    "The items differ in too few places: the interval rests on {telling} of {units} items.",
+ALIKE = message("needed.alike", "All items have the same result, so their spread is unknown.")
+FEW_PLACES = message(
+    "needed.few_places", "Too few items vary: the confidence interval depends on {telling} of {units} items."
 )
 MARGIN = 1.05
 """On the half-width: an interval of 1,000 replicates wavers by some three per cent."""
@@ -145,14 +133,16 @@ class Needed:
     def sentence(self) -> str:
         """The finding in words, for a page."""
         if self.reason is not None or self.likely is None or self.safe is None:
-            return f"{NOT_YET} {self.reason}"
+            return joined([NOT_YET, self.reason or ""])
         if not self.safe:
-            return REACHED.format(wanted=f"{self.wanted:g}")
+            return REACHED.format(wanted=number(f"{self.wanted:g}"))
         if not self.likely:
-            return NEARLY_REACHED.format(wanted=f"{self.wanted:g}")
+            return NEARLY_REACHED.format(wanted=number(f"{self.wanted:g}"))
         said = ABOUT if self.likely == self.safe else ABOUT_AND_SAFE
         return said[self.likely == 1].format(
-            likely=f"{self.likely:,}", safe=f"{self.safe:,}", wanted=f"{self.wanted:g}"
+            likely=number(f"{self.likely:,}"),
+            safe=number(f"{self.safe:,}"),
+            wanted=number(f"{self.wanted:g}"),
         )
 
 

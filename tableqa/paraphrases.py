@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tableqa.headers.synonyms import synonyms
 from tableqa.headers.thesaurus import Thesaurus
 from tableqa.headers.writing import words_of
+from tableqa.language import joined
 from tableqa.tables import Table
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def _by_columns(
                 re.search(r"\b(?:which|what|how many|whose)\s+(?:[a-z]+\s+)?$", before, re.IGNORECASE)
             )
             category = "header_carrier" if asked else "header_synonym"
-            why = "; ".join(part for part in (other.sense, other.why) if part)
+            why = joined([other.sense, other.why], "; ")
             changed = _put(
                 _article(before, new) + question[word.start :],
                 len(_article(before, new)),

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from tableqa.language import gettext, gettext_noop, kept
+from tableqa.language import gettext, gettext_noop, shown
 from tableqa.metrics import Estimate
 
 UNDEFINED = gettext_noop("undefined")
@@ -130,13 +130,13 @@ def share(estimate: Estimate, *, deviation: float | None = None, interval: bool 
 def figure(estimate: Estimate, *, factor: float = 1.0, places: int = 3) -> Cell:
     """A figure with its interval beside it, times `factor`, or the reason why it is undefined."""
     if estimate.value is None:
-        return Cell(gettext(UNDEFINED), reason=kept(estimate.reason or gettext_noop("No data yet.")))
+        return Cell(gettext(UNDEFINED), reason=shown(estimate.reason or gettext_noop("No data yet.")))
     low, high, detail = estimate.low, estimate.high, ""
     if low is not None and high is not None:
         detail = gettext("{low} to {high}").format(
             low=_rounded(factor * low, places), high=_rounded(factor * high, places)
         )
-    reason = kept(estimate.reason) if estimate.reason else ""
+    reason = shown(estimate.reason) if estimate.reason else ""
     return Cell(_rounded(factor * estimate.value, places), round(factor * estimate.value, 6), detail, reason)
 
 

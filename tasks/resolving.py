@@ -26,7 +26,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from tableqa.language import gettext, gettext_noop, sentence
+from tableqa import language
+from tableqa.language import gettext, gettext_noop, joined, message
 from tasks.common.scales import HIGHEST, LOWEST, mean
 
 if TYPE_CHECKING:
@@ -236,43 +237,32 @@ def in_words(rule: Mapping[str, Any]) -> str:
 
 # -- the rules --------------------------------------------------------------------------------------
 
-# Reasons are kept with what is decided, and published: in English. Pages say them in the reader's language.
-NOT_ALL: Final = sentence(
-    "The responses are not unanimous ({tally}).", "Not everybody says the same ({tally})."
-)
-NO_LABEL: Final = sentence("No label has a majority ({tally}).")
-NO_EDIT: Final = sentence("No edit has a majority ({tally}).")
-APART: Final = sentence(
-    "The scores for {names} differ by {gap} or more.", "The scores for {names} are {gap} or more apart."
-)
-NOT_THE_SAME: Final = sentence("The responses differ ({tally}).", "People do not say the same ({tally}).")
-OVERLAP: Final = sentence(
+# Reasons are stored with decisions, and published in English.
+NOT_ALL: Final = message("resolving.not_all", "The responses are not unanimous ({tally}).")
+NO_LABEL: Final = message("resolving.no_label", "No label has a majority ({tally}).")
+NO_EDIT: Final = message("resolving.no_edit", "No edit has a majority ({tally}).")
+APART: Final = message("resolving.apart", "The scores for {names} differ by {gap} or more.")
+NOT_THE_SAME: Final = message("resolving.not_the_same", "The responses differ ({tally}).")
+OVERLAP: Final = message(
+    "resolving.overlap",
     "The overlap of the responses is {overlap} (mean Jaccard index); the minimum is {least}.",
-    "What people marked overlaps by {overlap} (mean Jaccard); {least} is asked for.",
 )
-NOTHING: Final = sentence(
-    "No element was marked by a majority of annotators.",
-    "Nothing was marked by more than half of the people.",
+NOTHING: Final = message("resolving.nothing", "No element was marked by a majority of annotators.")
+NOTHING_TOLD: Final = message(
+    "resolving.nothing_told", "No element was marked by a majority of annotators ({tally})."
 )
-NOTHING_TOLD: Final = sentence(
-    "No element was marked by a majority of annotators ({tally}).",
-    "Nothing was marked by more than half of the people: {tally}.",
+DIFFER: Final = message("resolving.differ", "{number} of {of} answers differ from the given answer: {names}.")
+NOBODY: Final = message("resolving.nobody", "No response matches the given answer: {names}.")
+ALL_DIFFERENT: Final = message(
+    "resolving.all_different", "{number} different responses from {people} annotators"
 )
-DIFFER: Final = sentence(
-    "{number} of {of} answers differ from the given answer: {names}.",
-    "{number} of {of} answers differ from the given one: {names}.",
+DIFFERENT: Final = message(
+    "resolving.different", "{number} different responses, from {first} and {last} of {people} annotators"
 )
-NOBODY: Final = sentence(
-    "No response matches the given answer: {names}.", "Nobody gives the given answer: {names}."
-)
-ALL_DIFFERENT: Final = sentence(
-    "{number} different responses from {people} annotators",
-    "{number} different responses from {people} people",
-)
-DIFFERENT: Final = sentence(
-    "{number} different responses, from {first} and {last} of {people} annotators",
-    "{number} different responses, from {first} and {last} of {people} people",
-)
+
+COUNTED: Final = message("resolving.counted", "{label} {number}")
+MARKED: Final = message("resolving.marked", "{label} ({number})")
+TIMES: Final = message("resolving.times", "{number} x {label}")
 
 
 def unanimous(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
@@ -319,7 +309,9 @@ def gap(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[s
         for name, said in scores.items()
     }
     still = [name for name in apart if max(kept[name]) - min(kept[name]) >= options["gap"]]
-    reason = APART.format(names=" and ".join(apart), gap=f"{options['gap']:g}")
+    reason = APART.format(
+        names=joined(map(language.word, apart), " and "), gap=language.number(f"{options['gap']:g}")
+    )
     if apart and len(responses) < options["most"]:
         settled = then == "adjudicate" and not still
         if not settled:
@@ -348,7 +340,9 @@ def set_overlap(
     overlap = mean_overlap(sets)
     if overlap < options["least"]:
         return _open(
-            OVERLAP.format(overlap=f"{overlap:.2f}", least=f"{options['least']:.2f}"),
+            OVERLAP.format(
+                overlap=language.number(f"{overlap:.2f}"), least=language.number(f"{options['least']:.2f}")
+            ),
             responses,
             options,
         )
@@ -356,7 +350,9 @@ def set_overlap(
     found = frozenset(member for member, count in counts.items() if 2 * count > len(sets))
     if not found:
         titles = sorted((title, count) for one, count in counts.items() if (title := task.member_title(one)))
-        tally = ", ".join(f"{title} ({count})" for title, count in titles)
+        tally = joined(
+            (MARKED.format(label=language.word(title), number=count) for title, count in titles), ", "
+        )
         return _open((NOTHING_TOLD if titles else NOTHING).format(tally=tally), responses, options)
     return Accepted((Outcome(task.merged([responses[index] for index in by], item, found), by),))
 
@@ -398,7 +394,7 @@ def given(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping
     if not equal:
         return Adjudicate(NOBODY.format(names=_times(slips)))
     outcome = Outcome(task.merged([responses[index] for index in equal], item, None), equal)
-    return Accepted((outcome,), ", ".join(sorted(set(slips))))
+    return Accepted((outcome,), joined(map(language.word, sorted(set(slips))), ", "))
 
 
 # -- the table of rules -----------------------------------------------------------------------------
@@ -613,11 +609,18 @@ def _tally(task: Deciding, responses: Sequence[Any], groups: Mapping[Hashable, S
 
 
 def _tally_words(words: Mapping[str, int]) -> str:
-    return ", ".join(f"{word or 'a response'} {count}" for word, count in sorted(words.items()))
+    return joined(
+        (
+            COUNTED.format(label=language.word(label or "a response"), number=count)
+            for label, count in sorted(words.items())
+        ),
+        ", ",
+    )
 
 
 def _times(names: Sequence[str]) -> str:
-    return ", ".join(f"{count} x {name}" for name, count in sorted(Counter(names).items()))
+    counts = sorted(Counter(names).items())
+    return joined((TIMES.format(number=count, label=language.word(name)) for name, count in counts), ", ")
 
 
 def _as_written(response: Any) -> tuple[str, ...]:

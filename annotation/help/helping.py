@@ -39,7 +39,7 @@ from annotation.models import (
 from annotation.refusals import Refused, refuse
 from annotation.work import lending
 from tableqa import likeness
-from tableqa.language import kept_list
+from tableqa.language import shown
 from tasks.common.errors import ERRORS
 from tasks.contract import Invalid, Proposed, Proposing, TaskType, unstorable_in
 
@@ -273,7 +273,7 @@ def tell(*, assignment: Assignment, now: datetime) -> list[dict[str, Any]]:
             "id": one.proposal.public_id,
             "data": one.proposal.data,
             "words": _in_words(task, item, one.proposal.data),
-            "why": kept_list(one.proposal.why),
+            "why": shown(one.proposal.why),
             "verdict": verdicts.get(one.proposal_id),
             "state": last[one.pk].act if one.pk in last else "",
         }

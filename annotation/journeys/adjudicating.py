@@ -45,7 +45,7 @@ from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.work import left_over, lineage, places, queue, revisions
 from tableqa.canonical import canonical
-from tableqa.language import sentence
+from tableqa.language import joined, message
 from tasks import resolving
 from tasks.contract import Accepted, OneMore, Resolution, TaskType
 from tasks.contract import Item as PlainItem
@@ -72,24 +72,15 @@ class Candidate:
     unmet: tuple[str, ...] = ()
 
 
-# Reasons are kept, and published: in English. Pages say them in the reader's language.
-NOBODY_LEFT = sentence("No further annotator is available.", "Nobody is left who could be asked.")
-NOBODY_CAME = sentence(
-    "the batch was closed before more responses arrived", "nobody else came before the batch was closed"
-)
-NOBODY_MAY = sentence("no further annotator is available", "nobody is left who may be asked")
-ONE_MORE_LACKS = sentence(
-    "One more annotator is required, but {why}.", "One more person was asked for, and {why}."
-)
-NOBODY_ANSWERED = sentence(
-    "0 of {of} annotators have responded, but {why}.", "No people have answered of {of}, and {why}."
-)
-ONE_ANSWERED = sentence(
-    "1 of {of} annotators has responded, but {why}.", "1 person has answered of {of}, and {why}."
-)
-SOME_ANSWERED = sentence(
-    "{number} of {of} annotators have responded, but {why}.",
-    "{number} people have answered of {of}, and {why}.",
+# Reasons are stored, and published in English.
+NOBODY_LEFT = message("adjudicating.nobody_left", "No further annotator is available.")
+NOBODY_CAME = message("adjudicating.nobody_came", "the batch was closed before more responses arrived")
+NOBODY_MAY = message("adjudicating.nobody_may", "no further annotator is available")
+ONE_MORE_LACKS = message("adjudicating.one_more_lacks", "One more annotator is required, but {why}.")
+NOBODY_ANSWERED = message("adjudicating.nobody_answered", "0 of {of} annotators have responded, but {why}.")
+ONE_ANSWERED = message("adjudicating.one_answered", "1 of {of} annotators has responded, but {why}.")
+SOME_ANSWERED = message(
+    "adjudicating.some_answered", "{number} of {of} annotators have responded, but {why}."
 )
 DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside_at__isnull=True)
 """The items that are ever decided."""
@@ -287,7 +278,7 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             return True
         reason = resolution.reason
         if isinstance(resolution, OneMore) and not closed:
-            reason += f" {NOBODY_LEFT}"
+            reason = joined([reason, NOBODY_LEFT])
         # One more person cannot answer in a closed batch: what is open there is for an adjudicator.
         _ask(item, reason, now, weight=_weight(item, task, plain, responses), again=waits)
         return not waits

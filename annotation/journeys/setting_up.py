@@ -24,7 +24,6 @@ from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, Role
 from annotation.terms import limits
 from annotation.work import queue, shares
-from tableqa.language import sentence
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 RESERVED_SLUGS = frozenset({"new"})
@@ -32,8 +31,8 @@ RESERVED_SLUGS = frozenset({"new"})
 INVITATION_LIFE = timedelta(days=14)
 LONGEST_INVITATION = timedelta(days=90)
 TOKEN_LIFE = timedelta(days=180)
-NO_ANNOTATOR = sentence("no longer an annotator", "no annotator any more")
-"""Why a member's assignments were returned, as it is kept."""
+NO_ANNOTATOR = gettext_noop("no longer an annotator")
+"""The code of why a member's assignments were returned."""
 TOKEN_MARK = "askew_"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from annotation.fields import MessagesField
 from annotation.models.people import Person, Project
 
 
@@ -20,7 +21,7 @@ class Event(models.Model):
     thing_id = models.BigIntegerField()
     before = models.CharField(max_length=20, blank=True)
     after = models.CharField(max_length=20)
-    detail = models.JSONField(null=True)
+    detail = MessagesField(null=True)
     at = models.DateTimeField()
 
     class Meta:

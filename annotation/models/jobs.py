@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from annotation.fields import MessageField, MessagesField
 from annotation.models.people import Person, Project
 from annotation.public_ids import new_public_id
 
@@ -26,8 +27,8 @@ class Job(models.Model):
     total = models.PositiveIntegerField(default=0)
     attempts = models.PositiveSmallIntegerField(default=0)
     heartbeat = models.DateTimeField()
-    error = models.TextField(blank=True)
-    result = models.JSONField(default=dict)
+    error = MessageField(blank=True)
+    result = MessagesField(default=dict)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from django.db import models
 from django.db.models import Max, Q
 
+from annotation.fields import MessageField
 from annotation.models.events import Event
 from annotation.models.jobs import Job
 from annotation.models.people import Person, Project
@@ -22,7 +23,7 @@ class Adjudication(models.Model):
     """
 
     item = models.OneToOneField(Item, models.CASCADE, related_name="adjudication")
-    reason = models.TextField()
+    reason = MessageField()
     weight = models.FloatField(default=0)
     asked_at = models.DateTimeField()
 
@@ -42,7 +43,7 @@ class Decision(models.Model):
 
     item = models.OneToOneField(Item, models.PROTECT, related_name="decision")
     kind = models.CharField(max_length=10, choices=Kind)
-    reason = models.TextField(blank=True)
+    reason = MessageField(blank=True)
     note = models.TextField(blank=True)
     rule = models.JSONField(null=True)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")

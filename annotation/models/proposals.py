@@ -7,6 +7,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
+from annotation.fields import MessageField
 from annotation.models.work import Annotation, Assignment, Item
 from annotation.public_ids import new_public_id
 
@@ -37,7 +38,7 @@ class Proposal(models.Model):
     by = models.CharField(max_length=200, blank=True)
     data = models.JSONField()
     digest = models.CharField(max_length=64)
-    why = models.TextField(blank=True)
+    why = MessageField(blank=True)
     score = models.FloatField(default=0)
     made_at = models.DateTimeField()
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.db import models
 
+from annotation.fields import MessagesField
 from annotation.kept import Kept
 from annotation.models.people import Person, Project
 from annotation.public_ids import new_public_id
@@ -190,7 +191,7 @@ class PerturbationRun(models.Model):
     feeds_from = models.ForeignKey("annotation.Batch", models.PROTECT, null=True, related_name="fed_runs")
     feeds_when = models.JSONField(default=dict)
     through = models.BigIntegerField(default=0)
-    counts = models.JSONField(default=dict)
+    counts = MessagesField(default=dict)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
     event = models.OneToOneField("annotation.Event", models.PROTECT, null=True, related_name="+")

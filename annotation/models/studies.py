@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from annotation.fields import MessagesField
 from annotation.models.people import Person, Project
 from annotation.models.work import Annotation, Assignment, Batch, Guidelines, Item
 from annotation.public_ids import new_public_id
@@ -169,7 +170,7 @@ class Snapshot(models.Model):
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="snapshots")
     key = models.CharField(max_length=120)
-    data = models.JSONField()
+    data = MessagesField()
     watermark = models.BigIntegerField()
     made_at = models.DateTimeField()
 

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, OuterRef, Q, Subquery, Value
 from django.utils.functional import cached_property
 
+from annotation.fields import MessagesField
 from annotation.models.events import Event
 from annotation.models.people import Person, Project
 from annotation.models.sources import Example
@@ -157,7 +158,7 @@ class Item(models.Model):
     batch = models.ForeignKey(Batch, models.PROTECT, db_index=False, related_name="items")
     example = models.ForeignKey(Example, models.PROTECT, related_name="items")
     position = models.PositiveIntegerField()
-    inputs = models.JSONField(default=dict)
+    inputs = MessagesField(default=dict)
     is_gold = models.BooleanField(default=False)
     places_count = models.PositiveSmallIntegerField(default=0)
     submitted_count = models.PositiveSmallIntegerField(default=0)

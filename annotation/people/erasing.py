@@ -158,7 +158,7 @@ def _replace_in_log(rows: QuerySet[Event], person: Person) -> None:
 def _without(pattern: re.Pattern[str], value: Any) -> Any:
     """A JSON value with the name replaced in its texts; the keys of objects are the log's own words."""
     if isinstance(value, str):
-        return pattern.sub(NAME, value)
+        return pattern.sub(NAME, value) if pattern.search(value) else value
     if isinstance(value, list):
         return [_without(pattern, member) for member in value]
     if isinstance(value, dict):

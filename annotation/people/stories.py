@@ -201,7 +201,7 @@ def detail_in_words(detail: Mapping[str, Any] | None, *, named: bool = False) ->
     """
     if not detail:
         return []
-    said = [str(detail["reason"])] if detail.get("reason") else []
+    said = [detail["reason"]] if detail.get("reason") else []
     if detail.get("way_back"):
         said.append(gettext("in a session opened by a manager's link, after using a return link"))
     if "to" in detail:

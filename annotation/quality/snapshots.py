@@ -25,7 +25,7 @@ from annotation import jobs
 from annotation.database import failures
 from annotation.models import Batch, Event, Job, Project, Snapshot, Tally
 from annotation.quality import agreement, dashboards, quality, reporting
-from tableqa.language import sentence
+from tableqa.language import message
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ PARTS: Mapping[str, Callable[[Batch], dict[str, Any]]] = {
 }
 OF_RESPONSES = ("agreement", "quality")
 """Parts that nothing changes any more once a batch is closed."""
-FORM = 4
+FORM = 5
 """Raised where what a part returns changes: older snapshots then count as missing."""
 AT_ONCE = 1_500
 """So many responses, of all batches of a page together, are worked out while the page waits,"""
@@ -49,8 +49,7 @@ LEAST_PAUSE = timedelta(minutes=1)
 SHARE = 20
 """A snapshot rests for so many times what it took to work it out."""
 AFTER_FAILURE = timedelta(minutes=15)
-WENT_WRONG = sentence("internal error ({name}).", "something went wrong inside ({name}).")
-"""Kept with the job, whoever reads it."""
+WENT_WRONG = message("snapshots.went_wrong", "internal error ({name}).")
 SETTLED = timedelta(seconds=2)
 """An event may be committed after one with a higher id; within this time it is."""
 

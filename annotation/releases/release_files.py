@@ -39,11 +39,11 @@ from annotation.releases.raw_records import (
     records,
     writing,
 )
+from annotation.releases.wordings import is_wording
 from tableqa import verdicts
 from tableqa.by_place import by_place
 from tableqa.canonical import Worded, canonical, digest
 from tableqa.evidence import CellRef
-from tableqa.language import kept
 from tableqa.mixing import Part
 from tableqa.on_disk import Shelf
 from tableqa.perturbations import Counts, count
@@ -672,12 +672,6 @@ def _same_numbers(claimed: Any, given: Mapping[str, Any]) -> bool:
     )
 
 
-def _same_sentence(claimed: Any, given: Any) -> bool:
-    """Whether two values are equal but for former wordings of stored sentences."""
-    texts = isinstance(claimed, str) and isinstance(given, str)
-    return kept(claimed) == kept(given) if texts else claimed == given
-
-
 def _is_close(one: Any, other: float | None) -> bool:
     if one is None or other is None:
         return one is other
@@ -889,7 +883,7 @@ def _check_resolution(
     if not isinstance(resolution, Accepted):
         raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
     again = [{mine[index]["id"] for index in outcome.by} for outcome in resolution.outcomes]
-    if again != supports or not _same_sentence(decision["reason"], resolution.reason):
+    if again != supports or not is_wording(decision["reason"], resolution.reason):
         raise Difference(f"{where}: the responses lead to another decision")
 
 
@@ -916,7 +910,7 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
         return
     for number, (line, original) in enumerate(automatic_lines(raw), start=1):
         once_more = automatic.again(line, original).outcome()
-        same_reason = _same_sentence(line.get("no_op"), once_more.get("no_op"))
+        same_reason = is_wording(line.get("no_op"), once_more.get("no_op"))
         if not same_reason or any(line.get(key) != once_more.get(key) for key in ("digest", "refused")):
             where = f"{automatic.LINES}, line {number}: {line['kind']} of {line['original']!r}"
             raise Difference(f"{where} with the seed {line['seed']} gives {once_more}")
@@ -981,7 +975,7 @@ def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
         )
     for claimed, figure in zip(manifest["agreement"], again, strict=True):
         for key, value in figure.items():
-            same = _same_numbers if key == "exact" else _same_sentence
+            same = _same_numbers if key == "exact" else is_wording
             if claimed.get(key) != value and not same(claimed.get(key), value):
                 name = f"{figure['statistic']} of {figure['measure']} in batch {figure['batch']}"
                 raise Difference(

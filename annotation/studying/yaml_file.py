@@ -16,6 +16,8 @@ import yaml
 from django.utils.translation import gettext
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from tableqa.language import Message
+
 MOST_BYTES = 4 * 1024 * 1024
 MOST_VALUES = 200_000
 """Values after aliases are written out: a few lines of aliases of aliases can stand for billions."""
@@ -190,6 +192,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
+_Dumper.add_representer(Message, _text)
 
 
 def write(value: Any) -> str:

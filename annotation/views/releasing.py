@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -14,6 +15,7 @@ from annotation.forms.releases import ReleaseForm
 from annotation.journeys import releasing
 from annotation.models import Assignment, Person, Project, Release
 from annotation.refusals import Refused
+from annotation.releases.wordings import note_of
 from annotation.roles import Permission
 from annotation.studying import missing
 from annotation.views.figures import shown
@@ -91,10 +93,15 @@ def _readable(release: Release) -> dict[str, Any]:
         "counts": manifest["counts"],
         "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
         "agreement": [
-            {**shown(figure), "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]
+            {**_figure(figure), "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]
         ],
         "files": sorted(manifest["files"].items()),
     }
+
+
+def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """A figure of a manifest, which has its sentences in English, with the messages of these sentences."""
+    return shown({**figure, "reason": note_of(figure["reason"]), "note": note_of(figure["note"])})
 
 
 @page("GET")

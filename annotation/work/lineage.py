@@ -36,6 +36,7 @@ from annotation.refusals import Refused
 from annotation.work import left_over, lending, queue, shares
 from annotation.work.places import chunks
 from annotation.work.queue import NewItem
+from tableqa.language import pack_all
 from tableqa.on_disk import Lines
 from tableqa.perturbations import Instance
 from tableqa.perturbations import instances as instances_of
@@ -269,7 +270,7 @@ class _Looked(Sequence[Prepared]):
     def add(self, place: int, example: Example, prepared: Prepared, alternatives: Sequence[Example]) -> None:
         """One more, at whatever place among all of them; `put_in_order` comes after the last one."""
         beside = [(one.external_id, one.pk) for one in alternatives]
-        self._lines.append((prepared.inputs, prepared.priority, prepared.uses, beside))
+        self._lines.append((pack_all(prepared.inputs), prepared.priority, prepared.uses, beside))
         self._places.append(place)
         self.examples.append(example.pk)
         self.priorities.append(prepared.priority)

@@ -59,7 +59,6 @@ from annotation.refusals import Refused, refuse
 from annotation.work.gates import shut
 from annotation.work.places import keep_for
 from tableqa.canonical import canonical
-from tableqa.language import sentence
 
 LEASE = timedelta(minutes=20)
 AT_ONCE = 1_000
@@ -72,11 +71,10 @@ MOST_HELD = 2
 State = Assignment.State
 
 EXPIRED, GIVEN_BACK = gettext_noop("expired"), "given back"
-_MOVED_BEFORE = "given to somebody else"
-MOVED, TAKEN_BACK = sentence("given to another annotator", _MOVED_BEFORE), gettext_noop("taken back")
-"""Why an assignment was returned (`Assignment.reason`), as it is kept; pages say it in the words of `annotation.words`."""
-BY_A_MANAGER = (MOVED, _MOVED_BEFORE, TAKEN_BACK)
-"""Reasons by which a person does not get an item again, in former wordings, too."""
+MOVED, TAKEN_BACK = gettext_noop("given to another annotator"), gettext_noop("taken back")
+"""Codes of why an assignment was returned (`Assignment.reason`); `annotation.words.CODES` has their words."""
+BY_A_MANAGER = (MOVED, "given to somebody else", TAKEN_BACK)
+"""Reasons by which a person does not get an item again; the second one is the former code of the first."""
 
 
 def _lease_end() -> ExpressionWrapper:

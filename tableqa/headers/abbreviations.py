@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tableqa.headers.suggestions import Suggestion
 from tableqa.headers.writing import Word, in_case_of, same_name, taken, words_of
-from tableqa.language import sentence
+from tableqa.language import joined, message
 from tableqa.tables import Table
 
 DICTIONARY = Path(__file__).with_name("abbreviations.txt")
@@ -21,10 +21,12 @@ DICTIONARY = Path(__file__).with_name("abbreviations.txt")
 _SCORES = {"dictionary": 0.9, "truncation": 0.6, "initials": 0.5, "vowels": 0.4}
 _LONGEST_PHRASE = 4
 # Why a suggestion is made; kept with a proposal, in English. Pages say it in the reader's language.
-TRUNCATED = sentence("Long words are cut after a consonant.")
-INITIALS = sentence("The initials of {number} words.")
-WITHOUT_VOWELS = sentence("Long words lose their vowels after the first letter.")
-SHORTENED = sentence("“{word}” is usually shortened to “{short}”.")
+TRUNCATED = message("abbreviations.truncated", "Long words are cut after a consonant.")
+INITIALS = message("abbreviations.initials", "The initials of {number} words.")
+WITHOUT_VOWELS = message(
+    "abbreviations.without_vowels", "Long words lose their vowels after the first letter."
+)
+SHORTENED = message("abbreviations.shortened", "“{word}” is usually shortened to “{short}”.")
 
 
 def abbreviations(table: Table, column: str, limit: int = 8) -> list[Suggestion]:
@@ -72,7 +74,7 @@ def _from_dictionary(header: str, words: Sequence[Word]) -> Iterator[tuple[str, 
             if header[end : end + 1] == "." and written.endswith("."):
                 end += 1
             reasons.append(SHORTENED.format(word=header[place[0].start : place[-1].end], short=written))
-        yield "dictionary", "".join([*parts, header[end:]]), " ".join(reasons)
+        yield "dictionary", "".join([*parts, header[end:]]), joined(reasons)
 
 
 def _listed(header: str, words: Sequence[Word]) -> Iterator[tuple[Sequence[Word], tuple[str, ...]]]:

@@ -19,7 +19,7 @@ from typing import Any, Self
 from tableqa.cells import fold, view
 from tableqa.headers.suggestions import Suggestion
 from tableqa.headers.writing import KINDS, kinds_of, same_name, words_of
-from tableqa.language import sentence
+from tableqa.language import joined, message
 from tableqa.tables import Table
 
 _LONGEST_NAME = 60
@@ -37,32 +37,25 @@ _LEAST_BY_COMPANY = 0.17
 _VERSION = 1
 # Why a suggestion is made; kept with a proposal, in English. Pages say it in the reader's language.
 CALLED_SO = {
-    True: sentence(
-        "{columns} column of this project has this name.", "{columns} column of this project is called so."
-    ),
-    False: sentence(
-        "{columns} columns of this project have this name.",
-        "{columns} columns of this project are called so.",
-    ),
+    True: message("header_names.called_so.one", "{columns} column of this project has this name."),
+    False: message("header_names.called_so.several", "{columns} columns of this project have this name."),
 }
 """By whether it is one, as those below."""
 HOLDS = {
-    True: sentence(
-        "It contains {number} of the {of} values of this column ({values}).",
-        "It holds {number} of the {of} values here ({values}).",
+    True: message(
+        "header_names.holds.one", "It contains {number} of the {of} values of this column ({values})."
     ),
-    False: sentence(
-        "They contain {number} of the {of} values of this column ({values}).",
-        "They hold {number} of the {of} values here ({values}).",
+    False: message(
+        "header_names.holds.several", "They contain {number} of the {of} values of this column ({values})."
     ),
 }
 BESIDE = {
-    True: sentence("It has the same neighbouring columns.", "It stands beside the same columns."),
-    False: sentence("They have the same neighbouring columns.", "They stand beside the same columns."),
+    True: message("header_names.beside.one", "It has the same neighbouring columns."),
+    False: message("header_names.beside.several", "They have the same neighbouring columns."),
 }
 SHARES = {
-    True: sentence("It shares a word with this one."),
-    False: sentence("They share a word with this one."),
+    True: message("header_names.shares.one", "It shares a word with this one."),
+    False: message("header_names.shares.several", "They share a word with this one."),
 }
 
 
@@ -265,7 +258,7 @@ class HeaderNames:
             reasons.append(BESIDE[one])
         if words:
             reasons.append(SHARES[one])
-        return " ".join(reasons)
+        return joined(reasons)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that `from_dict` reads; counts of names and neighbours as flat lists of pairs."""

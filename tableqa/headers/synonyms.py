@@ -17,7 +17,7 @@ from tableqa.headers.suggestions import Suggested, Suggestion, Unavailable
 from tableqa.headers.thesaurus import Reading, Sense, Thesaurus
 from tableqa.headers.usual import is_usual, usual_names
 from tableqa.headers.writing import Word, in_case_of, kinds_of, replaced, same_name, taken, words_of
-from tableqa.language import sentence
+from tableqa.language import joined, message
 from tableqa.tables import Table
 
 if TYPE_CHECKING:
@@ -39,18 +39,14 @@ _MOST_WORDS = 3
 _LONGEST_COLLOCATION = 4
 _MOST_LONG_FORMS = 3
 # Why a suggestion is made; kept with a proposal, in English. Pages say it in the reader's language.
-SHORT_FOR = sentence("“{word}” is short for “{long}”")
+SHORT_FOR = message("synonyms.short_for", "“{word}” is short for “{long}”")
 SO_CALLED = {
-    True: sentence(
-        "used for {columns} column of this project", "{columns} column of this project is called so"
-    ),
-    False: sentence(
-        "used for {columns} columns of this project", "{columns} columns of this project are called so"
-    ),
+    True: message("synonyms.so_called.one", "used for {columns} column of this project"),
+    False: message("synonyms.so_called.several", "used for {columns} columns of this project"),
 }
 """By whether it is one."""
-BROADER = sentence("more general meaning", "broader")
-ALIKE = sentence("similar meaning", "alike")
+BROADER = message("synonyms.broader", "more general meaning")
+ALIKE = message("synonyms.alike", "similar meaning")
 
 _SHORT = "no nos pos pts pld rd rnd avg pop yr yrs qty wt ht pct approx"
 """Short forms that are taken as such without a full stop; others may be words ("comp", "ad", "per")."""
@@ -112,7 +108,7 @@ def _known(suggestion: Suggestion, names: "HeaderNames") -> Suggestion:
 
 
 def _both(one: str, other: str) -> str:
-    return "; ".join(dict.fromkeys(reason for reason in (one, other) if reason))
+    return joined([one, other], "; ")
 
 
 def _best(found: Sequence[Suggestion], used: frozenset[str], limit: int) -> list[Suggestion]:

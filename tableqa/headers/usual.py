@@ -14,14 +14,14 @@ from pathlib import Path
 from tableqa.headers.suggestions import Suggestion
 from tableqa.headers.thesaurus import regular
 from tableqa.headers.writing import KINDS, Word, kinds_of, replaced, words_of
-from tableqa.language import sentence
+from tableqa.language import message
 
 NAMES = Path(__file__).with_name("usual_names.txt")
 
 _LINE = re.compile(r"(?P<name>[^{:]+?)(?: \{(?P<kinds>[^}]+)\})?: (?P<others>.+)")
 _LEAST_SHARE = 0.5
 _LONGEST = 3
-STANDS_FOR = sentence("often stands for “{word}”")
+STANDS_FOR = message("headers.stands_for", "often stands for “{word}”")
 """Why a suggestion is made; kept with a proposal, in English."""
 _WHOLE, _LAST, _STEP = 0.95, 0.8, 0.05
 """What the first of the other names counts: for the whole header, for its last words; and what each further one less."""

@@ -12,7 +12,7 @@ from tableqa.answers import says
 from tableqa.contracts import Contract
 from tableqa.evidence import evidence
 from tableqa.examples import Example
-from tableqa.language import sentence
+from tableqa.language import Message, message
 from tableqa.operations import (
     InsertColumn,
     InsertRow,
@@ -35,26 +35,30 @@ EMPTY_ROWS = 2
 """How many empty rows `torr_empty_rows` inserts."""
 
 # Why nothing was made; kept with a run, in English. Pages say it in the reader's language.
-NO_ROW = sentence("No row contains the answer.", "No row of the table holds the answer.")
-NO_ANSWER_COLUMN = sentence("No column contains the answer.", "No column of the table holds the answer.")
-ONLY_ONE = sentence("There is only one row or column.", "There is one of them only, and no other place.")
-THERE_ALREADY = sentence("The rows or columns are already in the target region.", "They stand there already.")
-NO_COLUMN = sentence("The table has no columns.", "The table has no column.")
-NOTHING_TO_SWAP = sentence(
-    "There is only one row or column, so a swap is impossible.",
-    "There is one of them only, and nothing to swap it with.",
+NO_ROW = message("perturbations.no_row", "No row contains the answer.")
+NO_ANSWER_COLUMN = message("perturbations.no_answer_column", "No column contains the answer.")
+ONLY_ONE = message("perturbations.only_one", "There is only one row or column.")
+THERE_ALREADY = message(
+    "perturbations.there_already", "The rows or columns are already in the target region."
 )
-AS_IT_WAS = sentence("The table is unchanged.", "The table comes out as it was.")
-NOT_SAID = sentence("The relevant cells are unknown.", "Nobody has said which cells are relevant.")
-NO_ROOM = sentence(
-    "{number} rows or columns do not fit into {places} positions.",
-    "{number} of them do not fit into {places} places.",
+NO_COLUMN = message("perturbations.no_column", "The table has no columns.")
+NOTHING_TO_SWAP = message(
+    "perturbations.nothing_to_swap", "There is only one row or column, so a swap is impossible."
 )
-ASKS_FOR_A_POSITION = sentence("The question asks for a position ({word}).")
+AS_IT_WAS = message("perturbations.as_it_was", "The table is unchanged.")
+NOT_SAID = message("perturbations.not_said", "The relevant cells are unknown.")
+NO_ROOM = message("perturbations.no_room", "{number} rows or columns do not fit into {places} positions.")
+ASKS_FOR_A_POSITION = message(
+    "perturbations.asks_for_a_position", "The question asks for a position ({word})."
+)
 
 
 class NothingToDo(Exception):
-    """The perturbation does not apply to this example; the message says why."""
+    """The perturbation does not apply to this example."""
+
+    def __init__(self, why: Message) -> None:
+        self.why = why
+        super().__init__(why)
 
 
 class Order(NamedTuple):
@@ -124,7 +128,7 @@ class Perturbation:
             change = self.make(example, rng)
             table = _changed(base, change)
         except NothingToDo as nothing:
-            return Perturbed(example, base, (), True, str(nothing))
+            return Perturbed(example, base, (), True, nothing.why)
         if table.same_content(base):
             return Perturbed(example, base, (), True, AS_IT_WAS)
         return Perturbed(example.over(table), base, change, False)

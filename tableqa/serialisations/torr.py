@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tableqa.examples import Example
-from tableqa.language import sentence
+from tableqa.language import message
 from tableqa.perturbations import PERTURBATIONS
 from tableqa.serialisations import SERIALISATIONS, TORR
 from tableqa.serialisations.serialisation import Serialisation
@@ -28,7 +28,7 @@ DEMONSTRATIONS = 5
 
 SEED = 33
 
-SAME_TEXT = sentence("The table changed, but the text of the prompt is the same.")
+SAME_TEXT = message("torr.same_text", "The table changed, but the text of the prompt is the same.")
 """Why a prompt is not perturbed although its table is; in English."""
 
 INSTRUCTION = (

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from tableqa import Example
 from tableqa.answers import Comparison, compare
 from tableqa.cells import fold, number_of
-from tableqa.language import gettext, gettext_noop
+from tableqa.language import gettext, gettext_noop, joined, word
 from tableqa.proportions import proportion
 from tableqa.writers.askew import askew_record
 from tasks.common.reading import Reading
@@ -118,7 +118,7 @@ class AnswerCheck(Answering, Preparing):
             return Adjudicate("The responses differ. Choose one of them.")
         names = sorted({name for one in responses if (name := named(one, item)) and not _equal(one, item)})
         outcome = Outcome(self.merged(responses, item, None), tuple(range(len(responses))))
-        return Accepted((outcome,), ", ".join(names))
+        return Accepted((outcome,), joined(map(word, names), ", "))
 
     def gold(self, response: Response, item: Item) -> Sequence[str] | None:
         """The blind answer: what an edited example is held against from then on."""

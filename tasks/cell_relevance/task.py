@@ -110,7 +110,7 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
         """How often cells hold, by where they come from: people differ from programs, and both from models."""
         tallies: dict[str, Counter[str]] = {}
         for row in rows:
-            source = str(row.item.inputs.get("evidence", {}).get("from", gettext("not known")))
+            source = row.item.inputs.get("evidence", {}).get("from") or gettext("not known")
             tallies.setdefault(source, Counter())[row.response.label] += 1
         lines: list[tuple[str | int | float | None, ...]] = [
             (source, *(counts[label] for label in LABEL.values), round(counts["yes"] / counts.total(), 3))

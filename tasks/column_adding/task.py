@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tableqa import Example, Table
+from tableqa import Example, Table, language
 from tableqa.corpus import Candidate, Index, align, candidates
 from tableqa.evidence import CellRef
 from tableqa.json_text import read_json
-from tableqa.language import gettext, gettext_noop, kept, sentence
+from tableqa.language import gettext, gettext_noop, joined, message
 from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
 from tasks.common.asked import only, refused, shown_table, words
 from tasks.common.columns import ColumnKind, entries, plain, rows_named
@@ -32,8 +32,8 @@ from tasks.contract import (
     Wanted,
 )
 
-FROM = sentence("From {title}")
-FILLED = sentence("{filled} of {rows} rows have a value", "{filled} of {rows} rows have a cell there")
+FROM = message("column_adding.from", "From {title}")
+FILLED = message("column_adding.filled", "{filled} of {rows} rows have a value")
 """Why a column of another table is proposed."""
 
 SHOWN_ROWS = 3
@@ -124,7 +124,7 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
         """Why a table is related is said in the reader's language."""
         shown = super().payload(item)
         if "suggestions" in shown:
-            tables = [{**one, "why": kept(one["why"])} for one in shown["suggestions"]["tables"]]
+            tables = [{**one, "why": language.shown(one["why"])} for one in shown["suggestions"]["tables"]]
             shown["suggestions"] = {**shown["suggestions"], "tables": tables}
         return shown
 
@@ -133,7 +133,7 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
         rows = max(1, len(item.example.table.rows))
         for place, ((digest, source), offer) in enumerate(offered(item).items()):
             filled = sum(bool(cell.strip()) for cell in offer["cells"])
-            why = "; ".join((FROM.format(title=offer["title"]), FILLED.format(filled=filled, rows=rows)))
+            why = joined([FROM.format(title=offer["title"]), FILLED.format(filled=filled, rows=rows)], "; ")
             yield Proposed(
                 _added(digest, source, offer), self.perturbation, "corpus", why, filled / rows - place / 100
             )

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from tableqa import Table
 from tableqa.headers import Suggestion
-from tableqa.language import gettext, kept, kept_list
+from tableqa.language import gettext, joined, shown
 from tableqa.operations import Operation, RenameHeader, describe
 from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
 from tasks.common.columns import ColumnKind, entries, plain
@@ -82,7 +82,11 @@ class Renaming(ColumnKind, Suggesting, Proposing):
             found, reasons = self.names_for(table, column, context)
             missing.update(dict.fromkeys(reasons))
             columns[column] = list(self._told(found))
-        return {"columns": columns, "missing": list(map(kept, missing)), "preparing": bool(context.preparing)}
+        return {
+            "columns": columns,
+            "missing": list(map(shown, missing)),
+            "preparing": bool(context.preparing),
+        }
 
     def _told(self, found: Iterable[Suggestion]) -> Iterator[dict[str, str]]:
         """Suggestions as the page shows them; a sense that several share is said once, with the first of them."""
@@ -90,7 +94,7 @@ class Renaming(ColumnKind, Suggesting, Proposing):
         for one in found:
             sense = "" if one.sense in said else one.sense
             said.add(one.sense)
-            why = "; ".join(part for part in (sense, kept_list(one.why)) if part)
+            why = "; ".join(part for part in (sense, shown(one.why)) if part)
             yield {
                 "text": one.text,
                 "source": one.source,
@@ -124,9 +128,9 @@ class Renaming(ColumnKind, Suggesting, Proposing):
     def _proposed(self, table: Table, names: Sequence[tuple[str, Suggestion]], score: float) -> Proposed:
         data = self._renamed(table, {column: one.text for column, one in names})
         taken = [[column, one.text, one.source] for column, one in names]
-        why = "; ".join(dict.fromkeys(part for _, one in names for part in (one.sense, one.why) if part))
+        why = joined(_short(part for _, one in names for part in (one.sense, one.why)), "; ")
         by = ", ".join(dict.fromkeys(one.source for _, one in names))
-        return Proposed({**data, "taken": taken}, self.perturbation, by, why[:MOST_WHY], score)
+        return Proposed({**data, "taken": taken}, self.perturbation, by, why, score)
 
     def _renamed(self, table: Table, names: Mapping[str, str]) -> dict[str, Any]:
         operations = []
@@ -293,3 +297,13 @@ class Renaming(ColumnKind, Suggesting, Proposing):
 def _names(response: Response) -> set[tuple[str, str]]:
     """What the response calls which column, as names are compared."""
     return {(one.column, plain(one.new)) for one in response.operations if isinstance(one, RenameHeader)}
+
+
+def _short(reasons: Iterable[str]) -> Iterator[str]:
+    """The first of the reasons that have at most `MOST_WHY` characters in all."""
+    length = 0
+    for reason in reasons:
+        length += len(reason)
+        if length > MOST_WHY:
+            return
+        yield reason

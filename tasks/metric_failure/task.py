@@ -10,8 +10,8 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tableqa import Example
-from tableqa.language import gettext, gettext_noop, kept, sentence
+from tableqa import Example, language
+from tableqa.language import gettext, gettext_noop, message
 from tableqa.writers.askew import askew_record
 from tasks.common.declared import DeclaredTask
 from tasks.common.fields import MultiChoice, Option, Text, When
@@ -113,24 +113,22 @@ USUAL = {
 }
 """How metrics are spelt by those who made them: name without blanks and hyphens, in small letters -> name."""
 HIGHEST_SCORE = 5
-METRIC_GIVES = sentence("{name} gives it {short}: {standing}.")
-PEOPLE_GIVE = sentence(
-    "People give it {each} out of {highest_score}: {standing}.",
-    "People give it {each}, of {highest_score}: {standing}.",
+METRIC_GIVES = message("metric_failure.metric_gives", "{name} gives it {short}: {standing}.")
+PEOPLE_GIVE = message(
+    "metric_failure.people_give", "People give it {each} out of {highest_score}: {standing}."
 )
-FOR_FAITHFULNESS = sentence("{score} for faithfulness")
-FOR_COMPREHENSIVENESS = sentence("{score} for comprehensiveness")
-FOR_BOTH = sentence("{score} for faithfulness and {score_2} for comprehensiveness")
-NO_OTHER = sentence("no other answer was scored")
-NONE_LOWER = sentence("no other answer scores lower")
-OTHER_NO_LOWER = sentence("the other answer scores no lower")
-OTHER_LOWER = sentence("the other answer scores lower")
-OTHER_SAME = sentence("the other answer scores the same")
-ALL_LOWER = sentence("all {others} others score lower")
-SOME_LOWER = sentence("{below} of the {others} others score lower")
-SOME_LOWER_HALF = sentence(
-    "{below} of the {others} others score lower (ties count half)",
-    "{below} of the {others} others score lower, equal ones counted half",
+FOR_FAITHFULNESS = message("metric_failure.for_faithfulness", "{score} for faithfulness")
+FOR_COMPREHENSIVENESS = message("metric_failure.for_comprehensiveness", "{score} for comprehensiveness")
+FOR_BOTH = message("metric_failure.for_both", "{score} for faithfulness and {score_2} for comprehensiveness")
+NO_OTHER = message("metric_failure.no_other", "no other answer was scored")
+NONE_LOWER = message("metric_failure.none_lower", "no other answer scores lower")
+OTHER_NO_LOWER = message("metric_failure.other_no_lower", "the other answer scores no lower")
+OTHER_LOWER = message("metric_failure.other_lower", "the other answer scores lower")
+OTHER_SAME = message("metric_failure.other_same", "the other answer scores the same")
+ALL_LOWER = message("metric_failure.all_lower", "all {others} others score lower")
+SOME_LOWER = message("metric_failure.some_lower", "{below} of the {others} others score lower")
+SOME_LOWER_HALF = message(
+    "metric_failure.some_lower_half", "{below} of the {others} others score lower (ties count half)"
 )
 
 
@@ -248,7 +246,9 @@ class MetricFailure(DeclaredTask, Preparing):
         """Of the two scores what is said in words, in the reader's language."""
         shown = super().payload(item)
         return shown | {
-            name: {"text": kept(shown[name]["text"])} for name in ("metric", "people") if name in shown
+            name: {"text": language.shown(shown[name]["text"])}
+            for name in ("metric", "people")
+            if name in shown
         }
 
     def members(self, response: Response) -> frozenset[Hashable]:
@@ -358,7 +358,7 @@ def _ranks(scores: Mapping[int, float]) -> dict[int, float]:
 def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
     """The item with the one metric that is shown, in words that say how the two scores stand among the others."""
     people: Mapping[str, float] = prepared.inputs["scores"]["people"]
-    faithful, whole = (f"{people[name]:g}" if name in people else "" for name in DIMENSIONS)
+    faithful, whole = (language.number(f"{people[name]:g}") if name in people else "" for name in DIMENSIONS)
     each = (
         FOR_BOTH.format(score=faithful, score_2=whole)
         if faithful and whole
@@ -369,7 +369,9 @@ def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
     name = called(best["name"])
     metric = {
         "text": METRIC_GIVES.format(
-            name=name, short=_short(best["score"]), standing=standing(best["rank"], best["among"])
+            name=name,
+            short=language.number(_short(best["score"])),
+            standing=standing(best["rank"], best["among"]),
         ),
         **{name: best[name] for name in ("name", "score", "rank", "gap", "among")},
     }
@@ -417,7 +419,9 @@ def standing(rank: float, number: int) -> str:
         return OTHER_LOWER if below == 1 else OTHER_SAME
     if below == others:
         return ALL_LOWER.format(others=others)
-    return (SOME_LOWER if below == int(below) else SOME_LOWER_HALF).format(below=f"{below:g}", others=others)
+    return (SOME_LOWER if below == int(below) else SOME_LOWER_HALF).format(
+        below=language.number(f"{below:g}"), others=others
+    )
 
 
 def _short(score: float) -> str:

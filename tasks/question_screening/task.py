@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from tableqa import Example
-from tableqa.language import gettext, gettext_noop, kept, sentence
+from tableqa import Example, language
+from tableqa.language import gettext, gettext_noop, message
 from tableqa.scales import compare_scaled, scale_of
 from tasks.common.declared import LabelTask
 from tasks.common.fields import Choice, Option
@@ -44,8 +44,8 @@ LEAST_SAMPLES = 2
 """Always right is a word about several samples; one of them says nothing."""
 
 # Kept with an item, in English; pages say it in the reader's language.
-ALL_RIGHT = sentence("{number} of {number} samples right")
-ALL_RIGHT_BY = sentence("{number} of {number} samples right ({by})")
+ALL_RIGHT = message("question_screening.all_right", "{number} of {number} samples right")
+ALL_RIGHT_BY = message("question_screening.all_right_by", "{number} of {number} samples right ({by})")
 
 
 class QuestionScreening(LabelTask, Preparing):
@@ -94,7 +94,9 @@ class QuestionScreening(LabelTask, Preparing):
     def payload(self, item: Item) -> dict[str, Any]:
         """What was sampled is said in words; the samples themselves repeat the answer."""
         shown = super().payload(item)
-        return shown | ({"samples": {"text": kept(shown["samples"]["text"])}} if "samples" in shown else {})
+        return shown | (
+            {"samples": {"text": language.shown(shown["samples"]["text"])}} if "samples" in shown else {}
+        )
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """How many questions of each source were kept and removed."""

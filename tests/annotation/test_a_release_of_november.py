@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from annotation.releases import mixing, release_files
+from annotation.releases import mixing, release_files, wordings
 from tableqa.canonical import digest
-from tableqa.language import kept
 
 KEPT = Path(__file__).parent / "release_of_november"
 DIGEST = "18d8a297507d815031361a7a02d117b35eff219c6ed45a9063491c79b3a3e56d"
@@ -30,7 +29,7 @@ def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byt
     assert release_files.describe(tmp_path) == manifest["files"]
     # A release keeps its sentences; what is worked out again has them in today's wording.
     for figure in manifest["agreement"]:
-        figure["note"] = kept(figure["note"])
+        figure["note"] = wordings.note_of(figure["note"])
     again = {
         "counts": release_files.counted(raw),
         "agreement": release_files.figures(

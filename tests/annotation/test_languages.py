@@ -244,33 +244,6 @@ def test_the_log_and_the_accounts_say_times_states_and_kinds_in_german(world: Wo
     assert "Art der Frage" in accounts
 
 
-@pytest.mark.parametrize(
-    ("stored", "english", "in_german"),
-    [
-        ("given to somebody else", "given to another annotator", "an eine andere Person gegeben"),
-        (
-            "1 person has answered of 2, and nobody else came before the batch was closed.",
-            "1 of 2 annotators has responded, but the batch was closed before more responses arrived.",
-            "1 von 2 Annotierenden hat geantwortet, aber der Stapel wurde vor weiteren Bearbeitungen geschlossen.",
-        ),
-        (
-            "Nothing was marked by more than half of the people: A (1). Nobody is left who could be asked.",
-            "No element was marked by a majority of annotators (A (1)). No further annotator is available.",
-            (
-                "Kein Element wurde von einer Mehrheit der Annotierenden markiert (A (1)). "
-                "Keine weitere annotierende Person ist verfügbar."
-            ),
-        ),
-    ],
-)
-def test_a_text_stored_in_a_former_wording_is_shown_in_todays(
-    stored: str, english: str, in_german: str
-) -> None:
-    assert words.shown(stored) == words.shown(english) == english
-    with translation.override("de"):
-        assert words.shown(stored) == words.shown(english) == in_german
-
-
 def test_figures_of_agreement_have_one_form_on_a_german_page(world: World) -> None:
     batch = world.batch(overlap=2)
     for who in ("ada", "bo"):
@@ -305,7 +278,7 @@ def test_the_states_of_the_checklist_are_the_same_words_in_the_browser_and_on_th
         ("entry changed", "entry requirements changed", "Zugangsvoraussetzungen geändert"),
         ("must read", "guidelines confirmation required", "Bestätigung der Richtlinien erforderlich"),
         ("given back", "returned", "zurückgegeben"),
-        ("broader", "more general meaning", "allgemeinere Bedeutung"),
+        ("given to somebody else", "given to another annotator", "an eine andere Person gegeben"),
     ],
 )
 def test_codes_and_former_wordings_are_shown_in_words(kept: str, english: str, german: str) -> None:

@@ -50,6 +50,7 @@ from annotation.studying.standing import Counts, Pace, Standing
 from annotation.studying.study import Study, parse
 from annotation.studying.yaml_file import StudyError
 from annotation.work import lineage, queue
+from tableqa.language import word
 from tasks.contract import task_type, task_types
 from tasks.pace import usual_seconds
 from tests.annotation.cast import NOON, World, make_world
@@ -373,6 +374,12 @@ PLAIN = st.recursive(
 @example({"\x85": " a\n", "b": "no", "c": "1e5", "d": "- x", "e": "a\n\n b \n"})
 def test_what_is_written_reads_back_the_same(value: Any) -> None:
     assert yaml_file.read(yaml_file.write(value)).value == value
+
+
+def test_a_message_is_written_as_its_sentence() -> None:
+    message = word("no")
+
+    assert yaml_file.read(yaml_file.write({"from": message})).value == {"from": "no"}
 
 
 def test_the_published_schema_is_the_one_that_is_used() -> None:

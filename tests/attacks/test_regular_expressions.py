@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from predictor import prompts, replies
-from tableqa import damage, language, scales
+from tableqa import damage, scales
 
 compiler, sre, parser = (
     importlib.import_module(f"re._{name}") for name in ("compiler", "constants", "parser")
@@ -258,7 +258,6 @@ def test_a_pattern_of_quadratic_time_is_noticed() -> None:
 ENTRIES: dict[str, Callable[[str], object]] = {
     "damage": lambda text: damage.damage("é-" * (len(text) // 2) + "é", text),
     "damage of dashes": lambda text: damage.damage("–-" * (len(text) // 2), text),
-    "stored sentence": language.taken_apart,
     "answers": prompts.read_answers,
     "final reply": replies.final_reply,
     "scaled": lambda text: scales.compare_scaled([text], ["5"], "percent"),

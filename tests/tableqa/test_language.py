@@ -1,45 +1,37 @@
-"""Sentences that are kept in English are found again, with their values, and said in the reader's language."""
+"""Messages: a code and values that are stored, an English sentence as text, and the sentence in the reader's language."""
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-# The modules whose sentences are kept; a sentence is known once its module is imported.
-from tableqa import agreement, cell_sets, corpus, edit_agreement, evidence, habits, headers, language, needed
-from tableqa.perturbations import kinds
+from annotation import words
+from tableqa import agreement, habits, language, needed
+from tableqa.language import Message, joined, pack, pack_all, unpack, unpack_object
 from tasks import resolving
 from tasks.metric_failure import task as metric_failure
 
-MODULES = (
-    agreement,
-    cell_sets,
-    corpus,
-    edit_agreement,
-    evidence,
-    habits,
-    headers,
-    kinds,
-    needed,
-    resolving,
-    metric_failure,
-)
+words.load_messages()
+DECLARED = sorted(language._templates)
 GERMAN = {
     habits.TOO_FEW: "Noch nicht genug Daten: {items} Aufgaben, {needed} sind nötig.",
     resolving.NO_LABEL: "Kein Etikett hat eine Mehrheit ({tally}).",
-    resolving.DIFFER: "{number} von {of} Antworten weichen ab: {names}.",
-    resolving.ALL_DIFFERENT: "{number} verschiedene Bearbeitungen von {people} Personen",
     resolving.NO_EDIT: "Keine Änderung hat eine Mehrheit ({tally}).",
+    resolving.ALL_DIFFERENT: "{number} verschiedene Bearbeitungen von {people} Personen",
+    resolving.DIFFER: "{number} von {of} Antworten weichen ab: {names}.",
     needed.NOT_YET: "Noch nicht bestimmbar.",
     agreement.NO_PAIR: "Nichts zu vergleichen.",
     metric_failure.PEOPLE_GIVE: "Menschen geben {each}, von {highest_score}: {standing}.",
     metric_failure.FOR_BOTH: "{score} für Treue und {score_2} für Vollständigkeit",
     metric_failure.SOME_LOWER_HALF: "{below} der {others} anderen liegen darunter (gleiche zählen halb)",
-    "Of {of} items {left} are open ({label}).": "Von {of} sind {left} offen ({label}).",
     "neither": "keines von beiden",
     "extraction": "Entnahme",
     "sign": "Vorzeichen",
@@ -49,7 +41,7 @@ GERMAN = {
 
 @pytest.fixture
 def german() -> Iterator[None]:
-    before = language._one, language._counted, language._number
+    before = language._one, language._counted, language._number, language._load
     language.use(
         lambda text: GERMAN.get(text, text), None, lambda number: number.translate(str.maketrans(",.", ".,"))
     )
@@ -57,98 +49,114 @@ def german() -> Iterator[None]:
     language.use(*before)
 
 
-@pytest.fixture
-def rewording(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A message with a former wording, known for one test."""
-    monkeypatch.setattr(language, "_sentences", dict(language._sentences))
-    for cached in (language.taken_apart, language._pieces):
-        cached.cache_clear()
-    yield language.sentence(
-        "Of {of} items {left} are open ({label}).", "{left} of {of} are open, the word was {label}."
+def placeholders(template: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"\{(\w+)\}", template)))
+
+
+plain = st.text(max_size=12) | st.integers() | st.floats(allow_nan=False)
+parts = st.deferred(
+    lambda: (
+        st.builds(language.word, st.text(min_size=1, max_size=8))
+        | st.builds(language.number, st.from_regex(r"\d{1,3}(,\d{3})*(\.\d+)?", fullmatch=True))
+        | st.lists(plain.map(str) | messages(), max_size=3).map(lambda some: joined(some, ", "))
     )
-    for cached in (language.taken_apart, language._pieces):
-        cached.cache_clear()
+)
 
 
-def places(message: str) -> list[str]:
-    return list(dict.fromkeys(re.findall(r"\{(\w+)\}", message)))
+@st.composite
+def messages(draw: Any) -> Message:
+    code = draw(st.sampled_from(DECLARED))
+    names = placeholders(language.template_of(code))
+    return Message(code, {name: draw(plain | parts) for name in names})
 
 
-@given(st.sampled_from(language.sentences()), st.data())
-def test_every_sentence_is_found_again_with_its_values(message: str, data: st.DataObject) -> None:
+@given(messages())
+def test_a_message_is_stored_and_read_again(message: Message) -> None:
+    stored = json.loads(json.dumps(message.to_json()))
+    again = Message.from_json(stored)
+
+    assert (again, again.code, again.values) == (message, message.code, message.values)
+    assert unpack(pack(message)) == message
+    assert isinstance(unpack(pack(message)), Message)
+    assert json.loads(json.dumps(stored), object_hook=unpack_object).values == message.values
+
+
+@given(messages())
+def test_a_message_is_its_english_sentence(message: Message) -> None:
     values = {
-        name: data.draw(st.from_regex(r"[A-Z0-9][a-z0-9 ]{0,12}[a-z0-9]", fullmatch=True))
-        for name in places(message)
+        name: value if isinstance(value, int | float) else str(value)
+        for name, value in message.values.items()
     }
-    said = message.format(**values)
+    template = language.template_of(message.code)
 
-    (found,) = language.taken_apart(said)
-
-    assert found[0].format(**found[1]) == said
-    assert len(MODULES) > 1
-
-
-@given(st.sampled_from(sorted(language._sentences)), st.data())
-def test_a_former_wording_is_found_as_todays_message_with_its_values(
-    wording: str, data: st.DataObject
-) -> None:
-    values = {
-        name: data.draw(st.from_regex(r"[A-Z0-9][a-z0-9 ]{0,12}[a-z0-9]", fullmatch=True))
-        for name in places(wording)
-    }
-    today = language._sentences[wording].format(**values)
-
-    assert language.taken_apart(wording.format(**values)) == language.taken_apart(today)
-    assert wording in language.sentences() or wording.format(**values) != today
+    assert str(message) == (template.format(**values) if values else template)
+    assert json.loads(json.dumps(message)) == str(message)
+    assert copy.deepcopy(message).values == pickle.loads(pickle.dumps(message)).values == message.values
 
 
-def test_a_text_in_a_former_wording_is_said_in_todays_wording_in_english_too(rewording: str) -> None:
-    assert rewording in language.sentences()
-    assert "{left} of {of} are open, the word was sign." not in language.sentences()
-    assert language.taken_apart("3 of 1,204 are open, the word was sign.") == (
-        (rewording, {"left": "3", "of": "1,204", "label": "sign"}),
-    )
-    assert language.kept("3 of 1,204 are open, the word was sign.") == "Of 1,204 items 3 are open (sign)."
-    assert language.kept("3 of 1,204 are open, the word was sign. Cannot be said yet.") == (
-        f"Of 1,204 items 3 are open (sign). {needed.NOT_YET}"
-    )
+@given(st.text() | st.text().map(lambda text: '{"code": "' + text))
+def test_a_text_that_somebody_wrote_stays_a_text(text: str) -> None:
+    assert unpack(pack(text)) == text
+    assert not isinstance(unpack(pack(text)), Message)
+    assert language.shown("~" + text) == "~" + text
 
 
-@pytest.mark.usefixtures("german")
-def test_a_text_in_a_former_wording_is_said_in_the_readers_language(rewording: str) -> None:
-    assert language.kept("3 of 1,204 are open, the word was sign.") == "Von 1.204 sind 3 offen (Vorzeichen)."
+@pytest.mark.parametrize("text", ['{"code": "a", "values": {}}', '{"code": "text", "values": {"text": "b"}}'])
+def test_a_text_in_the_form_of_a_message_stays_a_text(text: str) -> None:
+    assert unpack(pack(text)) == text
+    assert type(unpack(pack(text))) is str
 
 
-@pytest.mark.parametrize("former", ["{left} are open.", "{left} of {of} are open, {label}, {more}."])
-def test_a_former_wording_has_the_places_of_its_message(rewording: str, former: str) -> None:
-    with pytest.raises(ValueError, match="places"):
-        language.sentence(rewording, former)
+def test_messages_within_json_are_stored_also_as_keys() -> None:
+    few = habits.TOO_FEW.format(items=3, needed=10)
+    data = {"reasons": {few: 2, "other": 1}, "list": [few, 4, None], "code": "x", "values": 7}
+
+    again = json.loads(json.dumps(pack_all(data)), object_hook=unpack_object)
+
+    assert again == data
+    assert [type(key) for key in again["reasons"]] == [Message, str]
+    assert again["list"][0].values == {"items": 3, "needed": 10}
 
 
-def test_a_wording_belongs_to_one_message(rewording: str) -> None:
-    assert language.sentence(rewording) == rewording
-    with pytest.raises(ValueError, match="already"):
-        language.sentence("{left} of {of} items are open ({label}).", rewording)
+def test_a_code_has_one_template() -> None:
+    assert language.message("habits.too_few", str(habits.TOO_FEW)) == habits.TOO_FEW
+    with pytest.raises(ValueError, match="declared already"):
+        language.message("habits.too_few", "Another sentence.")
+    with pytest.raises(ValueError, match="declared already"):
+        language.message("word", "A word.")
 
 
-@given(st.text())
-def test_a_text_that_is_not_ours_is_left_alone(text: str) -> None:
-    assert language.taken_apart(f"~{text}") == ()
+def test_values_without_a_placeholder_are_left_out() -> None:
+    assert habits.TOO_FEW.format(items=3, needed=10, others=4).values == {"items": 3, "needed": 10}
+    assert needed.NOT_YET.format(number=1) == needed.NOT_YET
 
 
-def test_sentences_behind_one_another_are_each_found() -> None:
-    text = f"{needed.NOT_YET} {agreement.NO_PAIR}"
+def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> None:
+    before = language._one, language._counted, language._number, language._load
+    loads: list[str] = []
 
-    assert [message for message, _ in language.taken_apart(text)] == [needed.NOT_YET, agreement.NO_PAIR]
-    assert language.taken_apart(f"{needed.NOT_YET} Something else.") == ()
+    def load() -> None:
+        loads.append("loaded")
+        language.message("late.declared", "{number} more.")
+
+    language.use(None, None, None, load)
+    try:
+        assert Message("late.declared", {"number": 3}) == "3 more."
+        gone = Message.from_json({"code": "gone.task_type", "values": {"number": 3}})
+        assert gone == gone.shown() == "gone.task_type 3"
+        assert gone.to_json() == {"code": "gone.task_type", "values": {"number": 3}}
+    finally:
+        language.use(*before)
+        del language._templates["late.declared"]
+    assert loads == ["loaded", "loaded"]
 
 
 @pytest.mark.parametrize(
-    ("english", "said"),
+    ("message", "shown"),
     [
         (
             metric_failure.PEOPLE_GIVE.format(
-                each=metric_failure.FOR_BOTH.format(score="1.5", score_2="2"),
+                each=metric_failure.FOR_BOTH.format(score=language.number("1.5"), score_2=2),
                 highest_score=5,
                 standing=metric_failure.standing(0.625, 5),
             ),
@@ -158,11 +166,11 @@ def test_sentences_behind_one_another_are_each_found() -> None:
             ),
         ),
         (
-            habits.TOO_FEW.format(items="1,204", needed=10),
+            habits.TOO_FEW.format(items=language.number("1,204"), needed=10),
             "Noch nicht genug Daten: 1.204 Aufgaben, 10 sind nötig.",
         ),
         (
-            resolving.NO_LABEL.format(tally="extraction 2, neither 1"),
+            resolving.NO_LABEL.format(tally=resolving._tally_words({"extraction": 2, "neither": 1})),
             "Kein Etikett hat eine Mehrheit (Entnahme 2, keines von beiden 1).",
         ),
         (
@@ -170,35 +178,44 @@ def test_sentences_behind_one_another_are_each_found() -> None:
             "Keine Änderung hat eine Mehrheit (3 verschiedene Bearbeitungen von 3 Personen).",
         ),
         (
-            resolving.DIFFER.format(number=2, of=3, names="2 x sign and neither"),
-            "2 von 3 Antworten weichen ab: 2 x Vorzeichen und keines von beiden.",
+            resolving.DIFFER.format(number=2, of=3, names=resolving._times(["sign", "sign", "neither"])),
+            "2 von 3 Antworten weichen ab: 1 x keines von beiden, 2 x Vorzeichen.",
         ),
-        (f"{needed.NOT_YET} {agreement.NO_PAIR}", "Noch nicht bestimmbar. Nichts zu vergleichen."),
+        (joined(map(language.word, ["sign", "neither"]), " and "), "Vorzeichen und keines von beiden"),
+        (joined([needed.NOT_YET, agreement.NO_PAIR]), "Noch nicht bestimmbar. Nichts zu vergleichen."),
+        (joined(["", needed.NOT_YET, ""]), "Noch nicht bestimmbar."),
         ("What somebody wrote.", "What somebody wrote."),
         ("", ""),
     ],
 )
 @pytest.mark.usefixtures("german")
-def test_a_kept_sentence_is_said_in_the_readers_language(english: str, said: str) -> None:
-    assert language.kept(english) == said
+def test_a_message_is_shown_in_the_readers_language(message: str, shown: str) -> None:
+    assert language.shown(message) == shown
 
 
 @pytest.mark.usefixtures("german")
-def test_what_a_table_says_within_a_sentence_stays_as_it_is() -> None:
-    """A value that is a word of ours elsewhere is none here."""
-    said = corpus.NAMES.format(some="neither, sign")
+def test_what_a_table_says_within_a_message_stays_as_it_is() -> None:
+    """A value that is a word of the catalogue elsewhere is none here."""
+    from tableqa import corpus
 
-    assert language.kept(said) == said
-    assert language.kept_list("neither; sign") == "keines von beiden; Vorzeichen"
+    message = corpus.NAMES.format(some="neither, sign")
+
+    assert message.shown() == str(message)
+
+
+def test_joined_parts_are_one_list_and_each_is_there_once() -> None:
+    first = joined(["a", "b"], "; ")
+
+    assert joined([first, "b", "", "c"], "; ") == "a; b; c"
+    assert joined(["a", "", "a"]) == "a"
+    assert joined([]) == ""
 
 
 def test_without_a_translation_everything_is_english() -> None:
-    before = language._one, language._counted, language._number
+    before = language._one, language._counted, language._number, language._load
     language.use(None, None)
     try:
-        assert (
-            language.kept(habits.TOO_FEW.format(items=3, needed=10))
-            == "Not enough data yet: 3 items, 10 are needed."
-        )
+        message = habits.TOO_FEW.format(items=3, needed=10)
+        assert language.shown(message) == "Not enough data yet: 3 items, 10 are needed."
     finally:
         language.use(*before)

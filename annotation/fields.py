@@ -1,0 +1,50 @@
+"""Columns that hold messages: sentences stored as a code and values, shown in the reader's language.
+
+Reading gives a `tableqa.language.Message`, which is the English sentence as a `str`; texts that people wrote stay plain
+texts. The columns themselves are ordinary ones, so migrations see the base field.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.db import models
+
+from tableqa.language import pack, pack_all, unpack, unpack_object
+
+
+class MessageDecoder(json.JSONDecoder):
+    """A decoder of JSON that has messages in it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(object_hook=unpack_object, **options)
+
+
+class MessageField(models.TextField):
+    """A column of text that holds messages and plain texts."""
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
+
+    def get_prep_value(self, value: Any) -> Any:
+        return pack(value) if isinstance(value, str) else super().get_prep_value(value)
+
+    def from_db_value(self, value: str | None, expression: object, connection: object) -> str | None:
+        return value and unpack(value)
+
+
+class MessagesField(models.JSONField):
+    """A column of JSON that has messages in it, as values or as keys of objects."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{**options, "decoder": MessageDecoder})
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        kwargs.pop("decoder")
+        return name, "django.db.models.JSONField", args, kwargs
+
+    def get_prep_value(self, value: Any) -> Any:
+        return super().get_prep_value(value if hasattr(value, "resolve_expression") else pack_all(value))
