@@ -1,4 +1,4 @@
-"""Task types whose form is declared: labels and ratings share one parser, description, simulation and form."""
+"""Task types whose form is declared: labels and ratings share field parser, description, simulation and form."""
 
 from __future__ import annotations
 
@@ -28,25 +28,27 @@ class DeclaredTask(Judging):
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         if not cls.measures and "fields" in cls.__dict__:
-            cls.measures = tuple(measure for one in cls.fields if (measure := one.measure()))
+            cls.measures = tuple(measure for field in cls.fields if (measure := field.measure()))
 
     def asked(self, item: Item) -> Sequence[Question]:
         """The fields that an item asks for, `when` aside."""
         return self.fields
 
     def parse(self, data: object, item: Item) -> Any:
-        sent = Reading(data if isinstance(data, Mapping) else {}, [one.name for one in self.fields])
+        sent = Reading(data if isinstance(data, Mapping) else {}, [field.name for field in self.fields])
         if not isinstance(data, Mapping):
             message = gettext("The response must be an object.")
             sent.problems.append(Problem("", "bad_response", message))
-        values = {one.name: one.empty for one in self.fields}
-        for one in self.asked(item):
-            value, problems = one.read(sent.data.get(one.name, one.empty), item)
-            if one.when is None or one.when.holds(values):
-                values[one.name] = value
-                if value == one.empty and not problems and one.is_required(values):
-                    problems = [one.missing()]
-            sent.problems += [self.missing(one, item) if it.code == one.code else it for it in problems]
+        values = {field.name: field.empty for field in self.fields}
+        for field in self.asked(item):
+            value, problems = field.read(sent.data.get(field.name, field.empty), item)
+            if field.when is None or field.when.holds(values):
+                values[field.name] = value
+                if value == field.empty and not problems and field.is_required(values):
+                    problems = [field.missing()]
+            sent.problems += [
+                self.missing(field, item) if problem.code == field.code else problem for problem in problems
+            ]
         sent.problems += self.unasked(sent.data, item)
         sent.finish()
         return self.response_type(**values)
@@ -60,14 +62,15 @@ class DeclaredTask(Judging):
         return ()
 
     def describe(self, response: Any, item: Item) -> list[str]:
-        values = [(one, getattr(response, one.name)) for one in self.fields]
-        return [line for one, value in values if value != one.empty for line in one.describe(value)]
+        values = [(field, getattr(response, field.name)) for field in self.fields]
+        return [line for field, value in values if value != field.empty for line in field.describe(value)]
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
     ) -> dict[str, Any]:
         return {
-            one.name: one.simulate(rng, accuracy, truth, self.weights(one, item)) for one in self.asked(item)
+            field.name: field.simulate(rng, accuracy, truth, self.weights(field, item))
+            for field in self.asked(item)
         }
 
     def weights(self, field: Question, item: Item) -> Sequence[int]:
@@ -76,12 +79,12 @@ class DeclaredTask(Judging):
 
     @functools.cached_property
     def form_template(self) -> str:
-        """The folder's own form.html, else the one that the fields make."""
+        """The folder's own form.html, else the field that the fields make."""
         return self._own("form") or "fields/form.html"
 
     @functools.cached_property
     def response_template(self) -> str:
-        """The folder's own response.html, else the one that the fields make."""
+        """The folder's own response.html, else the field that the fields make."""
         return self._own("response") or self.response_of_fields
 
     def _own(self, name: str) -> str:
@@ -91,7 +94,7 @@ class DeclaredTask(Judging):
 
 @dataclass(frozen=True)
 class Label:
-    """The value of one option."""
+    """The value of field option."""
 
     label: str
 
@@ -112,7 +115,7 @@ class LabelTask(DeclaredTask):
         return str(response.label)
 
     def describe(self, response: Any, item: Item) -> list[str]:
-        return [line for one in self.fields for line in one.describe(response.label)]
+        return [line for field in self.fields for line in field.describe(response.label)]
 
     def export(
         self, format: str, item: Item, response: Any, perturbed: Perturbed | None
@@ -142,7 +145,7 @@ class RatingTask(DeclaredTask):
     @property
     def dimensions(self) -> tuple[str, ...]:
         """The names of the scales."""
-        return tuple(one.name for one in self.fields)
+        return tuple(field.name for field in self.fields)
 
     def scores(self, response: Any) -> Mapping[str, int | float | None]:
         return {name: getattr(response, name) for name in self.dimensions}

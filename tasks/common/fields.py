@@ -97,31 +97,31 @@ class Question(Field):
         label = self.label or self.name.replace("_", " ").capitalize()
         options = tuple(
             Option(
-                one.value,
-                one.title or one.value.capitalize(),
-                one.help,
-                one.meaning or one.help,
-                one.key or str(number),
+                option.value,
+                option.title or option.value.capitalize(),
+                option.help,
+                option.meaning or option.help,
+                option.key or str(number),
             )
-            for number, one in enumerate(self.options, start=1)
+            for number, option in enumerate(self.options, start=1)
         )
         for name, value in {
             "label": label,
             "legend": self.legend or label,
             "code": self.code or f"no_{self.name}",
             "options": options,
-            "choices": tuple((one.value, one.help or one.title) for one in options),
+            "choices": tuple((option.value, option.help or option.title) for option in options),
         }.items():
             object.__setattr__(self, name, value)
 
     @property
     def values(self) -> tuple[str, ...]:
         """The values of all options, in their order."""
-        return tuple(one.value for one in self.options)
+        return tuple(option.value for option in self.options)
 
     def option(self, value: str) -> Option:
         """The option with this value. Raises StopIteration."""
-        return next(one for one in self.options if one.value == value)
+        return next(option for option in self.options if option.value == value)
 
     def read(self, value: object, item: Item) -> Read:
         """The value that was sent, as far as it is readable."""
@@ -162,6 +162,8 @@ class Choice(Question):
     template = "fields/_choice.html"
 
     def read(self, value: object, item: Item) -> Read:
+        if value == "":
+            return "", []
         return (value, []) if isinstance(value, str) and value in self.values else ("", [self.missing()])
 
     def missing(self) -> Problem:
@@ -175,7 +177,11 @@ class Choice(Question):
         self, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
     ) -> str:
         right = truth.choices(self.values, weights=likely or None)[0]
-        return right if rng.random() < accuracy else rng.choice([one for one in self.values if one != right])
+        return (
+            right
+            if rng.random() < accuracy
+            else rng.choice([value for value in self.values if value != right])
+        )
 
     def measure(self) -> Measure:
         return Measure(self.name, "nominal", self.value_in, order=self.values)
@@ -192,16 +198,16 @@ class MultiChoice(Question):
     empty = ()
 
     def read(self, value: object, item: Item) -> Read:
-        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
             return (), [Problem(self.name, self.malformed, gettext("This must be a list of options."))]
         message, options = (
             gettext("There is no option {option!r}. Available: {options}."),
             ", ".join(self.values),
         )
         return self.in_order(value), [
-            Problem(self.name, self.unknown, message.format(option=one, options=options))
-            for one in value
-            if one not in self.values
+            Problem(self.name, self.unknown, message.format(option=part, options=options))
+            for part in value
+            if part not in self.values
         ]
 
     def in_order(self, values: Collection[str]) -> tuple[str, ...]:
@@ -209,7 +215,7 @@ class MultiChoice(Question):
         return tuple(value for value in self.values if value in values)
 
     def describe(self, value: Sequence[str]) -> list[str]:
-        return in_words([self.option(one) for one in value])
+        return in_words([self.option(part) for part in value])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,6 +236,8 @@ class Scale(Question):
         super().__post_init__()
 
     def read(self, value: object, item: Item) -> Read:
+        if value is None or value == "":
+            return None, []
         number = score(value, self.lowest, self.highest)
         return number, [] if number is not None else [self.missing()]
 
@@ -306,8 +314,8 @@ class Cells(Question):
 def in_words(options: Sequence[Option]) -> list[str]:
     """Options in the reader's language: the title, and the meaning if there is one."""
     return [
-        f"{gettext(one.title)}: {gettext(one.meaning)}" if one.meaning else gettext(one.title)
-        for one in options
+        f"{gettext(option.title)}: {gettext(option.meaning)}" if option.meaning else gettext(option.title)
+        for option in options
     ]
 
 

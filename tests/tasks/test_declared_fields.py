@@ -114,6 +114,14 @@ def test_a_wrong_value_is_refused_with_a_code(sent: dict[str, Any], expected: li
     assert codes(**sent) == expected
 
 
+def test_an_optional_field_may_be_empty() -> None:
+    class Lenient(Reading):
+        fields = (Choice(name="level", options=LEVEL.options), Scale(name="quality"))
+
+    for sent in ({}, {"level": "", "quality": None}, {"quality": ""}):
+        assert Lenient().parse(sent, ITEM) == {"level": "", "quality": None}
+
+
 def test_cells_are_in_the_order_of_the_table() -> None:
     assert parsed(cells=[["r1", "c0"], ["r0", "c1"], ["r1", "c0"]])["cells"] == (("r0", "c1"), ("r1", "c0"))
 
