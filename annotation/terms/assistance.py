@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
 from django.conf import settings
@@ -12,12 +12,20 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.refusals import refuse
 from annotation.terms.term import Context, Inputs, Term
-from tasks.contract import Proposing, TaskType
+
+if TYPE_CHECKING:
+    from tasks.contract import TaskType
 
 MOST_UNHELPED: Final = 90
 REPETITIONS: Final = 3
 """Requests for each category; RobuT asks as often."""
 MOST_REPETITIONS: Final = 10
+
+
+def _proposes(task: TaskType) -> bool:
+    from tasks.contract import Proposing  # imported on use: the models import this module
+
+    return isinstance(task, Proposing)
 
 
 def _models_in_words() -> dict[str, str]:
@@ -50,7 +58,7 @@ def _check_loop_model(value: Any, context: Context) -> str:
 
 
 def _check_help(value: Any, context: Context) -> str:
-    if value and not isinstance(context.task, Proposing):
+    if value and not _proposes(context.task):
         refuse(
             "invalid_request",
             "There are no proposals for {title}.",
@@ -174,7 +182,7 @@ class AssistanceTerms(models.Model):
         ),
         section="help",
         check=_check_help,
-        fits=lambda task: isinstance(task, Proposing),
+        fits=_proposes,
         choices={
             "": gettext_noop("no proposals"),
             "offered": gettext_noop("next to an empty form"),
@@ -187,7 +195,7 @@ class AssistanceTerms(models.Model):
         help=gettext_noop("Rules of the task type, language models, or both."),
         section="help",
         check=_check_help_from,
-        fits=lambda task: isinstance(task, Proposing),
+        fits=_proposes,
         depends_on=("help", "loop_model"),
         inputs=Inputs(build=_origin_fields, join=_join_origin, split=lambda value: {}),
         key="help.from",
@@ -225,7 +233,7 @@ class AssistanceTerms(models.Model):
         ),
         section="help",
         check=_check_unhelped,
-        fits=lambda task: isinstance(task, Proposing),
+        fits=_proposes,
         maximum=MOST_UNHELPED,
         key="help.unhelped",
     ).of(models.PositiveSmallIntegerField(default=0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
 from django.db import models
@@ -13,7 +13,9 @@ from annotation.refusals import Refused, refuse
 from annotation.terms.options import FilterField, OptionsField
 from annotation.terms.term import UNTIL_CLOSED, UNTIL_DECIDED, WORK, Context, Inputs, Term
 from tasks import resolving
-from tasks.contract import TaskType
+
+if TYPE_CHECKING:
+    from tasks.contract import TaskType
 
 DECIDE: Final = {True: "at_close", False: "when_complete"}
 """When a batch decides its items, in a study file."""

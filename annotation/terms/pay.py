@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.db import models
@@ -11,7 +11,9 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.terms import limits
 from annotation.terms.term import UNTIL_CLOSED, Inputs, Term
-from tasks.contract import TaskType
+
+if TYPE_CHECKING:
+    from tasks.contract import TaskType
 
 PARTS = ("currency", "per_hour", "per_item")
 

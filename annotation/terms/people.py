@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
 from django.db import models
@@ -12,7 +12,9 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from annotation.refusals import refuse
 from annotation.terms import limits
 from annotation.terms.term import NEVER, UNTIL_CLOSED, Context, Inputs, Term
-from tasks.contract import TaskType
+
+if TYPE_CHECKING:
+    from tasks.contract import TaskType
 
 MOST_OVERLAP: Final = 50
 STRATEGIES: Final[dict[str, str]] = {

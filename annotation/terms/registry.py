@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 from django.utils.translation import gettext_noop
@@ -17,7 +17,9 @@ from annotation.terms.pay import PayTerms
 from annotation.terms.people import PeopleTerms
 from annotation.terms.task import TaskTerms
 from annotation.terms.term import NEVER, Context, Term
-from tasks.contract import TaskType
+
+if TYPE_CHECKING:
+    from tasks.contract import TaskType
 
 
 class BatchTerms(TaskTerms, PeopleTerms, DecisionTerms, EntryTerms, AssistanceTerms, GoldTerms, PayTerms):

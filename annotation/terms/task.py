@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.utils.translation import gettext, gettext_noop
 
-import tableqa
-import tasks.contract
 from annotation.refusals import Refused, refuse
 from annotation.terms.term import Context, Term
-from tasks.contract import TaskType
+
+if TYPE_CHECKING:
+    from tasks.contract import TaskType
 
 
 def _check_variant(value: Any, context: Context) -> str:
@@ -53,9 +53,12 @@ def _require_operations(task: TaskType, variant: str, settings: Mapping[str, Any
     """Refuse a contract that leaves no operation to a task type that edits: nobody could ever submit a response."""
     if "allowed" not in (settings.get("contract") or {}):
         return
-    blank = tableqa.Example(id="blank", question="", table=tableqa.Table(["a"], [["b"]]), answers=())
-    contract = task.contract(tasks.contract.Item(blank, variant, settings))
-    own = task.contract(tasks.contract.Item(blank, variant, {**settings, "contract": {}}))
+    from tableqa import Example, Table  # imported on use: the models import this module
+    from tasks.contract import Item
+
+    blank = Example(id="blank", question="", table=Table(["a"], [["b"]]), answers=())
+    contract = task.contract(Item(blank, variant, settings))
+    own = task.contract(Item(blank, variant, {**settings, "contract": {}}))
     if own is not None and contract is not None and contract.allowed == ():
         refuse(
             "invalid_request",

@@ -16,14 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from django import forms
 from django.db import models
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.refusals import refuse
-from tasks.contract import TaskType
+
+if TYPE_CHECKING:
+    from tasks.contract import TaskType
 
 F = TypeVar("F", bound=models.Field[Any, Any])
 
