@@ -1,4 +1,4 @@
-"""The tables of docs/reference/ that list task types, generated from the task types of this repository.
+"""The tables of docs/reference/ that list task types and batch options, generated from their declarations.
 
 `./run manage reference` writes them between the markers `<!-- generated: NAME -->` and `<!-- end: NAME -->` of a page.
 """
@@ -17,6 +17,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils import translation
 
+from annotation.terms import EVERY, SECTIONS, Term, in_section
 from tableqa import Example
 from tasks.contract import HERE, Field, Item, Proposing, TaskType, task_types
 
@@ -232,8 +233,68 @@ class _Form(HTMLParser):
         self._open = None
 
 
+def options() -> list[str]:
+    """One row for each option of a batch: its names, its values and its default."""
+    rows = ["| option | API | study file | values | default | purposes |", "|---|---|---|---|---|---|"]
+    for term in _terms():
+        key = f"`{'.'.join(term.path)}`" + (", `kinds`" if term.per_task_type else "")
+        purposes = ", ".join(sorted(term.purposes)) if len(term.purposes) < len(EVERY) else "all"
+        cells = (term.label, f"`{term.name}`", key, values(term), default(term), purposes)
+        rows.append(f"| {' | '.join(cells)} |")
+    return rows
+
+
+def changes() -> list[str]:
+    """One row for each option of a batch: what it means, when it may change, and what a change does."""
+    rows = ["| option | meaning | may change | effect of a change |", "|---|---|---|---|"]
+    for term in _terms():
+        cells = (term.label, term.help, term.changeable, term.effect_in_words())
+        rows.append(f"| {' | '.join(cells)} |")
+    return rows
+
+
+def _terms() -> list[Term]:
+    """The terms in the order of forms."""
+    return [term for section in SECTIONS for term in in_section(section)]
+
+
+def values(term: Term) -> str:
+    """What an option can be."""
+    if term.column.is_relation:
+        return "API: id of a batch; study file: its name"
+    if term.written is not None:
+        stored = " or ".join(_json(value) for value in term.written)
+        return (
+            f"API: {stored}; study file: {' or '.join(_json(term.in_file(value)) for value in term.written)}"
+        )
+    if callable(term.choices):
+        return "a name from the [settings](settings.md)"
+    schema = term.schema()
+    if isinstance(term.choices, Mapping):
+        words = {name: text.removeprefix(f"{name}: ") for name, text in term.choices.items()}
+        return "; ".join(f"`{name}` ({words[name]})" for name in schema["enum"])
+    if schema["type"] == "integer":
+        return f"{schema['minimum']} to {schema['maximum']}"
+    names = ", ".join(f"`{name}`" for name in schema.get("properties", ()))
+    kind = {"boolean": "`true` or `false`", "object": "an object", "string": "text"}[schema["type"]]
+    return f"{kind} with {names}" if names else kind
+
+
+def default(term: Term) -> str:
+    """What an option is if it is not given."""
+    if term.usual_in_words:
+        return term.usual_in_words
+    return "none" if term.default in (None, "", {}) else _json(term.in_file(term.default))
+
+
+def _json(value: Any) -> str:
+    return f"`{value if isinstance(value, str) else json.dumps(value)}`"
+
+
 TABLES: Mapping[tuple[str, str], Callable[[], list[str]]] = {
     ("api.md", "response data"): response_data,
+    ("batch-options.md", "options"): options,
+    ("batch-options.md", "changes"): changes,
     ("crafting.md", "task types with proposals"): with_proposals,
     ("keys.md", "keys of task types"): keys,
     ("kinds.md", "task types"): summaries,

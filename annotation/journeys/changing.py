@@ -60,16 +60,15 @@ def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) ->
     if not found:
         return []
     if not counted:
-        return [
-            gettext("Decided items and submitted responses stay unchanged."),
-            gettext("The change applies to everything else in the batch: {words}.").format(
-                words=", ".join(gettext(TERMS[name].label) for name in found)
-            ),
-            visibility.why_no_counts(),
-        ]
+        unchanged = gettext("Decided items and submitted responses stay unchanged.")
+        general = [TERMS[name].effect_in_words() for name in found]
+        return list(dict.fromkeys([unchanged, *general, visibility.why_no_counts()]))
     sentences = _effects_on_decided(batch, found)
+    people = {"people": Tally.objects.filter(batch=batch).count()}
     for name, value in found.items():
-        sentences += EFFECTS[name](batch, value) if name in EFFECTS else [_effect(batch, name)]
+        sentences.append(TERMS[name].effect_in_words(people))
+        if name in COUNTS:
+            sentences += COUNTS[name](batch, value)
     return list(dict.fromkeys(sentences))
 
 
@@ -124,12 +123,6 @@ def _is_being_decided(batch: Batch) -> bool:
     return decided or Adjudication.objects.filter(item__batch=batch).exists()
 
 
-def _effect(batch: Batch, name: str) -> str:
-    """The sentence of a term, with the count that it asks for."""
-    text = gettext(TERMS[name].effect)
-    return text.format(people=Tally.objects.filter(batch=batch).count()) if "{people}" in text else text
-
-
 def _effects_on_decided(batch: Batch, found: Mapping[str, Any]) -> list[str]:
     """What happens to items that are decided or wait for an adjudicator."""
     decided = Decision.objects.filter(item__batch=batch).count()
@@ -147,7 +140,7 @@ def _effects_on_decided(batch: Batch, found: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
+def _count_slots(batch: Batch, overlap: int) -> list[str]:
     items = undecided(batch)
     if overlap > batch.overlap:
         complete = items.filter(places_count__gt=0, submitted_count__gte=F("places_count")).count()
@@ -188,8 +181,8 @@ def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
     return said
 
 
-def _effects_of_rule(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
-    said = [gettext("The new decision rule applies from now on.")]
+def _count_resolved(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
+    said = []
     if complete := _complete(batch):
         said.append(
             gettext("{items} complete and undecided: the new rule applies.").format(items=_items(complete))
@@ -212,7 +205,7 @@ FORESEEN = {
 }
 
 
-def _effects_of_caps(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
+def _count_limited(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
     said = []
     if (most := caps.get("items")) is not None:
         there = Tally.objects.filter(batch=batch, submitted__gte=most).count()
@@ -224,57 +217,42 @@ def _effects_of_caps(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
                 most,
             ).format(who=who, most=most)
         )
-    if {"items_per_day", "hours_per_day"} & caps.keys():
-        said.append(gettext("Daily limits apply from now on and include today's work."))
     if not caps:
         said.append(gettext("This batch no longer limits work per person. Project limits still apply."))
     return said
 
 
-def _effects_of_pay(batch: Batch, pay: Mapping[str, Any]) -> list[str]:
-    done = Assignment.objects.filter(batch=batch).submitted().count()
+def _count_paid(batch: Batch, pay: Mapping[str, Any]) -> list[str]:
     if not (batch.pay or batch.project.pay):
-        text = gettext(
-            "The rate applies from now on. If there was no rate before, it applies to all responses."
-        )
-        return [text]
+        return []
+    done = Assignment.objects.filter(batch=batch).submitted().count()
     return [
         ngettext(
-            "The new rate applies from now on. {done} response keeps its earlier rate.",
-            "The new rate applies from now on. {done} responses keep their earlier rate.",
-            done,
+            "{done} response keeps its earlier rate.", "{done} responses keep their earlier rate.", done
         ).format(done=number_format(done, force_grouping=True))
     ]
 
 
-def _effects_of_requirement(batch: Batch, required: Batch | None) -> list[str]:
-    left_out = [] if required is None else [gettext("Items of the qualification are left out of this batch.")]
-    return [_effect(batch, "requires"), *left_out]
+def _left_out(batch: Batch, required: Batch | None) -> list[str]:
+    return [] if required is None else [gettext("Items of the qualification are left out of this batch.")]
 
 
-def _effects_of_decision_time(batch: Batch, at_close: bool) -> list[str]:
+def _count_final(batch: Batch, at_close: bool) -> list[str]:
     if at_close:
-        return [
-            gettext("Items are decided when the batch closes. Until then people can change their responses.")
-        ]
+        return [gettext("People can change their responses until the batch closes.")]
     complete = number_format(_complete(batch), force_grouping=True)
-    return [
-        gettext(
-            "Items are decided once they are complete. Complete now: {complete}; their responses "
-            "become final."
-        ).format(complete=complete)
-    ]
+    return [gettext("Complete now: {complete}. Their responses become final.").format(complete=complete)]
 
 
-EFFECTS: Final[dict[str, Callable[[Batch, Any], list[str]]]] = {
-    "overlap": _effects_of_overlap,
-    "caps": _effects_of_caps,
-    "decide_at_close": _effects_of_decision_time,
-    "resolve": _effects_of_rule,
-    "requires": _effects_of_requirement,
-    "pay": _effects_of_pay,
+COUNTS: Final[dict[str, Callable[[Batch, Any], list[str]]]] = {
+    "overlap": _count_slots,
+    "caps": _count_limited,
+    "decide_at_close": _count_final,
+    "resolve": _count_resolved,
+    "requires": _left_out,
+    "pay": _count_paid,
 }
-"""Effects with counts, of terms that say more than their sentence."""
+"""What a change of a term does to this batch, beside the general effect of the term."""
 
 
 def _in_short(name: str, value: Any) -> str:

@@ -14,9 +14,10 @@ from annotation.terms.registry import (
     check_change,
     in_section,
 )
-from annotation.terms.term import UNTIL_CLOSED, UNTIL_DECIDED, Context, Inputs, Term
+from annotation.terms.term import EVERY, UNTIL_CLOSED, UNTIL_DECIDED, Context, Inputs, Term
 
 __all__ = [
+    "EVERY",
     "SECTIONS",
     "TERMS",
     "UNTIL_CLOSED",

@@ -101,6 +101,7 @@ class DecisionTerms(models.Model):
         changeable=UNTIL_DECIDED,
         effect=gettext_noop("Items are decided when the batch closes, or once they are complete."),
         usual=_usual_decide_at_close,
+        usual_in_words="`when_complete`; `at_close` if everyone gets every item",
         key="decide",
         written=DECIDE,
         reads={
@@ -114,6 +115,7 @@ class DecisionTerms(models.Model):
         help=gettext_noop("Decision rule, instead of the default of the task type."),
         section="rule",
         changeable=UNTIL_CLOSED,
+        usual_in_words="of the task type",
         effect=gettext_noop("The new decision rule applies from now on. Decided items stay decided."),
         check=_check_resolve,
         fits=lambda task: bool(resolving.fitting(task)),

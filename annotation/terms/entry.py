@@ -11,8 +11,7 @@ from annotation.refusals import refuse
 from annotation.terms.term import QUALIFICATION, UNTIL_CLOSED, WITH_ENTRY, Context, Term
 
 ASKED_NEXT = gettext_noop(
-    "Required before the next item, including for the {people} people who have already "
-    "worked here. Their responses stay."
+    "Applies before each person's next item. Responses stay. People who have already worked here: {people}."
 )
 
 
@@ -44,7 +43,9 @@ class EntryTerms(models.Model):
 
     requires = Term(
         label=gettext_noop("Required qualification"),
-        help=gettext_noop("Items of the qualification are left out of this batch."),
+        help=gettext_noop(
+            "People must have passed it. Items of the qualification are left out of this batch."
+        ),
         section="quality",
         purposes=WITH_ENTRY,
         changeable=UNTIL_CLOSED,

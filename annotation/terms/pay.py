@@ -52,8 +52,11 @@ class PayTerms(models.Model):
         label=gettext_noop("Pay in this batch"),
         help=gettext_noop("Pay of annotators in this batch, instead of the project's, per hour or per item."),
         section="pay",
+        usual_in_words="of the project",
         changeable=UNTIL_CLOSED,
-        effect=gettext_noop("The new rate applies from now on. Earlier responses keep their rate."),
+        effect=gettext_noop(
+            "The new rate applies from now on. If there was no rate before, it applies to all responses."
+        ),
         check=lambda value, context: limits.pay(value),
         inputs=Inputs(
             build=_fields,

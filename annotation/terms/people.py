@@ -87,6 +87,7 @@ class PeopleTerms(models.Model):
         changeable=UNTIL_CLOSED,
         effect=gettext_noop("Undecided items get more slots, or lose free ones. Responses are kept."),
         usual=lambda context: context.task.default_overlap,
+        usual_in_words="of the task type",
         check=_check_overlap,
         minimum=1,
         maximum=MOST_OVERLAP,
@@ -100,6 +101,7 @@ class PeopleTerms(models.Model):
         section="sampling",
         changeable=NEVER,
         usual=_usual_strategy,
+        usual_in_words="`open`; `everyone` unless the purpose is work",
         check=_check_strategy,
         choices=STRATEGIES,
     ).of(models.CharField(max_length=15, default="open"))

@@ -98,6 +98,7 @@ class TaskTerms(models.Model):
     ).of(models.CharField(max_length=60, blank=True))
     settings = Term(
         label=gettext_noop("Task type settings"),
+        usual_in_words="of the task type",
         help=gettext_noop("Settings of the task type; `contract` overrides its terms."),
         section="task",
         check=_check_settings,

@@ -14,6 +14,7 @@ Texts are English and marked for translation; whoever shows them translates.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -86,8 +87,10 @@ class Term:
     section          the part of a form that it belongs to, a key of `annotation.terms.SECTIONS`
     purposes         a batch of another purpose has the default
     changeable       NEVER, UNTIL_DECIDED or UNTIL_CLOSED
-    effect           what a change does, in a sentence; shown before a change, and in the reference
+    effect           what a change does, in sentences; shown before a change, and in the reference. A sentence with a
+                     count in braces, such as {people}, is shown only where the count is known
     usual            the default, where it depends on the task type or on terms before
+    usual_in_words   the default in the reference, in English, where the column does not say it
     check            the value as it is stored; raises Refused(invalid_request)
     fits             whether it means something for a task type
     depends_on       terms whose change makes this one be checked again
@@ -111,6 +114,7 @@ class Term:
     changeable: str = NEVER
     effect: str = ""
     usual: Callable[[Context], Any] | None = None
+    usual_in_words: str = ""
     check: Callable[[Any, Context], Any] | None = None
     fits: Callable[[TaskType], bool] = lambda task: True
     depends_on: tuple[str, ...] = ()
@@ -216,6 +220,13 @@ class Term:
         if isinstance(self.choices, Mapping) and value in self.choices:
             return gettext(self.choices[value])
         return str(value)
+
+    def effect_in_words(self, counts: Mapping[str, Any] | None = None) -> str:
+        """What a change does, in the reader's language; without `counts`, without the sentences that count."""
+        text = gettext(self.effect)
+        if counts is not None:
+            return text.format(**counts)
+        return " ".join(sentence for sentence in re.split(r"(?<=\.) ", text) if "{" not in sentence)
 
     def in_file(self, value: Any) -> Any:
         """A value as a study file has it."""

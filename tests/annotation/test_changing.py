@@ -148,7 +148,8 @@ def test_when_a_batch_decides_is_changed_before_the_first_decision_and_not_after
 
     said = changing.effects(batch, {"decide_at_close": True})
     changing.change(batch=batch, wanted={"decide_at_close": True}, by=world.mara, now=NOON)
-    assert said[-1].startswith("Items are decided when the batch closes")
+    assert said[-2].startswith("Items are decided when the batch closes")
+    assert said[-1] == "People can change their responses until the batch closes."
     assert adjudicating.resolve_due(now=LATER) == 0
 
     batch.refresh_from_db()

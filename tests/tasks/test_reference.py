@@ -1,4 +1,4 @@
-"""The reference lists the task types of this repository as they are; `./run manage reference` writes its tables."""
+"""The reference lists task types and batch options as they are; `./run manage reference` writes its tables."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from annotation import reference
+from annotation.terms import TERMS
 from tasks.contract import TaskType, task_types
 from tests.plugin import ROOT
 from tests.tasks.test_contract import every_kind
@@ -41,7 +42,31 @@ def test_a_changed_task_type_changes_the_pages(monkeypatch: pytest.MonkeyPatch, 
         (tmp_path / page).write_text((FOLDER / page).read_text("utf-8"), "utf-8")
     assert reference.write(tmp_path) == []
     monkeypatch.setattr(reference, "task_types", dict)
-    assert [path.name for path in reference.write(tmp_path)] == PAGES
+    assert [path.name for path in reference.write(tmp_path)] == [
+        page for page in PAGES if page != "batch-options.md"
+    ]
+
+
+def test_a_changed_option_changes_its_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for page in PAGES:
+        (tmp_path / page).write_text((FOLDER / page).read_text("utf-8"), "utf-8")
+    monkeypatch.setattr(TERMS["must_practise"], "help", "Annotators practise.")
+    monkeypatch.setattr(TERMS["caps"], "changeable", "never")
+
+    assert [path.name for path in reference.write(tmp_path)] == ["batch-options.md"]
+
+    text = (tmp_path / "batch-options.md").read_text("utf-8")
+    assert "| Practice first | Annotators practise. | until the batch closes |" in text
+    assert re.search(r"\| Limits per person \| [^|]* \| never \|", text)
+
+
+def test_the_page_of_options_has_every_term_twice() -> None:
+    """Among the names and values, and among the changes. Counts of one batch are in no effect."""
+    text = (FOLDER / "batch-options.md").read_text("utf-8")
+    for term in TERMS.values():
+        assert text.count(f"\n| {term.label} | ") == 2, term.name
+        assert f"| `{term.name}` | `{'.'.join(term.path)}`" in text
+    assert "{" not in text.partition("<!-- generated: changes -->")[2]
 
 
 def test_a_page_without_its_marker_is_refused() -> None:

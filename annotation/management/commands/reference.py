@@ -10,8 +10,8 @@ from annotation import reference
 
 class Command(BaseCommand):
     help = (
-        "Write the tables of docs/reference/ that list task types: their fields, shortcuts, examples and decision rules. "
-        "Run it after you add or change a task type below tasks/."
+        "Write the tables of docs/reference/ that list task types and batch options. "
+        "Run it after you add or change a task type below tasks/ or an option in annotation/terms/."
     )
     requires_system_checks = []
 
