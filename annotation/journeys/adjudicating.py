@@ -45,7 +45,7 @@ from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.work import left_over, lineage, places, queue, revisions
 from tableqa.canonical import canonical
-from tableqa.language import joined, message
+from tableqa.language import joined, message, shown
 from tasks import resolving
 from tasks.contract import Accepted, OneMore, Resolution, TaskType
 from tasks.contract import Item as PlainItem
@@ -404,7 +404,7 @@ def decide(
             refuse(
                 "invalid_request",
                 "These responses cannot be accepted together: {reason}",
-                reason=resolution.reason,
+                reason=shown(resolution.reason),
             )
         return _write(item, resolution, annotations, by=by, note=note, based_on=rests_on, now=now)
 

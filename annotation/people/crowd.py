@@ -129,9 +129,10 @@ def _require_return_url(address: str) -> None:
         return
     parts = urlsplit(address)
     if parts.scheme != "https" or not parts.hostname or "{code}" not in address:
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext("The return URL must begin with https:// and contain {code} where the code belongs."),
+            "The return URL must begin with https:// and contain {placeholder} where the code belongs.",
+            placeholder="{code}",
         )
 
 
@@ -236,10 +237,10 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
 def _require_member(entry: CrowdEntry) -> None:
     """Raises Refused (no_member) for somebody whom a manager removed from the project."""
     if setting_up.has_left(entry.person, entry.link.project_id):
-        raise Refused(
+        refuse(
             "no_member",
-            gettext("The researchers have ended your part in this study. Your submissions are kept. ")
-            + gettext(ASK_THE_RESEARCHERS),
+            "The researchers have ended your part in this study. Your submissions are kept. {advice}",
+            advice=gettext(ASK_THE_RESEARCHERS),
         )
 
 
@@ -304,9 +305,10 @@ def use_way_back(*, token: str, now: datetime) -> Person:
             session_epoch=F("session_epoch") + 1, let_back_in_at=now
         )
         if not won:
-            raise Refused(
+            refuse(
                 "invitation_expired",
-                gettext("This link has already been used. ") + gettext(ASK_THE_RESEARCHERS),
+                "This link has already been used. {advice}",
+                advice=gettext(ASK_THE_RESEARCHERS),
             )
         _record(entry.link, "crowdentry", entry.pk, "let back in", "entered", entry.person, now)
     return Person.objects.get(pk=entry.person_id)

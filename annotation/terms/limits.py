@@ -17,7 +17,7 @@ from typing import Any, Final
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
-from annotation.refusals import Refused, refuse
+from annotation.refusals import refuse
 
 MOST: Final[dict[str, float]] = {"items": 10_000_000, "items_per_day": 100_000, "hours_per_day": 24}
 """The limits there are, each with the most that it can be; hours may have a fraction."""
@@ -62,8 +62,10 @@ def shape_of_caps(names: tuple[str, ...]) -> dict[str, Any]:
 def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[str, Any]:
     """The limits as they are kept, in one order; a limit that is None is none. Raises Refused(invalid_request)."""
     if not isinstance(given, Mapping):
-        raise Refused(
-            "invalid_request", gettext('Limits must be an object, for example {"items_per_day": 60}.')
+        refuse(
+            "invalid_request",
+            "Limits must be an object, for example {example}.",
+            example='{"items_per_day": 60}',
         )
     if unknown := sorted(set(given) - set(known)):
         refuse(
@@ -94,9 +96,10 @@ def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[
 def pay(given: Mapping[str, Any]) -> dict[str, Any]:
     """The rate as it is kept, {} where nothing is paid here. Raises Refused(invalid_request)."""
     if not isinstance(given, Mapping):
-        raise Refused(
+        refuse(
             "invalid_request",
-            gettext('Pay must be an object, for example {"currency": "EUR", "per_hour": 14.5}.'),
+            "Pay must be an object, for example {example}.",
+            example='{"currency": "EUR", "per_hour": 14.5}',
         )
     said = {name: value for name, value in given.items() if value not in (None, "")}
     if not said:

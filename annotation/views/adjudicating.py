@@ -27,6 +27,7 @@ from annotation.views.annotating import EDITS
 from annotation.views.contrasting import contrasted, said
 from annotation.views.pages import PageRequest, cut_wide, kind_title, page, refusals_on
 from annotation.views.tables import chosen_cells, compared, drawn, in_words, pointed_at, sheet
+from annotation.words import shown
 from tableqa.json_text import read_json
 from tableqa.operations import Operation, OperationError, from_list, normalise
 from tasks import resolving
@@ -328,7 +329,9 @@ def _was_decided(item: Item) -> str:
             "A response was sent back to its author. The item does not need adjudication at the moment."
         )
     elif decision.kind == Decision.Kind.EXCLUDED:
-        became = gettext("This item was excluded in the meantime: {reason}").format(reason=decision.reason)
+        became = gettext("This item was excluded in the meantime: {reason}").format(
+            reason=shown(decision.reason)
+        )
     else:
         task, plain = item.batch.task(), item.plain()
         outcomes = [

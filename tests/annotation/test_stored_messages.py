@@ -27,7 +27,7 @@ from annotation.models import (
     Proposal,
 )
 from annotation.releases.wordings import is_wording, note_of
-from tableqa import agreement
+from tableqa import agreement, language
 from tableqa.language import Message, joined
 from tests.annotation.cast import NOON, World
 
@@ -373,3 +373,10 @@ def test_every_declared_message_is_in_a_module_that_is_loaded_for_stored_codes()
 
     assert declaring - tasks == set(words.MESSAGES)
     assert len(tasks) == 3
+
+
+@pytest.mark.parametrize(("code", "template"), sorted(_sentences.TEMPLATES.items()))
+def test_a_reworded_message_keeps_its_placeholders(code: str, template: str) -> None:
+    words.load_messages()
+
+    assert set(re.findall(r"\{\w+\}", language.template_of(code))) == set(re.findall(r"\{\w+\}", template))
