@@ -5,13 +5,14 @@
 * Without Chromium or without the datasets, tests that need them are skipped with the reason; with CI=true they fail.
 * `--only-database` keeps the tests that touch the database: the second pass of `./run test`, on PostgreSQL.
 * `--smoke` keeps those browser tests that are marked `smoke`: the first pass of `./run test`, on SQLite.
-* `--quick` leaves out browser tests, the folders of SLOW_FOLDERS and tests that are marked `slow`.
+* `--quick` leaves out browser tests, the folders of SLOW_PATHS and tests that are marked `slow`.
 * `--slow` adds the tests marked `slow`, and lets Hypothesis try all of its examples. A slow test runs without it
   when it is named (`file::test`).
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -49,7 +50,10 @@ DATABASE_FIXTURES = BROWSER_FIXTURES | {
 EXAMPLES, ALL_EXAMPLES = 25, 100
 """Examples of a property that Hypothesis tries, and how many with --slow."""
 
-SLOW_FOLDERS = ("tests/browser", "tests/faults", "tests/operations", "tests/predictor/models")
+SLOW_PATHS = (
+    *("tests/browser", "tests/faults", "tests/operations", "tests/predictor/models"),
+    *("tests/test_demo.py", "tests/test_documented_commands.py"),
+)
 """What --quick does not even collect: real browsers, servers, faults and torch."""
 NO_DATABASE = ("tests/tableqa",)
 """Where no test touches the database: not collected for --only-database."""
@@ -78,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    left_out = [*(SLOW_FOLDERS if config.getoption("--quick") else ())]
+    left_out = [*(SLOW_PATHS if config.getoption("--quick") else ())]
     left_out += NO_DATABASE if config.getoption("--only-database") else ()
     return True if any(collection_path == ROOT / folder for folder in left_out) else None
 
@@ -110,13 +114,20 @@ def is_selected(item: pytest.Item, config: pytest.Config) -> bool:
         return False
     if is_browser and config.getoption("--smoke") and not item.get_closest_marker("smoke"):
         return False
-    return touches_database(item) or not config.getoption("--only-database")
+    if not config.getoption("--only-database"):
+        return True
+    is_once = item.get_closest_marker("one_database") is not None and not is_browser and not named
+    return touches_database(item) and not is_once
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Last of all, after pytest-django has put its own order in."""
     session.items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    # Eight thousand tests are no garbage: going through them again and again takes a tenth of the CPU time.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -168,20 +179,14 @@ def django_db_setup(
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _flush_may_delete() -> Iterator[None]:
-    """The database of a test that commits is emptied at its end, and immutable rows are no exception there."""
+def _flush_is_quick() -> Iterator[None]:
+    """The database of a test that commits is emptied at its end: immutable rows, too, but not what the migrations wrote."""
     from django.core.management.commands import flush
 
-    from annotation import immutable
-
-    handle = flush.Command.handle
-
-    def empty(self: flush.Command, **options: Any) -> None:
-        with immutable.writable():
-            handle(self, **options)
+    from tests import template_database
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(flush.Command, "handle", empty)
+        patched.setattr(flush.Command, "handle", lambda self, **options: template_database.empty())
         yield
 
 

@@ -8,6 +8,7 @@ import secrets
 import zoneinfo
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
@@ -36,6 +37,12 @@ NO_ANNOTATOR = gettext_noop("no longer an annotator")
 TOKEN_MARK = "askew_"
 
 
+@cache
+def time_zones() -> frozenset[str]:
+    """The names of all time zones, from the files of this machine: reading them takes milliseconds."""
+    return frozenset(zoneinfo.available_timezones())
+
+
 def create_project(
     *, slug: str, name: str, manager: Person, now: datetime, time_zone: str = "UTC"
 ) -> Project:
@@ -48,7 +55,7 @@ def create_project(
             "{slug!r} is not valid.",
             slug=slug,
         )
-    if time_zone not in zoneinfo.available_timezones():
+    if time_zone not in time_zones():
         refuse(
             "invalid_request",
             "There is no time zone {time_zone!r}. Enter one such as Europe/Paris.",
@@ -80,7 +87,7 @@ def rename_project(*, project: Project, name: str, time_zone: str, by: Person, n
     require_storable(name)
     if not name.strip() or len(name.strip()) > 120:
         refuse("invalid_request", "Enter a project name of at most 120 characters.")
-    if time_zone not in zoneinfo.available_timezones():
+    if time_zone not in time_zones():
         refuse(
             "invalid_request",
             "There is no time zone {time_zone!r}. Enter one such as Europe/Paris.",

@@ -24,6 +24,8 @@ from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import PAGES, make_things
 
+pytestmark = pytest.mark.one_database
+
 GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9,en;q=0.5"}
 OPAQUE = re.compile(r"<(script|style|code|pre|textarea|kbd)\b.*?</\1>", re.DOTALL)
 NOT_PAGES = {"healthz", "readyz", "words", "my_data", "data_of"}

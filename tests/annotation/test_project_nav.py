@@ -12,6 +12,8 @@ from annotation.templatetags.project_nav import OF_A_BATCH, SECTIONS
 from tests.annotation.cast import World
 from tests.annotation.role_table import MEMBERS, PAGES, Things, make_things
 
+pytestmark = pytest.mark.one_database
+
 LINKS = [link for _, links in SECTIONS for link in links]
 LINKS += [link for link in OF_A_BATCH if link.name != "try_batch"]  # the page at work has the way back alone
 

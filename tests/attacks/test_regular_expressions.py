@@ -223,6 +223,8 @@ def growth(found: Found, before: str, body: str) -> float:
         if long < NOTHING:
             return 0.0
         ratios.append(long / max(seconds(found, before, body, SHORT), 1e-6))
+        if ratios[-1] > 4 * MOST:
+            break  # that is no accident of a busy machine
     return min(ratios)
 
 
