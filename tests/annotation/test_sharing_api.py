@@ -47,7 +47,10 @@ def test_a_program_pauses_resumes_and_closes(world: World, ask: Any) -> None:
 def test_a_change_says_what_it_does_and_waits_for_the_second_request(world: World, ask: Any) -> None:
     batch = world.batch(overlap=1)
     said = ask(f"{batch.public_id}/change", {"terms": {"overlap": 2}}).json()
-    assert said["effects"][1] == "4 items are undecided: 1 more slot for each."
+    assert said["effects"][1:] == [
+        "Undecided items get more slots, or lose free ones. Responses are kept.",
+        "4 items are undecided: 1 more slot for each.",
+    ]
     assert said["changed"] == []
     assert Batch.objects.get(pk=batch.pk).overlap == 1
     done = ask(f"{batch.public_id}/change", {"terms": {"overlap": 2}, "confirmed": True}).json()
