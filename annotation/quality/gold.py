@@ -38,6 +38,7 @@ from annotation.models import (
 )
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused, refuse, require_storable
+from annotation.terms import check_change
 from annotation.work import lineage
 from tableqa.json_text import read_json
 from tableqa.proportions import Proportion, proportion
@@ -45,7 +46,6 @@ from tasks.contract import Invalid, TaskType
 from tasks.contract import Item as PlainItem
 
 LONGEST_WHY = 2000
-MOST_PERCENT = 50
 MOST_ROWS = 1_000
 """Rows of a file of gold."""
 
@@ -117,14 +117,9 @@ def set_rate(*, batch: Batch, percent: int, feedback: bool, by: Person, now: dat
             "invalid_request",
             "Gold is mixed into work batches only. In this batch every item can have a gold answer.",
         )
-    if not 0 <= percent <= MOST_PERCENT:
-        refuse(
-            "invalid_request",
-            "Gold must be 0 to {most_percent} percent of each person's items.",
-            most_percent=MOST_PERCENT,
-        )
+    changes = check_change(batch, {"gold_percent": percent, "gold_feedback": feedback})
     with transaction.atomic():
-        Batch.objects.filter(pk=batch.pk).update(gold_percent=percent, gold_feedback=feedback)
+        Batch.objects.filter(pk=batch.pk).update(**changes)
         events.record(
             project_id=batch.project_id,
             actor=by,
@@ -134,7 +129,8 @@ def set_rate(*, batch: Batch, percent: int, feedback: bool, by: Person, now: dat
             after=f"gold {percent} %",
             now=now,
         )
-    batch.gold_percent, batch.gold_feedback = percent, feedback
+    for name, value in changes.items():
+        setattr(batch, name, value)
 
 
 def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:

@@ -24,6 +24,7 @@ from annotation.models import (
 )
 from annotation.quality import gold
 from annotation.refusals import refuse
+from annotation.terms import check_change
 from annotation.work import gates, lineage, practising
 from tableqa.proportions import Proportion
 
@@ -135,29 +136,17 @@ def set_entry(
     batch: Batch,
     by: Person,
     now: datetime,
-    must_practise: bool | None = None,
-    requires: Batch | None = None,
-    pass_percent: int | None = None,
+    **wanted: Any,
 ) -> None:
-    """What comes before the first item from now on: practice and a qualification, or how much must be right in one.
+    """What comes before the first item from now on: terms of entry, such as practice, a qualification or its pass mark.
 
     Items on people's desks are theirs to finish; results that were reached stay. Items of the qualification leave the
     batch (`lineage.leave_out`). Raises Refused(invalid_request).
     """
-    if batch.purpose == Batch.Purpose.QUALIFICATION:
-        if pass_percent is None or not 1 <= pass_percent <= 100:
-            refuse("invalid_request", "The pass mark must be 1 to 100 percent.")
-        changes: dict[str, Any] = {"pass_percent": pass_percent}
-    else:
-        if requires is not None and (
-            requires.project_id != batch.project_id or requires.purpose != Batch.Purpose.QUALIFICATION
-        ):
-            refuse(
-                "invalid_request", "{name} is not a qualification batch of this project.", name=requires.name
-            )
-        if must_practise and not practising.exercises(batch.task(), batch.variant):
-            refuse("invalid_request", "{title} has no practice set.", title=batch.task().title)
-        changes = {"must_practise": bool(must_practise), "requires": requires}
+    changes = check_change(batch, wanted)
+    requires: Batch | None = changes.get("requires")
+    if changes.get("must_practise") and not practising.exercises(batch.task(), batch.variant):
+        refuse("invalid_request", "{title} has no practice set.", title=batch.task().title)
     with transaction.atomic():
         if requires is not None and requires.pk != batch.requires_id:
             lineage.leave_out(batch=batch, required=requires)

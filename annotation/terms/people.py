@@ -74,7 +74,7 @@ def _cap_fields(task: TaskType) -> dict[str, forms.Field]:
 
 
 def _caps_in_words(caps: Mapping[str, Any]) -> str:
-    return ", ".join(f"{value} {gettext(limits.WORDS[name])}" for name, value in caps.items())
+    return ", ".join(f"{value} {gettext(limits.WORDS[name])}" for name, value in caps.items()) or "–"
 
 
 class PeopleTerms(models.Model):
