@@ -15,12 +15,13 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-import httpx
+from typing import TYPE_CHECKING, Any, Literal
 
 from predictor import observing
 from predictor.replies import final_reply
+
+if TYPE_CHECKING:
+    import httpx
 
 TRIES = 4
 CONNECT = 10.0
@@ -124,6 +125,8 @@ class ChatModel:
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)},
             }
+        import httpx  # slow to load, and few commands ask a model
+
         completions: list[Completion] = []
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         limit = httpx.Timeout(self.timeout, connect=min(CONNECT, self.timeout))
@@ -148,6 +151,8 @@ class ChatModel:
             observing.tell(self.model, outcome, time.monotonic() - began)
 
     def _post(self, client: httpx.Client, body: dict[str, Any]) -> list[Completion]:
+        import httpx
+
         address = f"{self.url.rstrip('/')}/chat/completions"
         for attempt in range(1, TRIES + 1):
             last = attempt == TRIES
@@ -179,6 +184,8 @@ class ChatModel:
 
     def _in_time(self, client: httpx.Client, address: str, body: dict[str, Any]) -> _Answer:
         """One answer, no longer than one may be and in no more than the agreed time, however it trickles."""
+        import httpx
+
         until = time.monotonic() + self.timeout
         with client.stream("POST", address, json=body) as response:
             data = bytearray()
