@@ -23,9 +23,6 @@ from typing import Any
 from django.db import connection, models
 from django.db.models import Value
 
-from annotation.fields import MessagesField
-from tableqa.language import pack_all
-
 ROWS = 2_000
 """Rows that are in memory as text at once."""
 AT_ONCE = 200
@@ -151,9 +148,8 @@ def _copy_text(field: Any) -> Texts:
     """How a column of the field's values is written for COPY."""
     field = getattr(field, "target_field", field)
     if isinstance(field, models.JSONField):
-        dump = _dump(field)
         return lambda column: _escaped(
-            [value if value is None or isinstance(value, Json) else dump(value) for value in column]
+            [value if value is None or isinstance(value, Json) else json.dumps(value) for value in column]
         )
     if isinstance(field, _PLAIN):
         return _escaped
@@ -162,13 +158,6 @@ def _copy_text(field: Any) -> Texts:
     if isinstance(field, models.DateTimeField):
         return lambda column: _each(_moment, column)
     return lambda column: _each(str, column)
-
-
-def _dump(field: models.JSONField[Any, Any]) -> Callable[[Any], str]:
-    """How a value of the field is written as JSON."""
-    if isinstance(field, MessagesField):
-        return lambda value: json.dumps(pack_all(value))
-    return json.dumps
 
 
 def _each(text: Callable[[Any], str], column: Sequence[Any]) -> Iterable[str]:
@@ -222,8 +211,7 @@ def _executed(model: type[models.Model], fields: Sequence[Any], pages: Iterator[
 def _adapted(field: Any) -> Callable[[Any], Any]:
     field = getattr(field, "target_field", field)
     if isinstance(field, models.JSONField):
-        dump = _dump(field)
-        return lambda value: str(value) if isinstance(value, Json) else dump(value)
+        return lambda value: str(value) if isinstance(value, Json) else json.dumps(value)
     if isinstance(field, models.DateTimeField):
         return connection.ops.adapt_datetimefield_value
     return lambda value: value

@@ -13,12 +13,7 @@ from django.db import models
 
 from tableqa.language import pack, pack_all, unpack, unpack_object
 
-
-class MessageDecoder(json.JSONDecoder):
-    """A decoder of JSON that has messages in it."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(object_hook=unpack_object, **options)
+_decoder = json.JSONDecoder(object_hook=unpack_object)
 
 
 class MessageField(models.TextField):
@@ -38,13 +33,16 @@ class MessageField(models.TextField):
 class MessagesField(models.JSONField):
     """A column of JSON that has messages in it, as values or as keys of objects."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{**options, "decoder": MessageDecoder})
-
     def deconstruct(self) -> Any:
         name, _, args, kwargs = super().deconstruct()
-        kwargs.pop("decoder")
         return name, "django.db.models.JSONField", args, kwargs
 
     def get_prep_value(self, value: Any) -> Any:
         return super().get_prep_value(value if hasattr(value, "resolve_expression") else pack_all(value))
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        if (
+            not isinstance(value, str) or "code" not in value
+        ):  # without a message in it: the annotators' loop reads many
+            return super().from_db_value(value, expression, connection)
+        return _decoder.decode(value)

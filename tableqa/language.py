@@ -21,6 +21,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from string import Formatter
+from threading import RLock
 from typing import Any, Self
 
 _one: Callable[[str], str] | None = None
@@ -63,6 +64,7 @@ def gettext_noop(message: str) -> str:
 
 # -- stored messages --------------------------------------------------------------------------------
 
+_loading = RLock()
 _templates: dict[str, str] = {}
 """The English template of every declared code."""
 TEXT, NUMBER, WORD, JOINED = "text", "number", "word", "joined"
@@ -195,9 +197,15 @@ def pack_all(data: Any) -> Any:
     """JSON data with its messages, also those that are keys of objects, as JSON."""
     if isinstance(data, Message):
         return data.to_json()
+    if isinstance(data, str | int):
+        return data
     if isinstance(data, Mapping):
-        return {pack(key) if isinstance(key, str) else key: pack_all(value) for key, value in data.items()}
+        return {_packed_key(key): pack_all(value) for key, value in data.items()}
     return [pack_all(value) for value in data] if isinstance(data, list | tuple) else data
+
+
+def _packed_key(key: Any) -> Any:
+    return pack(key) if isinstance(key, str) else key
 
 
 def unpack_object(data: dict[str, Any]) -> Any:
@@ -214,12 +222,20 @@ def _english(code: str, values: Mapping[str, Any]) -> str:
         return str(values["by"]).join(values["parts"])
     if code in OWN:
         return str(values["text"])
-    if code not in _templates and _load is not None:
-        _load()
+    if code not in _templates:
+        _load_all()
     template = _templates.get(code)
     if template is None:
         return " ".join([code, *map(str, values.values())])
     return template.format(**values) if values else template
+
+
+def _load_all() -> None:
+    global _load
+    with _loading:  # another thread waits until every code is known
+        load, _load = _load, None
+        if load is not None:
+            load()
 
 
 @cache
