@@ -56,6 +56,7 @@ call_command("makemigrations", "annotation", name="break_after", verbosity=0)
 connection.creation.create_test_db(verbosity=0)
 
 from drf_spectacular.generators import SchemaGenerator
+from annotation import reference
 from annotation.models import Batch, Event
 from annotation.people import stories
 from annotation.studying import applying, standing, writing
@@ -101,6 +102,8 @@ surfaces["plan"] = [str(change) for change in applying.planned(wanted, world.pro
 applying.apply(wanted, project=world.project, by=world.mara, now=NOON)
 batch.refresh_from_db()
 surfaces["applied"] = batch.break_after
+reference.write(Path("docs/reference"))
+surfaces["docs"] = Path("docs/reference/batch-options.md").read_text()
 connection.creation.destroy_test_db("unused", verbosity=0)
 print(json.dumps(surfaces))
 """
@@ -151,6 +154,10 @@ def surfaces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         ("API schema", '"break_after": {"type": "integer", "minimum": 0, "maximum": 60'),
         ("log", "Break after items: 5 → 7"),
         ("export", "break_after: 7"),
+        (
+            "docs",
+            "| Break after items | `break_after` | `break_after` | 0 to 60 | `0` | all |",
+        ),
         ("plan", "change batch Breaks: break_after: 7 becomes 9."),
     ],
 )
