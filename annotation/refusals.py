@@ -60,9 +60,11 @@ class Refused(Exception):
 def refuse(code: str, text: str, /, *, more: Mapping[str, Any] | None = None, **values: object) -> NoReturn:
     """Raise `Refused` with `text` in the reader's language and `values` in its placeholders.
 
-    text: a literal, which `./run manage messages` collects. more: additions to the problem document.
+    text: a literal, which `./run manage messages` collects; or, without values, a sentence that is translated already.
+    more: additions to the problem document.
     """
-    raise Refused(code, gettext(text).format(**values), **(more or {})) from None
+    detail = gettext(text)
+    raise Refused(code, detail.format(**values) if values else detail, **(more or {})) from None
 
 
 def require_storable(*texts: str) -> None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotation.access import Actor, involved, where
 from annotation.models import Assignment, Batch, Exclusion, Item, Person, Project, Release
-from annotation.refusals import Refused, refuse
+from annotation.refusals import refuse
 from annotation.roles import Permission
 
 
@@ -120,7 +120,7 @@ def require_nothing_to_judge(person: Person, release: Release) -> None:
         assignments__annotations__event_id__lte=release.watermark,
     )
     if number := adjudicable(person, waiting).values("pk").distinct().count():
-        raise Refused(
+        refuse(
             "still_involved",
             ngettext(
                 "{number} item of this release needs adjudication, possibly by you. The files name the "

@@ -16,7 +16,7 @@ from annotation import access, visibility
 from annotation.api.views import valid
 from annotation.journeys import assigning, changing
 from annotation.models import Batch, Membership, Person
-from annotation.refusals import Refused
+from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.terms import changeable
 from annotation.work import accounting, shares
@@ -136,7 +136,7 @@ class Accounts(APIView):
         actor = access.actor(request)
         batch = access.batch(actor, public_id, Permission.SET_UP)
         if not visibility.sees_counts(actor.person, batch):
-            raise Refused("still_involved", visibility.why_no_counts())
+            refuse("still_involved", visibility.why_no_counts())
         lines = accounting.lines(batch.project, [batch])
         return Response(
             {"accounts": [{"annotator": line.pseudonym, **asdict(line.account)} for line in lines]}
@@ -169,5 +169,5 @@ def _people(batch: Batch, pseudonyms: list[str]) -> list[Person]:
     here = Membership.objects.filter(project=batch.project, pseudonym__in=pseudonyms)
     known = {membership.pseudonym: membership.person for membership in here.select_related("person")}
     if unknown := [one for one in pseudonyms if one not in known]:
-        raise Refused("invalid_request", f"{unknown[0]} is not in this project.")
+        refuse("invalid_request", f"{unknown[0]} is not in this project.")
     return [known[one] for one in pseudonyms]

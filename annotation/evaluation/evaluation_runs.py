@@ -26,7 +26,7 @@ from annotation import jobs
 from annotation.evaluation import evaluating
 from annotation.evaluation.evaluation_report import MOST_MODELS, ByRule, Numbers, Report, make_report, numbers
 from annotation.models import Job, Person, Release, Upload
-from annotation.refusals import Refused, refuse, require_storable
+from annotation.refusals import refuse, require_storable
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
 from tableqa.canonical import canonical
@@ -110,7 +110,7 @@ def _require_predictions(file: UploadedFile, release: Release) -> None:
         if not read_lines(cast("IO[bytes]", file), name, _sources(release)):
             refuse("invalid_request", "{name} contains no predictions.", name=name)
     except EvaluationError as error:
-        raise Refused("invalid_request", f"{error}.".replace("..", ".")) from None
+        refuse("invalid_request", f"{error}.".replace("..", "."))
 
 
 def _sources(release: Release) -> dict[str, str]:
@@ -123,11 +123,9 @@ def _run_job(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     try:
         return _perform(job, release, progress)
     except (EvaluationError, Difference) as error:
-        raise Refused("invalid_request", str(error)) from None
+        refuse("invalid_request", str(error))
     except LookupError as error:
-        raise Refused(
-            "invalid_request", str(error.args[0]) if error.args else gettext("Not found.")
-        ) from None
+        refuse("invalid_request", str(error.args[0]) if error.args else gettext("Not found."))
 
 
 def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, Any]:
@@ -273,7 +271,7 @@ def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
     judged: dict[Match, list[Judged]] = {}
     try:
         if _sha256(path) != sha256:
-            raise Refused("invalid_request", gone)
+            refuse("invalid_request", gone)
         with path.open(encoding="utf-8") as lines:
             head = json.loads(next(lines))
             for line in lines:
@@ -283,7 +281,7 @@ def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
                 for rule, (before, after) in scores.items():
                     judged.setdefault(rule, []).append(Judged(instance, before, after))
     except OSError:
-        raise Refused("invalid_request", gone) from None
+        refuse("invalid_request", gone)
     # Runs of earlier versions have the sources with long answers among what was judged.
     sentences = {*head.get("long_form", ()), *long_form(one.instance for one in judged[SIDE_BY_SIDE[0]])}
     return {

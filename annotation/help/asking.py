@@ -17,7 +17,7 @@ from django.utils import timezone
 import tableqa
 from annotation import jobs
 from annotation.models import Example, Job, ModelAnswer, Person, Project, Source
-from annotation.refusals import Refused, refuse
+from annotation.refusals import refuse
 from predictor import prompts
 from predictor.chat import ChatError, ChatModel
 from predictor.client import PATIENT, Unanswered, connect
@@ -71,11 +71,11 @@ def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> 
         try:
             return Asked(ask, entry, connect(entry).identity(within=PATIENT), None)
         except Unanswered as unanswered:
-            raise Refused("predictor_failed", str(unanswered)) from None
+            refuse("predictor_failed", str(unanswered))
     try:
         chat = chat_model(settings.PREDICTORS, predictor)
     except LookupError as error:
-        raise Refused("invalid_request", str(error)) from None
+        refuse("invalid_request", str(error))
     return Asked(ask, entry or {}, f"{predictor}:{chat.model}", chat)
 
 

@@ -41,7 +41,7 @@ from annotation.models import (
     StoredTable,
     Trial,
 )
-from annotation.refusals import Refused, refuse
+from annotation.refusals import refuse
 from annotation.terms.assistance import REPETITIONS
 from annotation.work import lending
 from predictor.chat import ChatError, ChatModel
@@ -277,7 +277,7 @@ class Asked:
         try:
             model = chat_model(settings.PREDICTORS, name)
         except LookupError as error:
-            raise Refused("predictor_failed", str(error)) from None
+            refuse("predictor_failed", str(error))
         self.usage: list[Mapping[str, Any]] = []
         self.model: ChatModel = dataclasses.replace(model, heard=self.usage.append)
         self.maker = f"{name}:{model.model}"[:200]

@@ -41,7 +41,7 @@ from annotation.models import (
     Release,
     SentBack,
 )
-from annotation.refusals import Refused, refuse, require_storable
+from annotation.refusals import refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.work import left_over, lineage, places, queue, revisions
 from tableqa.canonical import canonical
@@ -197,7 +197,7 @@ def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
     try:
         checked = resolving.check(batch.task(), rule, overlap=batch.overlap)
     except resolving.BadRule as bad:
-        raise Refused("invalid_request", str(bad)) from None
+        refuse("invalid_request", str(bad))
     return checked
 
 

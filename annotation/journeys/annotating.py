@@ -445,10 +445,10 @@ def _store(
 def _require_confirmed(unmet: Sequence[Problem], confirmed: Collection[str]) -> None:
     """Raises Refused(unmet_conditions) where a condition is unmet that is not among the confirmed codes."""
     if any(problem.code not in confirmed for problem in unmet):
-        raise Refused(
+        refuse(
             "unmet_conditions",
             " ".join(problem.message for problem in unmet),
-            unmet=[problem.to_dict() for problem in unmet],
+            more={"unmet": [problem.to_dict() for problem in unmet]},
         )
 
 
@@ -560,7 +560,7 @@ def _already(assignment: Assignment, stored: Mapping[str, Any]) -> Annotation:
         if assignment.state == State.SKIPPED:
             refuse("place_taken", "You skipped this item.")
         returned = assignment.state == State.RETURNED
-        raise Refused("place_taken", queue.why_gone(assignment.reason if returned else queue.EXPIRED))
+        refuse("place_taken", queue.why_gone(assignment.reason if returned else queue.EXPIRED))
     if assignment.annotation.response != stored:
         refuse(
             "already_submitted",

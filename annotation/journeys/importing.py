@@ -139,7 +139,7 @@ def import_examples(
             discard(source)
             raise
     except ReaderError as error:
-        raise Refused("import_failed", str(error)) from None
+        refuse("import_failed", str(error))
     finally:
         rows.close()
 
@@ -226,7 +226,7 @@ def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
     try:
         return read.with_fields(fields)
     except ValueError as error:
-        raise Refused("import_failed", f"{error}.") from None
+        refuse("import_failed", f"{error}.")
 
 
 def check_fields(reader: str, fields: Mapping[str, str]) -> None:
@@ -364,7 +364,7 @@ def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progres
             refuse("import_failed", "An uploaded file of this import is missing. Upload the files again.")
         except Refused as refused:
             said = refused.detail.replace(f"{questions}/", "").replace(f"{folder}/", "")
-            raise Refused(refused.code, said) from None
+            refuse(refused.code, said)
 
 
 def _file_name(sent_as: str) -> str:
@@ -436,7 +436,7 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
                             )
                         out.write(block)
     except ReaderError as error:
-        raise Refused("import_failed", str(error)) from None
+        refuse("import_failed", str(error))
     except OSError as error:
         refuse("import_failed", "{name} cannot be unpacked: {strerror}.", name=name, strerror=error.strerror)
     except UNREADABLE as error:

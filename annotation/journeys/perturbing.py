@@ -34,7 +34,7 @@ from annotation.models import (
     Project,
     Source,
 )
-from annotation.refusals import Refused, refuse
+from annotation.refusals import refuse
 from annotation.work import lineage
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts, Instance, count
 from tableqa.selection import KINDS, RULES, Kind, Rules, SelectionError
@@ -382,4 +382,4 @@ def _selected(found: QuerySet[Example], reader: str, kind: str, rules: str) -> l
         taken = selected(examples(), source=reader, kind=cast(Kind, kind), rules=cast(Rules, rules))
         return [keys[example.id] for example in taken]
     except SelectionError as error:
-        raise Refused("invalid_request", f"{error}.") from None
+        refuse("invalid_request", f"{error}.")

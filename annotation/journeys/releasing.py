@@ -52,7 +52,7 @@ from annotation.models import (
 )
 from annotation.money import statements
 from annotation.public_ids import new_public_id
-from annotation.refusals import Refused, refuse, require_storable
+from annotation.refusals import refuse, require_storable
 from annotation.releases import automatic, mixing, provenances, release_files
 from annotation.releases.release_files import FORMATS
 from annotation.work import lineage
@@ -469,7 +469,7 @@ def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> li
     if left:
         named = "; ".join(f"{id}: {broken[id][0]['message']}" for id in left[:10])
         more = f" and {len(left) - 10} more" if len(left) > 10 else ""
-        raise Refused(
+        refuse(
             "contract_broken",
             ngettext(
                 "{number} accepted outcome breaks its contract. Waive it with a reason, "

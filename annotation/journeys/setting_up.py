@@ -21,7 +21,7 @@ from django.utils.translation import gettext_noop
 from annotation import events
 from annotation.models import ApiToken, Assignment, CrowdEntry, Invitation, Membership, Person, Project
 from annotation.money import statements
-from annotation.refusals import Refused, refuse, require_storable
+from annotation.refusals import refuse, require_storable
 from annotation.roles import Permission, Role
 from annotation.terms import limits
 from annotation.work import queue, shares
@@ -348,7 +348,7 @@ def register(*, name: str, email: str, password: str | None, person: Person | No
         if password is not None:
             validate_password(password, Person(name=name, email=email))
     except ValidationError as error:
-        raise Refused("invalid_request", " ".join(error.messages)) from None
+        refuse("invalid_request", " ".join(error.messages))
     try:
         with transaction.atomic():
             if person is None:

@@ -24,7 +24,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation import events
 from annotation.journeys import setting_up
 from annotation.models import Membership, Person
-from annotation.refusals import Refused, refuse
+from annotation.refusals import refuse
 from annotation.tasks_api import task
 
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ def resettable(key: str, token: str) -> Person:
     except (ValueError, OverflowError):
         person = None
     if person is None or not _tokens.check_token(person, token):
-        raise Refused("invitation_expired", gettext(GONE))
+        refuse("invitation_expired", gettext(GONE))
     return person
 
 

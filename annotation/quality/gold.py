@@ -264,7 +264,7 @@ def from_file(*, batch: Batch, name: str, text: str, by: Person | None, now: dat
             else:
                 wrong.append(gettext("Line {line}: {example}").format(line=row.line, example=example))
         if wrong:
-            raise Refused("invalid_request", _named(wrong))
+            refuse("invalid_request", _named(wrong))
     return len(rows)
 
 
@@ -283,7 +283,7 @@ def read(name: str, text: str, task: TaskType) -> list[Row]:
             )
         seen.setdefault(row.example, row.line)
     if wrong:
-        raise Refused("invalid_request", _named(wrong))
+        refuse("invalid_request", _named(wrong))
     if not rows:
         refuse("invalid_request", "The file contains no gold answers.")
     if len(rows) > MOST_ROWS:

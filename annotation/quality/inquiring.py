@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import Assignment, Event, Inquiry, Membership, Person, Project
-from annotation.refusals import Refused, refuse, require_storable
+from annotation.refusals import refuse, require_storable
 
 LONGEST = 2000
 
@@ -109,7 +109,7 @@ def _said(text: str, otherwise: str) -> str:
     text = text.replace("\r\n", "\n").strip()
     require_storable(text)
     if not text:
-        raise Refused("invalid_request", otherwise)
+        refuse("invalid_request", otherwise)
     if len(text) > LONGEST:
         refuse("invalid_request", "Use at most {longest} characters.", longest=LONGEST)
     return text

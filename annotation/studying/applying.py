@@ -30,7 +30,7 @@ from annotation.models import (
     Upload,
 )
 from annotation.quality import consenting, gold, guidance
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.roles import Role
 from annotation.studying import planning, standing, study
 from annotation.studying.planning import Change, Looked, Plan
@@ -81,7 +81,7 @@ def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) 
                 continue
             read = READERS[source.reader]
             if source.fields and not isinstance(read, Mapped):
-                raise Refused(
+                refuse(
                     "import_failed", f"The reader {source.reader!r} has fixed field names. Remove `fields`."
                 )
             read = read.with_fields(source.fields) if isinstance(read, Mapped) and source.fields else read
@@ -170,7 +170,7 @@ def apply(
     looked = None if folder is None else look(said, folder=folder, files=files)
     plan = planned(said, project, now=now, looked=looked)
     if plan.cannot:
-        raise Refused("invalid_request", "\n".join(_stands_in_the_way(one) for one in plan.cannot))
+        refuse("invalid_request", "\n".join(_stands_in_the_way(one) for one in plan.cannot))
     if project is None:
         project = setting_up.create_project(
             slug=said.slug, name=said.name, manager=by, now=now, time_zone=said.time_zone
@@ -392,7 +392,7 @@ class _Doing:
             found = {row.source.name: row for row in rows.filter(external_id=one.example)}
             name, wrong = planning.which(one, list(found), said.sources)
             if wrong:
-                raise Refused("invalid_request", wrong)
+                refuse("invalid_request", wrong)
             if there.get((one.example, name)) == (one.response, one.why):
                 continue  # marking again would record it again
             try:
@@ -406,7 +406,7 @@ class _Doing:
                     now=self.now,
                 )
             except Invalid as invalid:
-                raise Refused("invalid_request", f"{one.example}: {invalid}") from None
+                refuse("invalid_request", f"{one.example}: {invalid}")
 
     def open(self, change: Change) -> None:
         batch = self.named(change.name)
@@ -446,9 +446,7 @@ class _Doing:
         )
         found = by_address or here.filter(person__name=said.name).order_by("pk").first() or by_link.first()
         if found is None:
-            raise Refused(
-                "invalid_request", f"{said.name} is not in the project any more. Apply the file again."
-            )
+            refuse("invalid_request", f"{said.name} is not in the project any more. Apply the file again.")
         return found.person
 
 
@@ -471,11 +469,11 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             said, project=job.project, by=job.made_by, now=timezone.now(), invite=False, progress=progress
         )
     except (StudyError, UnicodeDecodeError) as error:
-        raise Refused("invalid_request", str(error)) from None
+        refuse("invalid_request", str(error))
     finally:
         upload.file.delete(save=False)
     done = [str(change) for change in applied.done]
     if applied.failed is not None:
         before = f" Before that: {' '.join(done)}" if done else ""
-        raise Refused("invalid_request", f"{_stands_in_the_way(applied.failed)} {applied.why}{before}")
+        refuse("invalid_request", f"{_stands_in_the_way(applied.failed)} {applied.why}{before}")
     return {"done": done + [str(change) for change in applied.waits]}

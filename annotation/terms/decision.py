@@ -9,7 +9,7 @@ from django import forms
 from django.db import models
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
-from annotation.refusals import Refused, refuse
+from annotation.refusals import refuse
 from annotation.terms.options import FilterField, OptionsField
 from annotation.terms.term import UNTIL_CLOSED, UNTIL_DECIDED, WORK, Context, Inputs, Term
 from tasks import resolving
@@ -30,7 +30,7 @@ def _check_resolve(value: Any, context: Context) -> dict[str, Any]:
     try:
         return resolving.check(context.task, value, overlap=context.values["overlap"])
     except resolving.BadRule as error:
-        raise Refused("invalid_request", str(error)) from None
+        refuse("invalid_request", str(error))
 
 
 def _rule_fields(task: TaskType) -> dict[str, forms.Field]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 from django.utils.translation import gettext, gettext_noop
 
-from annotation.refusals import Refused, refuse
+from annotation.refusals import refuse
 from annotation.terms.term import Context, Term
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _check_settings(value: Any, context: Context) -> dict[str, Any]:
         jsonschema.validate(settings, dict(task.settings_schema))
     except jsonschema.ValidationError as error:
         where = ".".join(str(part) for part in error.absolute_path) or "settings"
-        raise Refused("invalid_request", f"{where}: {error.message}") from None
+        refuse("invalid_request", f"{where}: {error.message}")
     _require_operations(task, context.values.get("variant", ""), settings)
     return settings
 

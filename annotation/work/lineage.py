@@ -32,7 +32,7 @@ from annotation.models import (
     Provenance,
     StoredTable,
 )
-from annotation.refusals import Refused
+from annotation.refusals import refuse
 from annotation.work import left_over, lending, queue, shares
 from annotation.work.places import chunks
 from annotation.work.queue import NewItem
@@ -178,7 +178,7 @@ def leave_out(*, batch: Batch, required: Batch) -> int:
     begun = Exists(Assignment.objects.filter(item=OuterRef("pk")))
     shown = Exists(Proposal.objects.filter(item=OuterRef("pk")))
     if twice.filter(begun | shown).exists() or not batch.items.exclude(pk__in=twice).exists():
-        raise Refused(
+        refuse(
             "invalid_request",
             ngettext(
                 "{number} item of {name} is also in {qualification} and can no longer be removed. "

@@ -226,7 +226,7 @@ def next_assignment(
     if gate := shut(batch=batch, person=person, now=now, holding=len(holding)):
         if gate.code == "cap_reached":
             _let_go(batch, person, now)
-        raise Refused(gate.code, gate.message, page=gate.address)
+        refuse(gate.code, gate.message, more={"page": gate.address})
     with transaction.atomic():
         found = take_next(batch=batch, person=person, holding=holding, now=now)
     if found is None and take_back_expired(batch=batch, now=now):
@@ -316,7 +316,7 @@ def require_no_gate(
 ) -> None:
     """Raises Refused with what the first gate says that is shut (`annotation.work.gates.shut`), and its page."""
     if gate := shut(batch=batch, person=person, now=now, holding=holding, begun=begun):
-        raise Refused(gate.code, gate.message, page=gate.address)
+        refuse(gate.code, gate.message, more={"page": gate.address})
 
 
 def is_for_everybody(batch: Batch) -> bool:
@@ -407,7 +407,7 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
         gone = assignment.item.is_gold and used_up([assignment])
         moved = assignment.reason in BY_A_MANAGER and not _is_qualification(assignment.batch)
         if place is None or moved or gone:
-            raise Refused("place_taken", why_gone(assignment.reason))
+            refuse("place_taken", why_gone(assignment.reason))
         _take_back_up(assignment, place.pk, now)
 
 

@@ -19,7 +19,7 @@ from django.db.models import Count, QuerySet
 from django.utils.translation import ngettext
 
 from annotation.models import Assignment, Batch, Exclusion, Membership, Person, Place, Project
-from annotation.refusals import Refused, refuse
+from annotation.refusals import refuse
 from annotation.roles import Role
 from annotation.work import queue, strategies
 from annotation.work.places import chunks, keep_for
@@ -91,7 +91,7 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
     """`hand_out` for a batch that opens. Raises Refused where there are too few people, or a share is beyond their limit."""
     people = len(annotators(batch.project))
     if people < batch.overlap:
-        raise Refused(
+        refuse(
             "invalid_request",
             ngettext(
                 "A fixed allocation with {overlap} person per item needs {overlap} annotator; the project has "

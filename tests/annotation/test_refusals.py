@@ -28,6 +28,13 @@ def test_values_may_have_the_names_of_the_parameters_and_additions_are_no_values
     assert refused.value.more == {"page": "/"}
 
 
+def test_a_sentence_without_values_is_taken_as_it_is() -> None:
+    with pytest.raises(Refused) as refused:
+        refuse("invalid_request", 'Write {"a": 1}.')
+
+    assert refused.value.detail == 'Write {"a": 1}.'
+
+
 def test_a_refusal_is_in_the_language_of_the_reader() -> None:
     with translation.override("de"), pytest.raises(Refused) as refused:
         refuse("batch_closed", GONE)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.journeys import perturbing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Source
-from annotation.refusals import Refused
+from annotation.refusals import refuse
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts
 from tableqa.selection import KINDS, RULES
 
@@ -49,7 +49,7 @@ class Command(RefusingCommand):
         for name in options["source"]:
             found = list(Source.objects.ready().filter(project=project, name=name))
             if not found:
-                raise Refused("invalid_request", f"{project.slug} has no source {name!r}.")
+                refuse("invalid_request", f"{project.slug} has no source {name!r}.")
             sources += found
         asked = {key: options[key] for key in ("kinds", "seeds", "select", "rules", "decided")}
         if options["dry_run"]:
