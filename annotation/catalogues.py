@@ -71,6 +71,8 @@ def in_python(source: str) -> Iterator[Key]:
         texts = [one.value if isinstance(one, ast.Constant) else None for one in node.args[:2]]
         if name in ONE and texts and isinstance(texts[0], str):
             yield texts[0], ""
+        elif name == "words_of" and texts and isinstance(texts[0], str):
+            yield from ((" ".join(word.split()), "") for word in texts[0].split(";"))
         elif name in SECOND and len(texts) == 2 and isinstance(texts[1], str):
             yield texts[1], ""
         elif name in COUNTED and len(texts) == 2 and all(isinstance(one, str) for one in texts):

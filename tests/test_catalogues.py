@@ -176,7 +176,8 @@ def unentitied(text: str) -> str:
 
 
 def test_messages_are_found_in_every_sort_of_file() -> None:
-    python = "gettext('One'); ngettext('a {n}', 'many {n}', n); gettext_noop('Two ' 'parts'); other('no')"
+    python = "gettext('One'); ngettext('a {n}', 'many {n}', n); gettext_noop('Two ' 'parts'); other('no')\n"
+    python += "refuse('code', 'No {a}.', a=b); message('a.b', 'So {c}.'); refuse('code', text); words_of('x; y\\n z')"
     template = (
         '{% translate "Here" %}{{ x|default:_("none") }}'
         "{% blocktranslate trimmed count n=x %}{{ n }} row{% plural %}{{ n }} rows{% endblocktranslate %}"
@@ -185,7 +186,15 @@ def test_messages_are_found_in_every_sort_of_file() -> None:
         't("Say"); t`From ${a.b(`x`)} to ${c}`; counted(n, "{0} cell", "{0} cells"); count(x.length, "row")'
     )
 
-    assert set(catalogues.in_python(python)) == {("One", ""), ("a {n}", "many {n}"), ("Two parts", "")}
+    assert set(catalogues.in_python(python)) == {
+        ("One", ""),
+        ("a {n}", "many {n}"),
+        ("Two parts", ""),
+        ("No {a}.", ""),
+        ("So {c}.", ""),
+        ("x", ""),
+        ("y z", ""),
+    }
     assert set(catalogues.in_template(template)) == {("Here", ""), ("none", ""), ("%(n)s row", "%(n)s rows")}
     assert set(catalogues.in_script(script)) == {
         ("Say", ""),

@@ -1,6 +1,6 @@
 """Former wordings of the messages in release files: releases keep their sentences, and verify after a rewording.
 
-Whoever rewords a message of a decision, an agreement figure or an automatic perturbation adds the old template here.
+Whoever rewords a message of an agreement figure or an automatic perturbation adds the old template here.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
-from typing import Any
 
 from tableqa import agreement, cell_sets, edit_agreement
 from tableqa.language import JOINED, Message, joined, template_of
@@ -55,40 +54,23 @@ FORMER: Mapping[str, tuple[str, ...]] = {
     "edit_agreement.no_choice": (
         "No two raters could have differed: nobody edited anything, or there was only one way to do it.",
     ),
-    "resolving.not_all": ("Not everybody says the same ({tally}).",),
-    "resolving.apart": ("The scores for {names} are {gap} or more apart.",),
-    "resolving.not_the_same": ("People do not say the same ({tally}).",),
-    "resolving.overlap": ("What people marked overlaps by {overlap} (mean Jaccard); {least} is asked for.",),
-    "resolving.nothing": ("Nothing was marked by more than half of the people.",),
-    "resolving.nothing_told": ("Nothing was marked by more than half of the people: {tally}.",),
-    "resolving.differ": ("{number} of {of} answers differ from the given one: {names}.",),
-    "resolving.nobody": ("Nobody gives the given answer: {names}.",),
-    "resolving.all_different": ("{number} different responses from {people} people",),
-    "resolving.different": ("{number} different responses, from {first} and {last} of {people} people",),
 }
 """The former templates of a message, by its code."""
 
 
 def is_wording(text: object, expected: object) -> bool:
     """Whether a text of a release is what is expected: an equal value, or a message in a former wording."""
-    return text == expected or (isinstance(expected, Message) and text in set(wordings(expected)))
+    return text == expected or (isinstance(expected, Message) and text in list(wordings(expected)))
 
 
 def wordings(message: Message) -> Iterator[str]:
-    """The message in today's and in every former wording, and so are the messages among its values."""
+    """The message in today's and in every former wording."""
     if message.code == JOINED:
-        parts = product(*map(_wordings, message.values["parts"]))
-        yield from (message.values["by"].join(chosen) for chosen in parts)
+        parts = (wordings(part) if isinstance(part, Message) else [part] for part in message.values["parts"])
+        yield from map(message.values["by"].join, product(*parts))
         return
-    values = product(*map(_wordings, message.values.values()))
-    templates = [template_of(message.code), *FORMER.get(message.code, ())]
-    for chosen in values:
-        named = dict(zip(message.values, chosen, strict=True))
-        yield from (template.format(**named) for template in templates)
-
-
-def _wordings(value: Any) -> list[Any]:
-    return list(wordings(value)) if isinstance(value, Message) else [value]
+    for template in (template_of(message.code), *FORMER.get(message.code, ())):
+        yield template.format(**message.values)
 
 
 def note_of(text: str) -> str:

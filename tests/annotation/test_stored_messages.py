@@ -34,7 +34,7 @@ from tests.annotation.cast import NOON, World
 migration = importlib.import_module("annotation.migrations.0019_messages")
 SAMPLES = {"tally": "extraction 2, neither 1", "names": "2 x sign, 1 x neither", "standing": "4", "each": "4"}
 """Values of placeholders that hold words; the others are numbers."""
-RELEASED = ("agreement", "cell_sets", "edit_agreement", "perturbations", "resolving")
+RELEASED = ("agreement", "cell_sets", "edit_agreement", "perturbations")
 WORDINGS = [
     (code, today, wording) for code, today, *former in _sentences.SENTENCES for wording in (today, *former)
 ]
