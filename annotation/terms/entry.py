@@ -11,7 +11,8 @@ from annotation.refusals import refuse
 from annotation.terms.term import QUALIFICATION, UNTIL_CLOSED, WITH_ENTRY, Context, Term
 
 ASKED_NEXT = gettext_noop(
-    "Applies before each person's next item. Responses stay. People who have already worked here: {people}."
+    "Entry requirements apply before each person's next item. Responses stay. "
+    "People who have already worked here: {people}."
 )
 
 

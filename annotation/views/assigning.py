@@ -179,6 +179,8 @@ def _facts(batch: Batch, task: TaskType) -> list[dict[str, str]]:
             continue
         if name == "overlap" and batch.strategy == "everyone":
             continue  # counted when the batch opens
+        if name == "resolve" and not batch.decides:
+            continue
         link = reverse("batch", args=[value.public_id]) if isinstance(value, Batch) else ""
         facts.append({"label": gettext(term.label), "value": term.in_words(value), "link": link})
     return facts

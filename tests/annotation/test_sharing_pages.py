@@ -16,6 +16,7 @@ from annotation import doctor
 from annotation.journeys import adjudicating, annotating, changing
 from annotation.models import Assignment, Batch, Decision, Item, Place
 from annotation.refusals import Refused
+from annotation.terms import TERMS
 from annotation.work import shares
 from tests.annotation.cast import NOON, World, make_world
 
@@ -271,3 +272,57 @@ def test_the_cost_of_the_pages_does_not_grow_with_people_and_batches(ten: World,
     labels(ten, batch, "cy", "neither", "neither")
     assert ten.take(batch, "cy") is not None
     assert [statements(address) for address in addresses] == few
+
+
+# -- the settings of a batch ------------------------------------------------------------------------
+
+
+def settings_of(client: Client, batch: Batch) -> dict[str, str]:
+    """The settings that the page of a batch lists: label and value."""
+    page = client.get(reverse("batch", args=[batch.public_id])).content.decode()
+    rows = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page.partition('id="frozen"')[2])
+    return {label: re.sub(r"<[^>]+>", "", value).strip() for label, value in rows}
+
+
+def test_the_page_of_a_batch_lists_what_differs_from_the_defaults_and_what_is_always_shown(
+    ten: World, mara: Client
+) -> None:
+    plain = settings_of(mara, ten.batch(overlap=2))
+    assert plain["People per item"] == "2"
+    assert plain["Decision rule"] == "default of the task type"
+    assert plain["Decide when the batch closes"] == "no, one minute after the last response to an item"
+    shown = {term.label for term in TERMS.values() if term.is_always_shown}
+    assert not plain.keys() & ({term.label for term in TERMS.values()} - shown)
+
+    pay = {"currency": "EUR", "per_hour": 14.5}
+    changed = ten.batch(must_practise=True, gold_percent=10, pay=pay, caps={"items": 40}, strategy="split")
+    listed = settings_of(mara, changed)
+    assert listed["Practice first"] == "yes"
+    assert listed["Gold items per person, in percent"] == "10"
+    assert listed["Pay in this batch"] == "14.5 EUR per hour"
+    assert listed["Limits per person"] == "40 items per person"
+    assert listed["Allocation"].startswith("fixed share per person")
+    assert "Give feedback on gold items" not in listed
+
+
+def test_a_batch_that_decides_nothing_lists_no_decision_rule_and_no_number_of_people(
+    ten: World, mara: Client
+) -> None:
+    listed = settings_of(mara, ten.batch(purpose="calibration"))
+    assert listed["Purpose"].startswith("calibration")
+    assert listed["Allocation"] == "every person gets every item"
+    assert not listed.keys() & {"Decision rule", "Decide when the batch closes", "People per item"}
+
+
+def test_the_preview_of_a_change_states_the_effect_of_its_term_once(ten: World, mara: Client) -> None:
+    batch = ten.batch()
+    wanted = {"gold_percent": 10, "gold_feedback": True, "must_practise": True}
+    general = "Entry requirements apply before each person's next item. Responses stay."
+    assert changing.effects(batch, wanted) == [
+        "0 items are decided: no change.",
+        f"{general} People who have already worked here: 0.",
+        TERMS["gold_percent"].effect,
+    ]
+    uncounted = changing.effects(batch, wanted, counted=False)
+    assert uncounted[1:-1] == [general, TERMS["gold_percent"].effect]
+    assert not any(re.search(r"\d", sentence) for sentence in uncounted)
