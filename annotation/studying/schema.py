@@ -259,6 +259,20 @@ _TYPES = {
 }
 
 
+LIMITS: Final = {
+    "const": gettext_noop("Write {wanted}. {shown} is not a supported version of study files."),
+    "minimum": gettext_noop("The minimum is {wanted}, not {shown}."),
+    "exclusiveMinimum": gettext_noop("This must be greater than {wanted}, not {shown}."),
+    "maximum": gettext_noop("The maximum is {wanted}, not {shown}."),
+    "minLength": gettext_noop("This must not be empty."),
+    "minItems": gettext_noop("This must not be empty."),
+    "maxLength": gettext_noop("This is longer than {wanted} characters."),
+    "maxItems": gettext_noop("There are more than {wanted} entries."),
+    "uniqueItems": gettext_noop("An entry appears twice. Remove one."),
+}
+"""What is wrong with a value, by the keyword of JSON Schema that finds it."""
+
+
 def faults(written: Written) -> Iterator[Fault]:
     """Everything that the schema finds wrong, each in a sentence that says how to mend it."""
     from jsonschema import Draft202012Validator  # slow to load
@@ -299,23 +313,9 @@ def sentence(error: Any) -> str:
         return words
     if rule == "enum":
         return unknown(gettext("value"), found, wanted)
-    if rule == "const":
-        words = gettext("Write {wanted}. {shown} is not a supported version of study files.")
-        return words.format(wanted=wanted, shown=shown)
-    if rule == "minimum":
-        return gettext("The minimum is {wanted}, not {shown}.").format(wanted=wanted, shown=shown)
-    if rule == "exclusiveMinimum":
-        return gettext("This must be greater than {wanted}, not {shown}.").format(wanted=wanted, shown=shown)
-    if rule == "maximum":
-        return gettext("The maximum is {wanted}, not {shown}.").format(wanted=_n(wanted), shown=shown)
-    if rule in ("minLength", "minItems"):
-        return gettext("This must not be empty.")
-    if rule == "maxLength":
-        return gettext("This is longer than {wanted} characters.").format(wanted=_n(wanted))
-    if rule == "maxItems":
-        return gettext("There are more than {wanted} entries.").format(wanted=wanted)
-    if rule == "uniqueItems":
-        return gettext("An entry appears twice. Remove one.")
+    if rule in LIMITS:
+        limit = wanted if rule == "const" else _n(wanted)
+        return gettext(LIMITS[rule]).format(wanted=limit, shown=shown)
     if rule == "required":
         names = _and([key for key in wanted if key not in found])
         return gettext("{names} is missing.").format(names=names)

@@ -21,6 +21,7 @@ from annotation.studying import schema, yaml_file
 from annotation.studying.yaml_file import Fault, Path, StudyError, Written
 from annotation.terms import TERMS, Term, limits
 from annotation.terms import Context as TermContext
+from annotation.terms.task import filled
 from annotation.words import shown
 from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.readers import READERS
@@ -45,15 +46,6 @@ NAMES = {
     ),
 }
 """What is said of a part of a section that has no name, and of one whose name another one has."""
-DECIDES_NOTHING = {
-    "qualification": gettext_noop(
-        "“{name}” is a qualification batch and decides no items, so it cannot pass any on."
-    ),
-    "calibration": gettext_noop(
-        "“{name}” is a calibration batch and decides no items, so it cannot pass any on."
-    ),
-}
-"""What is said of a batch that is to feed another one, by its purpose."""
 
 
 @dataclass(frozen=True)
@@ -346,8 +338,9 @@ class _Reading:
 
     def feeding(self, path: Path, name: str, purpose: str) -> None:
         """Only what is decided makes items elsewhere."""
-        if purpose in DECIDES_NOTHING:
-            self.wrong(path, gettext(DECIDES_NOTHING[purpose]).format(name=name))
+        if purpose != "work":
+            words = gettext("{name} is a {purpose} batch and decides no items, so it cannot pass any on.")
+            self.wrong(path, words.format(name=quoted([name]), purpose=gettext(purpose)))
 
     def consent(self, text: str) -> str:
         """The text as it is kept."""
@@ -411,13 +404,10 @@ class _Reading:
         return text
 
     def settings(self, task: TaskType, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
-        properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
-        filled = {name: spec["default"] for name, spec in properties.items() if "default" in spec} | dict(
-            given
-        )
         from jsonschema import Draft202012Validator  # slow to load
 
-        for error in Draft202012Validator(dict(task.settings_schema)).iter_errors(filled):
+        settings = filled(task, given)
+        for error in Draft202012Validator(dict(task.settings_schema)).iter_errors(settings):
             below = (*path, *error.absolute_path)
             if error.validator == "additionalProperties":
                 known = list(error.schema.get("properties", {}))
@@ -426,7 +416,7 @@ class _Reading:
                         self.wrong((*below, key), schema.unknown(gettext("setting"), key, known))
             else:
                 self.wrong(below, schema.sentence(error))
-        return filled
+        return settings
 
     def when(self, path: Path, given: Mapping[str, Any], feeds_from: str) -> None:
         """`feeds_when` names a field of what feeds, and values that it can have."""
