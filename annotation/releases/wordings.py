@@ -1,61 +1,17 @@
-"""Former wordings of the messages in release files: releases keep their sentences, and verify after a rewording.
-
-Whoever rewords a message of an agreement figure or an automatic perturbation adds the old template here.
-"""
+"""Former wordings of the messages in release files: releases keep their sentences, and verify after a rewording."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 
+from annotation.migrations._sentences import SENTENCES
 from tableqa import agreement, cell_sets, edit_agreement
 from tableqa.language import JOINED, Message, joined, template_of
 
-FORMER: Mapping[str, tuple[str, ...]] = {
-    "agreement.one_category": ("Only one category was ever used, so agreement cannot be told from chance.",),
-    "agreement.one_unit": ("One unit has no spread between units, so there is no interval.",),
-    "agreement.generalised": (
-        (
-            "Units have unequal numbers of ratings: the generalised form of Fleiss' kappa (Gwet 2014), in "
-            "which units with a single rating count in the expected agreement only."
-        ),
-    ),
-    "agreement.unequal": (
-        (
-            "Units have unequal numbers of ratings; those with a single one count in the expected agreement "
-            "only (Gwet 2014)."
-        ),
-    ),
-    "perturbations.no_row": ("No row of the table holds the answer.",),
-    "perturbations.no_answer_column": ("No column of the table holds the answer.",),
-    "perturbations.only_one": ("There is one of them only, and no other place.",),
-    "perturbations.there_already": ("They stand there already.",),
-    "perturbations.no_column": ("The table has no column.",),
-    "perturbations.nothing_to_swap": ("There is one of them only, and nothing to swap it with.",),
-    "perturbations.as_it_was": ("The table comes out as it was.",),
-    "perturbations.not_said": ("Nobody has said which cells are relevant.",),
-    "perturbations.no_room": ("{number} of them do not fit into {places} places.",),
-    "cell_sets.within_tables": (
-        "Chance is taken within each table: sets of the observed sizes, drawn at random among its cells.",
-    ),
-    "cell_sets.no_choice": (
-        (
-            "No two raters could have differed: their sets are empty or cover the whole table, so agreement "
-            "cannot be told from chance."
-        ),
-    ),
-    "edit_agreement.within_tables": (
-        (
-            "Chance is taken within each table: edits at random places, values equal as often as in "
-            "different items."
-        ),
-    ),
-    "edit_agreement.no_choice": (
-        "No two raters could have differed: nobody edited anything, or there was only one way to do it.",
-    ),
-}
-"""The former templates of a message, by its code."""
+FORMER: Mapping[str, Sequence[str]] = {code: templates for code, *templates in SENTENCES}
+"""The templates that messages had when codes came (migration 0019) and before, by code. Add later ones here."""
 
 
 def is_wording(text: object, expected: object) -> bool:
@@ -69,7 +25,7 @@ def wordings(message: Message) -> Iterator[str]:
         parts = (wordings(part) if isinstance(part, Message) else [part] for part in message.values["parts"])
         yield from map(message.values["by"].join, product(*parts))
         return
-    for template in (template_of(message.code), *FORMER.get(message.code, ())):
+    for template in {template_of(message.code), *FORMER.get(message.code, ())}:
         yield template.format(**message.values)
 
 
