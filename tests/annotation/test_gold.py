@@ -425,11 +425,10 @@ def test_what_is_the_same_for_ordinary_items_is_the_same_for_gold(mixed: tuple[W
 
 def test_a_gold_item_takes_at_most_two_statements_more(mixed: tuple[World, Batch]) -> None:
     """Two are not noticeable over HTTP: ./run bench gold_timing."""
-    rows = through_the_api(*mixed, "ada", 25)[2:]  # the first ones prepare statements
+    rows = through_the_api(*mixed, "ada", 25)
 
-    (gold,), (ordinary,) = (
-        {count for is_gold, _, count in rows if is_gold == wanted} for wanted in (True, False)
-    )
+    # The smallest of each sort: PostgreSQL prepares each statement once, whenever it comes first.
+    gold, ordinary = (min(count for is_gold, _, count in rows if is_gold == sort) for sort in (True, False))
     assert 0 <= gold - ordinary <= 2
 
 
