@@ -13,7 +13,8 @@ from annotation.forms.terms import TermsForm
 from annotation.models import Batch
 from annotation.quality import consenting, gold, inquiring
 from annotation.quality.calibrating import LONGEST_REASON
-from annotation.terms import TERMS
+from annotation.terms import TERMS, declared_in
+from annotation.terms.entry import EntryTerms
 from tableqa.readers.reader import START, ReaderError, check_is_text
 
 MOST_UPLOAD = 8 * 2**20
@@ -112,18 +113,13 @@ class WhyForm(forms.Form):
 
 
 class EntryForm(TermsForm):
-    """What comes before the first item of a batch; of a qualification, how much of it must be right."""
+    """Entry requirements of a batch; of a qualification, also its pass mark."""
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
-        qualifies = batch.purpose == Batch.Purpose.QUALIFICATION
-        names = ("pass_percent",) if qualifies else ("must_practise", "requires")
+        terms = [term for term in declared_in(EntryTerms) if batch.purpose in term.purposes]
+        values = {term.name: getattr(batch, term.name) for term in terms}
         super().__init__(
-            *args,
-            terms=[TERMS[name] for name in names],
-            task=batch.task(),
-            project=batch.project,
-            values={name: getattr(batch, name) for name in names},
-            **kwargs,
+            *args, terms=terms, task=batch.task(), project=batch.project, values=values, **kwargs
         )
 
 

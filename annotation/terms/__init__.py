@@ -12,6 +12,7 @@ from annotation.terms.registry import (
     changeable,
     check,
     check_change,
+    declared_in,
     in_section,
 )
 from annotation.terms.term import EVERY, UNTIL_CLOSED, UNTIL_DECIDED, Context, Inputs, Term
@@ -29,5 +30,6 @@ __all__ = [
     "changeable",
     "check",
     "check_change",
+    "declared_in",
     "in_section",
 ]

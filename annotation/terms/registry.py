@@ -29,11 +29,13 @@ class BatchTerms(TaskTerms, PeopleTerms, DecisionTerms, EntryTerms, AssistanceTe
         abstract = True
 
 
+def declared_in(subject: Any) -> list[Term]:
+    """The terms of one of the classes above."""
+    return [column.term for column in subject._meta.local_fields if hasattr(column, "term")]
+
+
 TERMS: Final[dict[str, Term]] = {
-    column.name: column.term
-    for subject in BatchTerms.__bases__
-    for column in subject._meta.local_fields  # type: ignore[attr-defined]
-    if hasattr(column, "term")
+    term.name: term for subject in BatchTerms.__bases__ for term in declared_in(subject)
 }
 """Every term by its name. Terms are checked in this order, so that one can depend on those before it."""
 SECTIONS: Final[dict[str, str]] = {

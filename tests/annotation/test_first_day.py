@@ -822,6 +822,19 @@ def test_a_batch_asks_for_a_qualification_and_the_manager_lets_somebody_in(world
     assert world.take(batch, "ada") is not None
 
 
+def test_the_entry_page_of_a_qualification_changes_its_pass_mark_and_its_practice(world: World) -> None:
+    test = world.batch(name="Entry test", size=2, purpose="qualification", pass_percent=80, open=False)
+    mara = client_of(world.mara)
+
+    mara.post(
+        reverse("entry", args=[test.public_id]),
+        {"action": "keep", "pass_percent": "60", "must_practise": "on"},
+    )
+
+    test.refresh_from_db()
+    assert (test.pass_percent, test.must_practise) == (60, True)
+
+
 def test_a_kind_without_practice_set_cannot_ask_for_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = world.batch()
     monkeypatch.setattr(practising, "FILE", "no-such-file.json")
