@@ -137,9 +137,10 @@ def submitted(count: int) -> None:
     assert Annotation.objects.filter(response__isnull=False).count() == count
 
 
-@pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("somebody", ["desktop", "phone"], indirect=True)
+@pytest.mark.parametrize(
+    "somebody", [pytest.param("desktop", marks=pytest.mark.smoke), "phone"], indirect=True
+)
 def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp_path: Path) -> None:
     # The manager makes a project, imports real files, invites people and opens batches.
     Person.objects.create_person("Mara", "mara@example.org", PASSWORD, is_administrator=True)
