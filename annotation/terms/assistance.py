@@ -41,28 +41,12 @@ def _models_in_words() -> dict[str, str]:
 
 
 def _check_loop_model(value: Any, context: Context) -> str:
-    if value and not context.task.predicts:
-        refuse(
-            "invalid_request",
-            "{title} does not support a model in the loop.",
-            title=gettext(context.task.title),
-        )
     if value and context.predictors is not None and value not in context.predictors:
         refuse(
             "invalid_request",
             "There is no model {loop_model!r}. Available: {known}.",
             loop_model=value,
             known=", ".join(sorted(context.predictors)) or gettext("none"),
-        )
-    return str(value)
-
-
-def _check_help(value: Any, context: Context) -> str:
-    if value and not _proposes(context.task):
-        refuse(
-            "invalid_request",
-            "There are no proposals for {title}.",
-            title=gettext(context.task.title).lower(),
         )
     return str(value)
 
@@ -181,7 +165,6 @@ class AssistanceTerms(models.Model):
             "them. The origin of each response is recorded."
         ),
         section="help",
-        check=_check_help,
         fits=_proposes,
         choices={
             "": gettext_noop("no proposals"),

@@ -176,6 +176,14 @@ class Term:
                 name=self.name,
                 purpose=gettext(context.purpose),
             )
+        if self.is_set(value) and not self.fits(context.task):
+            refuse(
+                "invalid_request",
+                "{title} does not support this option: {label}. Leave {name} out.",
+                title=gettext(context.task.title),
+                label=gettext(self.label),
+                name=self.name,
+            )
         return value if self.check is None else self.check(value, context)
 
     @property

@@ -322,7 +322,7 @@ def test_help_that_makes_no_sense_is_refused(world: World, more: dict[str, Any],
 
 
 def test_a_kind_that_only_judges_has_no_help(world: World) -> None:
-    with pytest.raises(Refused, match="There are no proposals for"):
+    with pytest.raises(Refused, match="does not support this option: Show proposals"):
         world.batch("question_type", help="offered")
 
 

@@ -652,7 +652,7 @@ def test_history_titles_and_context_reach_the_model(world: World, server: Script
 def test_a_batch_names_a_model_of_the_settings_or_none(world: World, server: Scripted) -> None:
     with pytest.raises(Refused, match="no model 'other'"):
         world.batch("question_paraphrase", variant="word", loop_model="other")
-    with pytest.raises(Refused, match="does not support a model"):
+    with pytest.raises(Refused, match="does not support this option: Model in the loop"):
         world.batch("question_type", loop_model="small")
     assert world.batch("question_paraphrase", variant="word").loop_model == ""
 

@@ -290,7 +290,7 @@ class TestBadFiles:
             (
                 "open: true\n  - name: Short",
                 "loop_model: bundled\n  - name: Short",
-                "line 9: batches[1].loop_model: Question type does not support a model in the loop.",
+                "line 9: batches[1].loop_model: Question type does not support this option: Model in the loop.",
             ),
             (
                 "slug: small",

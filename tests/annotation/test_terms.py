@@ -88,7 +88,7 @@ def test_no_two_terms_have_the_same_key_in_a_study_file() -> None:
         ({"strategy": "split", "purpose": "calibration"}, "everyone gets every item"),
         ({"speed": 3}, "A batch has no term 'speed'"),
         ({"resolve": {"rule": "majority", "most": 2}, "overlap": 3}, "less than the 3 people per item"),
-        ({"unhelped": 20}, "Choose how proposals are shown"),
+        ({"unhelped": 20}, "Question type does not support this option: Control share"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_name(terms: dict[str, Any], words: str) -> None:
