@@ -53,6 +53,7 @@ LOST = timedelta(hours=1)
 
 _Stored = tuple[str, list[str], str]
 """Question, answers and table digest of an example."""
+_Lookup = Callable[[Sequence[tableqa.Example]], dict[str, _Stored]]
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def import_examples(
         same = earlier.filter(checksum=checksum).first()
         if same is not None:
             return Imported(same, same.examples_count, same.tables_count, new=False)
-        known = partial(_known, project, name) if earlier.exists() else _nothing_known
+        known: _Lookup = partial(_known, project, name) if earlier.exists() else lambda chunk: {}
         numbered = _read_new(rows, read(path, tables=tables, limit=limit), known, path, progress)
         if not rows.number:
             newest = earlier.latest("ready_at")
@@ -179,7 +180,7 @@ def _discard_abandoned(project: Project, name: str, now: datetime) -> None:
 def _read_new(
     rows: _Rows,
     examples: Iterable[tableqa.Example],
-    known: Callable[[Sequence[tableqa.Example]], dict[str, _Stored]],
+    known: _Lookup,
     path: Path,
     progress: Callable[[int, int], None],
 ) -> list[str]:
@@ -548,11 +549,6 @@ def checksum_of(files: Iterable[Path], limit: int | None, fields: Mapping[str, s
                 why=why,
             )
     return whole.hexdigest()
-
-
-def _nothing_known(chunk: Sequence[tableqa.Example]) -> dict[str, _Stored]:
-    """`_known` of the first source of a name."""
-    return {}
 
 
 def _known(project: Project, name: str, chunk: Sequence[tableqa.Example]) -> dict[str, _Stored]:
