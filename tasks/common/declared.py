@@ -10,16 +10,16 @@ from typing import Any, ClassVar
 
 from tableqa.language import gettext
 from tableqa.writers.askew import askew_record
-from tasks.common.fields import Question
+from tasks.common.fields import Question, Scale
 from tasks.common.reading import Reading
-from tasks.contract import Exported, Item, Judging, Nature, Perturbed, Problem
+from tasks.contract import Exported, Item, Judging, Nature, Perturbed, Problem, response_data
 
 
 class DeclaredTask(Judging):
     """A judging task type whose `fields` are declared (`tasks.common.fields`).
 
-    The fields give the parser, the description, the simulation, the measures of agreement and, unless the folder has its
-    own, form.html and response.html.
+    The fields give the parser, the description, the simulation, the measures of agreement, the records of releases in
+    Askew's own form and, unless the folder has its own, form.html and response.html.
     """
 
     fields: ClassVar[tuple[Question, ...]]
@@ -29,6 +29,11 @@ class DeclaredTask(Judging):
         super().__init_subclass__(**more)
         if not cls.measures and "fields" in cls.__dict__:
             cls.measures = tuple(measure for field in cls.fields if (measure := field.measure()))
+
+    @property
+    def is_submitted_by_key(self) -> bool:
+        """Whether the key of the last choice submits: in a form in which nothing is typed or marked."""
+        return all(field.kind == "choice" for field in self.fields)
 
     def asked(self, item: Item) -> Sequence[Question]:
         """The fields that an item asks for, `when` aside."""
@@ -69,9 +74,29 @@ class DeclaredTask(Judging):
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
     ) -> dict[str, Any]:
         return {
-            field.name: field.simulate(rng, accuracy, truth, self.weights(field, item))
+            field.name: field.simulate(item, rng, accuracy, truth, self.weights(field, item))
             for field in self.asked(item)
         }
+
+    def export(
+        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """Askew's own form: the example with its response (`record`) and what `recorded_beside` adds."""
+        if format == "askew":
+            record = {
+                **askew_record(item.example),
+                **self.record(response),
+                **self.recorded_beside(item),
+            }
+            yield Exported(self.key, record)
+
+    def record(self, response: Any) -> dict[str, Any]:
+        """What a record of a release holds of the response."""
+        return response_data(response)
+
+    def recorded_beside(self, item: Item) -> Mapping[str, Any]:
+        """What a record of a release holds of the item beside the response."""
+        return {}
 
     def weights(self, field: Question, item: Item) -> Sequence[int]:
         """How often simulated people find each option of a field right."""
@@ -79,12 +104,12 @@ class DeclaredTask(Judging):
 
     @functools.cached_property
     def form_template(self) -> str:
-        """The folder's own form.html, else the field that the fields make."""
+        """The folder's own form.html, else the form that the fields make."""
         return self._own("form") or "fields/form.html"
 
     @functools.cached_property
     def response_template(self) -> str:
-        """The folder's own response.html, else the field that the fields make."""
+        """The folder's own response.html, else the lines that the fields make."""
         return self._own("response") or self.response_of_fields
 
     def _own(self, name: str) -> str:
@@ -94,7 +119,7 @@ class DeclaredTask(Judging):
 
 @dataclass(frozen=True)
 class Label:
-    """The value of field option."""
+    """The value of one option."""
 
     label: str
 
@@ -105,7 +130,7 @@ class LabelTask(DeclaredTask):
     `recorded` maps labels to what a release writes for them, where that is not the label itself.
     """
 
-    response_type = Label
+    response_type: ClassVar[type] = Label
     compares: ClassVar[Nature] = "labels"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "majority"}
     recorded: ClassVar[Mapping[str, Any]] = {}
@@ -114,26 +139,13 @@ class LabelTask(DeclaredTask):
     def word(self, response: Any) -> str:
         return str(response.label)
 
-    def describe(self, response: Any, item: Item) -> list[str]:
-        return [line for field in self.fields for line in field.describe(response.label)]
-
-    def export(
-        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
-        """Askew's own form: the example with its label and what `recorded_beside` adds."""
-        if format == "askew":
-            label = self.recorded.get(response.label, response.label)
-            yield Exported(
-                self.key, {**askew_record(item.example), "label": label, **self.recorded_beside(item)}
-            )
-
-    def recorded_beside(self, item: Item) -> Mapping[str, Any]:
-        """What a record of a release holds of the item beside the label."""
-        return {}
+    def record(self, response: Any) -> dict[str, Any]:
+        label = self.recorded.get(response.label, response.label)
+        return {**super().record(response), "label": label}
 
 
 class RatingTask(DeclaredTask):
-    """Scores of one item: every field is a `Scale`. The mean of all people decides, by default.
+    """Scores of one item: every `Scale` is a dimension. The mean of all people decides, by default.
 
     In practice, one step beside the expected score is near enough.
     """
@@ -143,21 +155,25 @@ class RatingTask(DeclaredTask):
     response_of_fields = "fields/_scores.html"
 
     @property
-    def dimensions(self) -> tuple[str, ...]:
-        """The names of the scales."""
-        return tuple(field.name for field in self.fields)
+    def dimensions(self) -> tuple[Scale, ...]:
+        """The scales among the fields."""
+        return tuple(field for field in self.fields if isinstance(field, Scale))
 
     def scores(self, response: Any) -> Mapping[str, int | float | None]:
-        return {name: getattr(response, name) for name in self.dimensions}
+        return {scale.name: getattr(response, scale.name) for scale in self.dimensions}
 
     def merged(self, responses: Sequence[Any], item: Item, found: Mapping[str, float]) -> Any:
-        return self.response_type(**found)
+        """The mean scores; other fields are empty."""
+        return self.response_type(**{field.name: found.get(field.name, field.empty) for field in self.fields})
 
     def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool, list[str]]:
         """One step beside the expected score is near enough: people of the paper were not closer."""
         lines, apart = [], []
-        for field in self.fields:
+        for field in self.dimensions:
             own, wanted = getattr(response, field.name), getattr(expected, field.name)
+            if own is None or wanted is None:
+                apart.append(0 if own == wanted else field.highest)
+                continue
             apart.append(abs(own - wanted))
             if own != wanted:
                 near = gettext(" Close enough.") if apart[-1] == 1 else ""

@@ -9,6 +9,7 @@ import operator
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar, Literal
 
 from tableqa import Table
@@ -135,6 +136,11 @@ class Question(Field):
         """Whether the field must not be empty beside the values of the fields before it."""
         return bool(self.required) and (self.needed is None or self.needed.holds(values))
 
+    @property
+    def is_always_required(self) -> bool:
+        """Whether the page refuses an empty field itself. What depends on a condition, the server refuses."""
+        return bool(self.required) and self.needed is None and self.when is None
+
     def describe(self, value: Any) -> list[str]:
         """A value that is not empty, as sentences."""
         return [f"{gettext(self.label)}: {value}"]
@@ -144,7 +150,7 @@ class Question(Field):
         return None
 
     def simulate(
-        self, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
     ) -> Any:
         """The value that a simulated person enters; `likely` as in the declaration."""
         return self.empty
@@ -174,7 +180,7 @@ class Choice(Question):
         return in_words([self.option(value)])
 
     def simulate(
-        self, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
     ) -> str:
         right = truth.choices(self.values, weights=likely or None)[0]
         return (
@@ -217,6 +223,18 @@ class MultiChoice(Question):
     def describe(self, value: Sequence[str]) -> list[str]:
         return in_words([self.option(part) for part in value])
 
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> list[str]:
+        right = truth.choices(self.values, weights=likely or None)
+        return right if rng.random() < accuracy else [rng.choice(self.values)]
+
+    def measure(self) -> Measure:
+        statistics = ("krippendorff_alpha_masi", "krippendorff_alpha_jaccard")
+        return Measure(
+            self.name, "sets", lambda response: frozenset(self.value_in(response)), statistics=statistics
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scale(Question):
@@ -254,7 +272,7 @@ class Scale(Question):
         return [message.format(label=gettext(self.label), score=value, highest=self.highest)]
 
     def simulate(
-        self, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
     ) -> int:
         right = truth.choices(self.values, weights=likely or None)[0]
         return int(right if rng.random() < accuracy else rng.choice(self.values))
@@ -277,6 +295,11 @@ class Text(Question):
             return value.strip(), []
         message = gettext("This must be a text of at most {longest_text} characters.")
         return "", [Problem(self.name, "wrong_type", message.format(longest_text=self.longest))]
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> str:
+        return "Simulated."[: self.longest] if self.required else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,6 +332,21 @@ class Cells(Question):
             else:
                 cells.add((cell[0], cell[1]))
         return cells_in_order(cells, table), problems[:20]
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> list[list[str]]:
+        cells = list(product(item.example.table.row_ids, item.example.table.column_ids))
+        if not cells:
+            return []
+        right = truth.choice(cells)
+        return [list(right if rng.random() < accuracy else rng.choice(cells))]
+
+    def measure(self) -> Measure:
+        statistics = ("cell_sets_jaccard", "cell_sets_masi")
+        return Measure(
+            self.name, "cells", lambda response: frozenset(self.value_in(response)), statistics=statistics
+        )
 
 
 def in_words(options: Sequence[Option]) -> list[str]:

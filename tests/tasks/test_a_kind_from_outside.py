@@ -109,6 +109,8 @@ def test_the_page_does_the_same_with_declared_fields() -> None:
         assert set(bad["codes"]) <= {problem.code for problem in invalid.value.problems}
     rng = random.Random(1)
     assert module.task.simulate(items[0], rng, 0.8, rng)["level"] in ("easy", "medium", "hard")
+    (exported,) = module.task.export("askew", items[0], module.Response("hard"), None)
+    assert exported.record["level"] == "hard"
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from tableqa import Example, Table
 from tasks.common.declared import DeclaredTask, LabelTask, RatingTask
 from tasks.common.fields import OPERATORS, Cells, Choice, MultiChoice, Option, Question, Scale, Text, When
-from tasks.contract import Invalid, Item, Problem, task_types
+from tasks.contract import Accepted, Invalid, Item, Problem, response_data, task_types
 
 FILMS = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
 ITEM = Item(Example("e-1", "which film is older?", FILMS, ["Alien"]))
@@ -46,6 +47,34 @@ class Reading(DeclaredTask):
     key, title = "reading", "Reading"
     fields: ClassVar[tuple[Question, ...]] = (LEVEL, REASONS, QUALITY, NOTE, CELLS)
     response_type = dict
+
+
+@dataclass(frozen=True)
+class Commented:
+    """A label, a score or both, and a comment."""
+
+    label: str = "rows"
+    quality: int | float | None = 3
+    comment: str = ""
+
+
+class Layout(LabelTask):
+    """A label with a comment."""
+
+    key, title = "layout", "Layout"
+    response_type = Commented
+    fields: ClassVar[tuple[Question, ...]] = (
+        Choice(name="label", options=(Option("rows", "By rows"), Option("matrix")), required="Choose."),
+        Text(name="comment"),
+    )
+
+
+class Scored(RatingTask):
+    """A score with a comment."""
+
+    key, title = "scored", "Scored"
+    response_type = Commented
+    fields: ClassVar[tuple[Question, ...]] = (QUALITY, Text(name="comment"))
 
 
 def parsed(**data: Any) -> dict[str, Any]:
@@ -137,9 +166,88 @@ def test_the_form_has_an_input_for_each_field() -> None:
     assert 'data-key="w"' in page
 
 
+def test_the_form_submits_without_a_field_that_may_be_empty() -> None:
+    """The script refuses every empty field that has a message."""
+    optional = Choice(name="level", options=LEVEL.options), Scale(name="quality"), REASONS, CELLS
+
+    class Lenient(Reading):
+        fields = optional
+
+    page = render_to_string(Lenient().form_template, {"task": Lenient(), "data": {}})
+    assert "data-required" not in page
+    assert " required" not in page
+
+
+def test_a_key_submits_only_where_nothing_is_typed() -> None:
+    with_text = render_to_string(Layout().form_template, {"task": Layout(), "data": {}})
+    assert "data-commit" not in with_text
+
+    class Plain(Layout):
+        fields = Layout.fields[:1]
+
+    assert "data-commit" in render_to_string(Plain().form_template, {"task": Plain(), "data": {}})
+
+
+def test_a_form_has_the_legend_and_the_help_of_each_field() -> None:
+    class Helped(Reading):
+        fields = tuple(
+            field(name=field.__name__, legend=f"Which {field.__name__}?", help=f"About {field.__name__}.")
+            for field in (Choice, MultiChoice, Scale, Text, Cells)
+        )
+
+    page = render_to_string(Helped().form_template, {"task": Helped(), "data": {}})
+    for field in Helped.fields:
+        assert field.legend in page
+        assert field.help in page
+
+
+@pytest.mark.parametrize("task", [Layout(), Scored()], ids=["label", "rating"])
+def test_a_comment_beside_labels_and_scores_is_described_shown_and_released(
+    task: LabelTask | RatingTask,
+) -> None:
+    response = Commented(comment="A <b>pivot</b>")
+    sentences = task.describe(response, ITEM)
+    assert sentences[-1] == "Comment: A <b>pivot</b>"
+    assert len(sentences) == 2
+    page = render_to_string(
+        task.response_template, {"task": task, "data": response_data(response), "words": sentences}
+    )
+    assert page.count("A &lt;b&gt;pivot&lt;/b&gt;") == 1
+    assert "<strong>By rows</strong>" in page or "<strong>3</strong> of 10" in page
+    (exported,) = task.export("askew", ITEM, response, None)
+    assert exported.part == task.key
+    assert exported.record["comment"] == "A <b>pivot</b>"
+    assert list(task.export("freb_tqa", ITEM, response, None)) == []
+    assert task.feedback(ITEM, response, Commented())[0] is True
+
+
+def test_scores_with_comments_have_a_mean() -> None:
+    resolution = Scored().resolve([Commented(quality=2, comment="a"), Commented(quality=4)], ITEM)
+    assert isinstance(resolution, Accepted)
+    assert resolution.outcomes[0].response == Commented(quality=3)
+
+
+@given(seed=st.integers(0, 500))
+def test_simulated_people_fill_in_every_required_field(seed: int) -> None:
+    class Strict(Reading):
+        fields = (LEVEL, REASONS, QUALITY, NOTE, Cells(name="cells", required="Mark one."))
+
+    data = Strict().simulate(ITEM, random.Random(seed), 0.8, random.Random("truth"))
+    assert Strict().parse(data, ITEM)["cells"]
+
+
+def test_agreement_is_computed_on_all_fields_but_texts() -> None:
+    assert [(measure.name, measure.level) for measure in Reading.measures] == [
+        ("level", "nominal"),
+        ("reasons", "sets"),
+        ("quality", "ordinal"),
+        ("cells", "cells"),
+    ]
+
+
 def test_simulated_people_are_right_as_often_as_they_should() -> None:
     right = [
-        LEVEL.simulate(random.Random(seed), 0.8, random.Random("truth"), (1, 0)) == "easy"
+        LEVEL.simulate(ITEM, random.Random(seed), 0.8, random.Random("truth"), (1, 0)) == "easy"
         for seed in range(500)
     ]
     assert 0.74 < sum(right) / len(right) < 0.86
