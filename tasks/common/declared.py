@@ -41,9 +41,6 @@ class DeclaredTask(Judging):
 
     def parse(self, data: object, item: Item) -> Any:
         sent = Reading(data if isinstance(data, Mapping) else {}, [field.name for field in self.fields])
-        if not isinstance(data, Mapping):
-            message = gettext("The response must be an object.")
-            sent.problems.append(Problem("", "bad_response", message))
         values = {field.name: field.empty for field in self.fields}
         for field in self.asked(item):
             value, problems = field.read(sent.data.get(field.name, field.empty), item)
@@ -55,6 +52,9 @@ class DeclaredTask(Judging):
                 self.missing(field, item) if problem.code == field.code else problem for problem in problems
             ]
         sent.problems += self.unasked(sent.data, item)
+        if not isinstance(data, Mapping):
+            message = gettext("The response must be an object.")
+            sent.problems.append(Problem("", "bad_response", message))
         sent.finish()
         return self.response_type(**values)
 
