@@ -156,8 +156,14 @@ class Question(Field):
         return self.empty
 
     def value_in(self, response: Any) -> Any:
-        """The value of the field in a response."""
-        return getattr(response, self.name)
+        """The value of the field in a response, as agreement compares it; None if the field is empty."""
+        value = getattr(response, self.name)
+        return None if value == self.empty else value
+
+    def set_in(self, response: Any) -> frozenset[Any] | None:
+        """The same for a field of several values: empty is a value too, unless the field may not have been asked."""
+        value = frozenset(getattr(response, self.name))
+        return None if self.when is not None and not value else value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,9 +237,7 @@ class MultiChoice(Question):
 
     def measure(self) -> Measure:
         statistics = ("krippendorff_alpha_masi", "krippendorff_alpha_jaccard")
-        return Measure(
-            self.name, "sets", lambda response: frozenset(self.value_in(response)), statistics=statistics
-        )
+        return Measure(self.name, "sets", self.set_in, statistics=statistics)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -344,9 +348,7 @@ class Cells(Question):
 
     def measure(self) -> Measure:
         statistics = ("cell_sets_jaccard", "cell_sets_masi")
-        return Measure(
-            self.name, "cells", lambda response: frozenset(self.value_in(response)), statistics=statistics
-        )
+        return Measure(self.name, "cells", self.set_in, statistics=statistics)
 
 
 def in_words(options: Sequence[Option]) -> list[str]:

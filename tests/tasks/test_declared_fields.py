@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -243,6 +244,23 @@ def test_agreement_is_computed_on_all_fields_but_texts() -> None:
         ("quality", "ordinal"),
         ("cells", "cells"),
     ]
+
+
+def test_an_empty_field_says_nothing_to_agreement() -> None:
+    """An empty selection is a value where the field was asked: none of the options fits."""
+
+    def value(field: Question, entered: Any) -> Any:
+        measure = field.measure()
+        assert measure is not None
+        return measure.value(SimpleNamespace(**{field.name: entered}))
+
+    assert value(LEVEL, "") is None
+    assert value(LEVEL, "easy") == "easy"
+    assert value(QUALITY, None) is None
+    assert value(QUALITY, 0) == 0
+    assert value(REASONS, ()) is None
+    assert value(REASONS, ("long",)) == {"long"}
+    assert value(CELLS, ()) == frozenset()
 
 
 def test_simulated_people_are_right_as_often_as_they_should() -> None:
