@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
@@ -57,12 +56,14 @@ def generated(page: str, text: str) -> str:
     for (name_of_page, name), rows in TABLES.items():
         if name_of_page != page:
             continue
-        table = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- end: {name} -->)", re.DOTALL)
-        if not table.search(text):
-            raise ValueError(f"{page}: the marker <!-- generated: {name} --> is missing")
+        start, end = f"<!-- generated: {name} -->\n", f"<!-- end: {name} -->"
+        before, _, rest = text.partition(start)
+        _, closing, after = rest.partition(end)
+        if not closing:
+            raise ValueError(f"{page}: the marker <!-- generated: {name} --> or its end is missing")
         with translation.override("en"):
             body = "\n".join(rows())
-        text = table.sub(lambda found, body=body: f"{found[1]}\n{body}\n\n{found[2]}", text)  # type: ignore[misc]
+        text = f"{before}{start}\n{body}\n\n{end}{after}"
     return text
 
 

@@ -183,7 +183,7 @@ def unpack(stored: str) -> str:
         return stored
     try:
         data = json.loads(stored)
-    except ValueError:
+    except (ValueError, RecursionError):  # a text that only begins like a message
         return stored
     if not is_message(data):
         return stored

@@ -240,7 +240,8 @@ def _files_of_cells() -> re.Pattern[str]:
         for placeholder, text in any_source.items():
             pattern = pattern.replace(placeholder, text)
         parts.append(pattern)
-    return re.compile(rf"(?:training/)?(?:{'|'.join(parts)})\.json", re.DOTALL)
+    # The end is looked at first: else a long path that does not fit takes quadratic time.
+    return re.compile(rf"(?=.*\.json\Z)(?:training/)?(?:{'|'.join(parts)})\.json", re.DOTALL)
 
 
 def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:

@@ -74,6 +74,7 @@ OWN_JSON = {
     "annotation/journeys/importing.py": "rows that Askew laid on disk",
     "annotation/journeys/labelled_elsewhere.py": "rows that Askew laid on disk",
     "annotation/management/commands/metrics.py": "scores that Askew wrote",
+    "annotation/reference.py": "samples of the source tree",
     "annotation/releases/part_three.py": "rows that Askew laid on disk",
     "annotation/releases/raw_records.py": "a release: `verify` takes whatever its reading raises",
     "annotation/releases/release_files.py": "a release, likewise",
