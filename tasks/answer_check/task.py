@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example
-from tableqa.answers import Comparison, compare
+from tableqa.answers import compare
 from tableqa.cells import fold, number_of
 from tableqa.language import gettext, gettext_noop, joined, word
 from tableqa.proportions import proportion
@@ -34,8 +34,6 @@ from tasks.contract import (
     Resolution,
     Surroundings,
 )
-
-FIELDS = {"answers", "unanswerable"}
 
 DIFFERENCES = {
     "form": gettext_noop("the same, written differently"),
@@ -87,7 +85,7 @@ class AnswerCheck(Answering, Preparing):
         return Prepared({"contract": around.perturbation or ORIGINAL})
 
     def parse(self, data: object, item: Item) -> Response:
-        sent = Reading(data, FIELDS)
+        sent = Reading(data, self.fields)
         unanswerable, said = sent.flag("unanswerable"), sent.answers("answers")
         sent.finish()
         if not said and not unanswerable:
@@ -154,7 +152,9 @@ class AnswerCheck(Answering, Preparing):
             return True, []
         return found.equal, [
             gettext("Expected: {answers}").format(answers=" | ".join(expected.answers)),
-            gettext("Your answer is {differences}.").format(differences=gettext(DIFFERENCES[_name(found)])),
+            gettext("Your answer is {differences}.").format(
+                differences=gettext(DIFFERENCES[found.difference or ""])
+            ),
         ]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
@@ -236,10 +236,6 @@ def named(response: Response, item: Item) -> str:
         return "unanswerable" if item.example.answers else ""
     found = compare(response.answers, item.example.answers)
     return f"scale x{found.factor}" if found.difference == "scale" else found.difference or ""
-
-
-def _name(found: Comparison) -> str:
-    return found.difference or ""
 
 
 def _kind(name: str) -> str:

@@ -144,12 +144,11 @@ class ColumnKind(Making, ModelInTheLoop):
 
     def _shape(self, data: object) -> dict[str, Any]:
         """The fields as they were sent, types checked where every kind has them, operations read."""
-        names = [spec.name for spec in self.fields]
-        sent = Reading(data, names)
+        sent = Reading(data, self.fields)
         flag, operations = sent.flag("does_not_apply"), list(sent.operations("operations"))
         sent.finish()
         return {
-            **{name: sent.data.get(name) for name in names},
+            **{field.name: sent.data.get(field.name) for field in self.fields},
             "does_not_apply": flag,
             "operations": operations,
         }

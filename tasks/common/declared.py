@@ -40,7 +40,7 @@ class DeclaredTask(Judging):
         return self.fields
 
     def parse(self, data: object, item: Item) -> Any:
-        sent = Reading(data if isinstance(data, Mapping) else {}, [field.name for field in self.fields])
+        sent = Reading(data if isinstance(data, Mapping) else {}, self.fields)
         values = {field.name: field.empty for field in self.fields}
         for field in self.asked(item):
             value, problems = field.read(sent.data.get(field.name, field.empty), item)

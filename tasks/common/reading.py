@@ -6,7 +6,7 @@ tells everything that is wrong at once. A field that is wrong reads as an empty 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tableqa import Example
@@ -14,7 +14,7 @@ from tableqa.executable import confirmed
 from tableqa.language import gettext
 from tableqa.operations import MAX_OPERATIONS, Operation, OperationError, from_dict
 from tableqa.programs import ProgramError
-from tasks.contract import Invalid, Problem
+from tasks.contract import Field, Invalid, Problem
 
 MOST_ANSWERS = 200
 LONGEST_TEXT = 2_000
@@ -23,16 +23,16 @@ LONGEST_TEXT = 2_000
 class Reading:
     """What was sent as a response, and the problems found in it so far.
 
-    Raises `Invalid` at once where it is no object; a field that is not among `names` is a problem like others.
+    Raises `Invalid` at once where it is no object; a field that is not among `fields` is a problem like others.
     """
 
-    def __init__(self, data: object, names: Collection[str]) -> None:
+    def __init__(self, data: object, fields: Iterable[Field]) -> None:
         if not isinstance(data, Mapping):
             raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
         self.data = data
         self.problems = [
             Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
-            for name in sorted(data.keys() - set(names), key=str)
+            for name in sorted(data.keys() - {field.name for field in fields}, key=str)
         ]
 
     def flag(self, name: str) -> bool:

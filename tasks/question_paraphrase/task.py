@@ -16,6 +16,7 @@ from tableqa.wording import CATEGORIES, word_diff
 from tableqa.writers.askew import askew_record
 from tableqa.writers.robut import robut_pair, robut_record
 from tasks.common.asked import only, shown_table, words
+from tasks.common.reading import Reading
 from tasks.contract import (
     Context,
     Exported,
@@ -33,7 +34,6 @@ from tasks.contract import (
 )
 
 TITLES = {category.key: category.title for category in CATEGORIES}
-FIELDS = {"question", "category"}
 INSTRUCTIONS = {
     "word": (
         gettext_noop("Swap words, keep the sentence"),
@@ -94,13 +94,9 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
         return gettext(INSTRUCTIONS[item.variant][has_model])
 
     def parse(self, data: object, item: Item) -> Response:
-        if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
-        problems = [
-            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
-            for name in sorted(data.keys() - FIELDS, key=str)
-        ]
-        question, category = data.get("question", ""), data.get("category", "")
+        sent = Reading(data, self.fields)
+        problems = sent.problems
+        question, category = sent.data.get("question", ""), sent.data.get("category", "")
         if not isinstance(question, str) or len(question) > LONGEST_QUESTION:
             message = gettext("The question must have at most {longest_question} characters.").format(
                 longest_question=LONGEST_QUESTION

@@ -26,7 +26,6 @@ from tasks.contract import (
 )
 
 CELLS = Cells(name="cells")
-FIELDS = {"cells", "unanswerable"}
 LEAST_OVERLAP = 0.5
 PART = "02_rel/{reader}_nonfactoid_{split}"
 """Where FREB-TQA names relevant cells."""
@@ -85,7 +84,7 @@ class RelevantCells(Judging):
     }
 
     def parse(self, data: object, item: Item) -> Response:
-        sent = Reading(data, FIELDS)
+        sent = Reading(data, self.fields)
         unanswerable = sent.flag("unanswerable")
         cells, problems = CELLS.read(sent.data.get("cells", []), item)
         sent.problems += problems

@@ -50,7 +50,6 @@ ONLY: dict[tuple[str, ...], str] = {
     ("remove_column",): gettext_noop("Remove columns the question does not need"),
 }
 """Instructions where only one operation is allowed."""
-FIELDS = {"unanswerable", "whole", "operations", "program", "worked_out"}
 
 
 @dataclass(frozen=True)
@@ -203,7 +202,7 @@ class ShortTable(Making, Preparing, Suggesting):
 
     def _shape(self, data: object, item: Item) -> Response:
         """The response as it was sent, types checked and nothing judged yet but the program."""
-        sent = Reading(data, FIELDS)
+        sent = Reading(data, self.fields)
         response = Response(
             unanswerable=sent.flag("unanswerable"),
             whole=sent.flag("whole"),

@@ -84,7 +84,6 @@ OUTCOMES = {
     "answer_changes": gettext_noop("{change} so that the answer changes"),
     "answer_stays": gettext_noop("{change} so that the answer stays the same"),
 }
-FIELDS = {"unanswerable", "operations", "answers", "reason", "program", "difference"}
 
 SETTINGS: Mapping[str, Any] = {
     "type": "object",
@@ -243,7 +242,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
 
     def _shape(self, data: object, item: Item) -> Response:
         """The response as it was sent, types checked and nothing judged yet but the program."""
-        sent = Reading(data, FIELDS)
+        sent = Reading(data, self.fields)
         response = Response(
             unanswerable=sent.flag("unanswerable"),
             operations=sent.operations("operations"),
