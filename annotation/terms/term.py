@@ -211,6 +211,8 @@ class Term:
                 values=", ".join(filter(None, self.choices)),
                 value=value,
             )
+        elif isinstance(self.column, models.CharField) and not isinstance(value, str):
+            refuse("invalid_request", "{name} must be a text, not {value!r}.", name=self.name, value=value)
         return value
 
     # -- in words -----------------------------------------------------------------------------------
