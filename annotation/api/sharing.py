@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -35,10 +36,22 @@ class StateShape(serializers.Serializer[Any]):
     state = serializers.CharField()
 
 
+def in_openapi(schema: Any) -> Any:
+    """A JSON Schema as OpenAPI 3.0 writes it: there `exclusiveMinimum` is a mark on `minimum`, not a number."""
+    if isinstance(schema, list):
+        return [in_openapi(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    parts = {key: in_openapi(part) for key, part in schema.items()}
+    if isinstance(limit := parts.get("exclusiveMinimum"), int | float):
+        parts |= {"minimum": limit, "exclusiveMinimum": True}
+    return parts
+
+
 @extend_schema_field(
     {
         "type": "object",
-        "properties": {name: term.schema(in_file=False) for name, term in changeable().items()},
+        "properties": {name: in_openapi(term.schema(in_file=False)) for name, term in changeable().items()},
         "additionalProperties": False,
     }
 )
