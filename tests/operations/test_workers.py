@@ -17,6 +17,7 @@ import pytest
 
 from annotation import jobs
 from annotation.models import Job
+from tableqa.language import unpack
 from tests.annotation.cast import NOON, World
 from tests.temp_postgres import temporary_postgres
 from tests.waiting import wait_until
@@ -148,8 +149,8 @@ def test_two_workers_never_do_one_job_and_a_killed_ones_job_is_taken_up_or_fails
 
     attempts = hosts.begun()[40:]
     assert len({pid for _, pid in attempts}) == jobs.MOST_ATTEMPTS, "another worker each time"
-    failed = hosts.rows("SELECT error, attempts FROM annotation_job WHERE state = 'failed'")
-    assert failed == [("The worker of this job was lost 3 times.", 3)]
+    [(error, tries)] = hosts.rows("SELECT error, attempts FROM annotation_job WHERE state = 'failed'")
+    assert (unpack(error), tries) == ("The worker of this job was lost 3 times.", 3)
 
 
 @pytest.mark.django_db
