@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from collections.abc import Callable
@@ -25,6 +26,13 @@ def wait_until(
         assert time.monotonic() < deadline, f"not within {seconds:g} seconds: {what}"
         time.sleep(every)
     return value
+
+
+async def until(condition: Callable[[], bool], seconds: float = 5, every: float = 0.002) -> None:
+    """The same for a coroutine: the event loop goes on, and so do other threads."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(every)
 
 
 def listens(port: int) -> bool:

@@ -15,6 +15,7 @@ from predictor.batcher import Batcher, Settings, fits, plan, predict_all
 from predictor.protocol import Prediction, PredictRequest, ProtocolError
 from tableqa import Table
 from tests.predictor.echo import Echo
+from tests.waiting import until
 
 Result = TypeVar("Result")
 TABLE = Table(header=["City"], rows=[["Oslo"]])
@@ -43,12 +44,6 @@ async def outcome(batcher: Batcher, request: PredictRequest) -> str:
         return (await batcher.submit(request)).text
     except ProtocolError as error:
         return error.code
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():
-            await asyncio.sleep(0)  # lets the others go on
 
 
 def test_a_newer_request_of_a_slot_supersedes_the_one_that_waits_and_the_one_that_runs() -> None:

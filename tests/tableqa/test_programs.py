@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tableqa import Table
@@ -494,6 +494,7 @@ def test_exchanging_rows_and_columns_changes_no_answer(drawn: tuple[Table, Progr
     assert outcome(program, turned) == outcome(program, table)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(drawn_arithmetic(), st.data())
 def test_cells_that_are_not_read_do_not_matter_to_arithmetic(
     drawn: tuple[Table, Program], data: st.DataObject
