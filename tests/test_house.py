@@ -529,11 +529,12 @@ class TestLengths:
         assert self.too_long(ast.parse(code)) == names
 
     def too_long(self, tree: ast.Module) -> set[str]:
-        most = {ast.FunctionDef: self.FUNCTION, ast.AsyncFunctionDef: self.FUNCTION, ast.ClassDef: self.CLASS}
         return {
             node.name
             for node in ast.walk(tree)
-            if type(node) in most and node.end_lineno - node.lineno + 1 > most[type(node)]
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            and (node.end_lineno or node.lineno) - node.lineno + 1
+            > (self.CLASS if isinstance(node, ast.ClassDef) else self.FUNCTION)
         }
 
 

@@ -26,8 +26,16 @@ FOLDERS = (
     "tableqa",
     "tasks",
 )
-FILES = ("manage.py", "pyproject.toml", "run", "tests/__init__.py", "tests/annotation/__init__.py")
-FILES += ("tests/annotation/cast.py", "tests/in_flight.py", "tests/settings.py")
+FILES = (
+    "manage.py",
+    "pyproject.toml",
+    "run",
+    "tests/__init__.py",
+    "tests/annotation/__init__.py",
+    "tests/annotation/cast.py",
+    "tests/in_flight.py",
+    "tests/settings.py",
+)
 TERM = """\
     break_after = Term(
         label=gettext_noop("Break after items"),

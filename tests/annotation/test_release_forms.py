@@ -16,9 +16,10 @@ from annotation.journeys import adjudicating, importing, perturbing, releasing
 from annotation.models import Example, Outcome, Release, Try, Verdict
 from annotation.refusals import Refused
 from annotation.releases import release_files
-from annotation.releases.part_three import SIDES, PartThree
+from annotation.releases.part_three import PartThree
 from tableqa.readers import READERS
 from tableqa.writers import hub
+from tableqa.writers.freb_tqa import SIDES
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_contradicted import checked, edited
 from tests.annotation.test_mixing import perturbed_thrice

@@ -7,7 +7,6 @@ import json
 import pickle
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -54,20 +53,21 @@ def placeholders(template: str) -> list[str]:
 
 
 plain = st.text(max_size=12) | st.integers() | st.floats(allow_nan=False)
-parts = st.deferred(
-    lambda: (
+
+
+def parts() -> st.SearchStrategy[str]:
+    return (
         st.builds(language.word, st.text(min_size=1, max_size=8))
         | st.builds(language.number, st.from_regex(r"\d{1,3}(,\d{3})*(\.\d+)?", fullmatch=True))
         | st.lists(plain.map(str) | messages(), max_size=3).map(lambda some: joined(some, ", "))
     )
-)
 
 
 @st.composite
-def messages(draw: Any) -> Message:
+def messages(draw: st.DrawFn) -> Message:
     code = draw(st.sampled_from(DECLARED))
     names = placeholders(language.template_of(code))
-    return Message(code, {name: draw(plain | parts) for name in names})
+    return Message(code, {name: draw(plain | st.deferred(parts)) for name in names})
 
 
 @given(messages())
