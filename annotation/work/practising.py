@@ -15,6 +15,7 @@ from typing import Any, Final
 from annotation import events
 from annotation.models import Batch, Person, PracticeDone, Project
 from tableqa import Example
+from tableqa.language import unpack_object
 from tasks.contract import Invalid, Item, Problem, TaskType
 
 FILE = "practice.json"
@@ -46,6 +47,7 @@ class Feedback:
 def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
     """The practice set of a kind and variant, in its order; empty where the kind brings none.
 
+    Inputs have their sentences as messages (`tableqa.language.Message.to_json`), as items in the database do.
     Raises ValueError where an expected response does not hold: a practice set may not teach what is refused.
     """
     path = task.folder() / FILE
@@ -54,7 +56,7 @@ def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
     properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
     defaults = {name: spec["default"] for name, spec in properties.items() if "default" in spec}
     found = []
-    for entry in json.loads(path.read_text(encoding="utf-8")):
+    for entry in json.loads(path.read_text(encoding="utf-8"), object_hook=unpack_object):
         if entry.get("variant", "") != variant:
             continue
         item = Item(

@@ -27,8 +27,10 @@ from annotation.models import (
     Proposal,
 )
 from annotation.releases.wordings import is_wording, note_of
+from annotation.work import practising
 from tableqa import agreement, language
 from tableqa.language import Message, joined
+from tasks.contract import task_type, task_types
 from tests.annotation.cast import NOON, World
 
 migration = importlib.import_module("annotation.migrations.0019_messages")
@@ -380,3 +382,34 @@ def test_a_reworded_message_keeps_its_placeholders(code: str, template: str) -> 
     words.load_messages()
 
     assert set(re.findall(r"\{\w+\}", language.template_of(code))) == set(re.findall(r"\{\w+\}", template))
+
+
+def texts_in(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for member in value.values() for text in texts_in(member)]
+    if isinstance(value, list | tuple):
+        return [text for member in value for text in texts_in(member)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize(
+    ("task", "variant"),
+    [(task, variant) for task in task_types().values() for variant in task.variants or [""]],
+)
+def test_practice_shows_its_sentences_in_the_readers_language(task: Any, variant: str) -> None:
+    with translation.override("de"):
+        texts = [
+            text for one in practising.exercises(task, variant) for text in texts_in(task.payload(one.item))
+        ]
+        sentences = [text for text in texts if len(text) < 1000 and _sentences.message_of(text)]
+
+        assert [text for text in sentences if words.shown(text) == text] == []
+
+
+def test_a_sentence_of_practice_is_a_message() -> None:
+    (exercise, *_) = practising.exercises(task_type("question_screening"))
+    text = exercise.item.inputs["samples"]["text"]
+
+    assert text == "8 of 8 samples right (written for practice)"
+    with translation.override("de"):
+        assert words.shown(text) == "8 von 8 Antworten richtig (written for practice)"
