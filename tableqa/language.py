@@ -187,7 +187,14 @@ def unpack(stored: str) -> str:
         return stored
     if not is_message(data):
         return stored
-    return str(data["values"]["text"]) if data["code"] == TEXT else Message.from_json(data)
+    try:
+        return str(data["values"]["text"]) if data["code"] == TEXT else Message.from_json(data)
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+    ):  # somebody's text in the form of a message, without its values
+        return stored
 
 
 _MARK = '{"code": "'
@@ -211,7 +218,10 @@ def _packed_key(key: Any) -> Any:
 def unpack_object(data: dict[str, Any]) -> Any:
     """What a JSON object of `pack_all` stands for: a `Message`, or itself. The `object_hook` of a decoder."""
     if is_message(data):
-        return Message.from_json(data)
+        try:
+            return Message.from_json(data)
+        except (LookupError, TypeError, ValueError):  # other data in the form of a message
+            return data
     if any(key.startswith(_MARK) for key in data):
         return {unpack(key): value for key, value in data.items()}
     return data

@@ -107,6 +107,22 @@ def test_a_text_in_the_form_of_a_message_stays_a_text(text: str) -> None:
     assert type(unpack(pack(text))) is str
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"code": "text", "values": {}},
+        {"code": "joined", "values": {"parts": 3, "by": ""}},
+        {"code": "habits.too_few", "values": {"other": 1}},
+    ],
+)
+def test_data_that_only_looks_like_a_message_stays_as_it_is(data: dict[str, object]) -> None:
+    stored = json.dumps(data)
+
+    assert unpack(stored) == stored
+    assert type(unpack(stored)) is str
+    assert json.loads(stored, object_hook=unpack_object) == data
+
+
 def test_messages_within_json_are_stored_also_as_keys() -> None:
     few = habits.TOO_FEW.format(items=3, needed=10)
     data = {"reasons": {few: 2, "other": 1}, "list": [few, 4, None], "code": "x", "values": 7}
