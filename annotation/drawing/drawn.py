@@ -175,7 +175,7 @@ def pairs(measure: Figures, statistic: str, names: Mapping[str, str]) -> Drawn |
             gettext("{called} and {called_2}").format(
                 called=called(names, one), called_2=called(names, other)
             ),
-            number(figure["value"]) if figure["value"] is not None else figure["reason"],
+            number(figure["value"]) if figure["value"] is not None else words.shown(figure["reason"]),
             interval(figure),
             str(figure["units"]),
         )

@@ -25,6 +25,7 @@ from django.utils.translation import gettext, gettext_noop
 import tableqa
 from annotation import jobs
 from annotation.models import Example, Job, Project, Source, StoredTable
+from annotation.words import shown
 from tableqa.canonical import canonical, digest
 from tableqa.corpus import Index
 from tableqa.headers import HeaderNames, Unavailable, thesaurus
@@ -169,7 +170,9 @@ def _order(project: Project, name: str, state: str) -> Unavailable:
         )
     elif job.state == Job.State.FAILED:
         return Unavailable(
-            gettext("The {what} of this project cannot be read. {error}").format(what=what, error=job.error)
+            gettext("The {what} of this project cannot be read. {error}").format(
+                what=what, error=shown(job.error)
+            )
         )
     return Preparing(
         gettext("The {what} of this project are still loading. More suggestions will follow.").format(

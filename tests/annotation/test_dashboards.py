@@ -23,6 +23,7 @@ from annotation.quality import agreement, dashboards, quality, snapshots
 from annotation.quality.snapshots import Shown
 from annotation.views import dashboards as views
 from tableqa import Example, Table
+from tableqa.agreement import ONE_CATEGORY
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_live_agreement import LABELS, labelled, questions, text
@@ -491,6 +492,17 @@ def test_a_heat_map_of_many_people_stays_readable() -> None:
     assert found is not None
     assert len(found.rows) == 780
     assert tags(found.svg)["rect"] == 1600
+
+
+def test_a_pair_without_a_value_says_why_in_the_readers_language() -> None:
+    figure = {"one": "1", "other": "2", "value": None, "low": None, "high": None, "units": 9}
+    with translation.override("de"):
+        chart = drawn.pairs(
+            {"name": "label", "pairs": [{**figure, "reason": ONE_CATEGORY}]}, "", {"1": "Ada", "2": "Bo"}
+        )
+
+    assert chart is not None
+    assert chart.rows[0][1].startswith("Es wurde nur eine Kategorie")
 
 
 # -- while figures are worked out -------------------------------------------------------------------

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from annotation import jobs
 from annotation.journeys import setting_up
@@ -114,6 +115,17 @@ def test_an_index_that_cannot_be_made_says_so(world: World, monkeypatch: pytest.
     assert context.preparing == ()
     lending.context(world.project, ["header_names"])
     assert Job.objects.filter(kind="index").count() == 1, "and is not tried again and again"
+
+
+def test_why_an_index_cannot_be_made_is_shown_in_the_readers_language(world: World) -> None:
+    lending.context(world.project, ["header_names"])
+    Job.objects.update(state=Job.State.FAILED, error=jobs.LOST.format(attempts=3))
+
+    with translation.override("de"):
+        names = lending.context(world.project, ["header_names"]).header_names
+
+    assert isinstance(names, Unavailable)
+    assert "was lost" not in names.reason
 
 
 def test_a_damaged_file_is_made_anew(world: World, folder: Path) -> None:
