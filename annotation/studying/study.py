@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 from django.utils.translation import gettext, gettext_noop
 
@@ -33,6 +33,12 @@ EVERYONE = 1
 """The overlap that a batch is planned with where everyone gets everything: it is counted when the batch opens."""
 
 
+EXPORT_ORDER: Final = (
+    *("name", "type", "purpose", "variant", "overlap", "strategy", "decide", "settings", "sample", "seed"),
+    *("feeds_from", "feeds_when", "requires", "pass_percent", "must_practise", "resolve", "loop_model"),
+    *("help", "gold", "caps", "pay"),
+)
+"""The keys of an exported batch in the order of earlier exports, so that two exports compare; newer keys follow."""
 FEEDING = SimpleNamespace(purpose="work")
 """A batch that feeds another one, as far as a file knows it; its purpose is checked by its name."""
 NAMES = {
@@ -620,7 +626,8 @@ def _work(work: Work) -> dict[str, Any]:
             part[key] = term.in_file(value)
     if work.gold:
         batch.setdefault("gold", {})["items"] = [_said(dataclasses.asdict(one)) for one in work.gold]
-    return batch | _said({"open": work.open})
+    ordered = {key: batch[key] for key in EXPORT_ORDER if key in batch}
+    return ordered | batch | _said({"open": work.open})
 
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ from annotation.roles import Role
 from annotation.studying import applying, missing, planning, standing, words, writing, yaml_file
 from annotation.studying.planning import Plan
 from annotation.studying.standing import Counts, Pace, Standing
-from annotation.studying.study import Study, parse
+from annotation.studying.study import Study, document, parse
 from annotation.studying.yaml_file import StudyError
 from annotation.work import lineage, queue
 from tableqa.language import word
@@ -1043,6 +1043,24 @@ def studies(draw: st.DrawFn) -> str:
     if draw(st.booleans()):
         said["perturbations"] = [{"kinds": ["row_shuffle"], "seeds": draw(st.sampled_from([[1], [3, 2]]))}]
     return yaml_file.write(said)
+
+
+def test_keys_of_a_batch_are_exported_in_the_order_of_earlier_exports() -> None:
+    keys = (
+        "name type variant overlap settings sample seed feeds_from requires must_practise gold caps pay open"
+    )
+    batch: dict[str, Any] = {"name": "Fed", "type": "value_change", "variant": "answer_changes", "overlap": 2}
+    batch |= {"settings": {"at_most": 1}, "sample": {"sources": ["films"], "of": "originals"}, "seed": 1}
+    batch |= {"feeds_from": "Types", "requires": "Entry", "must_practise": True, "gold": {"percent": 10}}
+    batch |= {"caps": {"items": 5}, "pay": {"currency": "EUR", "per_item": 0.25}, "open": True}
+    entry = {"name": "Entry", "type": "question_type", "purpose": "qualification", "pass_percent": 60}
+    file: dict[str, Any] = {"study": 1, "project": {"slug": "small", "name": "Small"}}
+    file["sources"] = [{"name": "films", "reader": "wtq", "path": "films-dev.tsv"}]
+    file["batches"] = [{"name": "Types", "type": "question_type"}, entry, batch]
+
+    exported = document(parse(yaml_file.write(file)))["batches"][2]
+
+    assert list(exported) == keys.split()
 
 
 class TestThereAndBack:
