@@ -121,6 +121,7 @@ class BatchForm(TermsForm):
         """`name`, `sample` and `terms` as `assigning.plan_batch` takes them, and `open_at_once`."""
         given = super().clean() or {}
         values = self.values(given)
+        self._refuse_other_purposes(values)
         if values.get("purpose") not in ("", "work", None):
             values["strategy"] = ""  # everyone gets every item, whatever the form says
         values["decide_at_close"] = values["decide_at_close"] or None  # not ticked: the default
@@ -133,6 +134,18 @@ class BatchForm(TermsForm):
             "terms": values,
             "open_at_once": given.get("open_at_once") and values.get("purpose") != "qualification",
         }
+
+    def _refuse_other_purposes(self, values: Mapping[str, Any]) -> None:
+        """Say beside a field that it does not belong to the chosen purpose: a browser keeps what was filled in before."""
+        for name, term in self.terms.items():
+            if term.is_set(values.get(name)) and (values.get("purpose") or "work") not in term.purposes:
+                purposes = gettext(" or ").join(gettext(each) for each in sorted(term.purposes))
+                self.add_error(
+                    self.parts[name][0],
+                    gettext(
+                        "Only for {purposes} batches. Clear this field, or choose another purpose."
+                    ).format(purposes=purposes),
+                )
 
     def is_open(self, section: str) -> bool:
         """Of a failed form, the sections that were open, were filled in or contain an error."""

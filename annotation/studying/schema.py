@@ -84,7 +84,7 @@ def _terms(terms: Iterable[Term]) -> dict[str, Any]:
     if "gold" in groups:
         groups["gold"]["items"] = _GOLD_ITEMS
     for key, parts in groups.items():
-        description, required = GROUPS[key]
+        description, required = GROUPS.get(key, ("", []))
         properties[key] = _object(description, required, **parts)
     return properties
 

@@ -159,8 +159,8 @@ class Term:
         return self.default if self.usual is None else self.usual(context)
 
     def is_set(self, value: Any) -> bool:
-        """Whether a value asks for something."""
-        return value not in (None, "", {}, False) and value != self.default
+        """Whether a value is another one than the default."""
+        return value is not None and value != self.default
 
     def checked(self, value: Any, context: Context) -> Any:
         """The value as a batch stores it; None is the default. Raises Refused(invalid_request)."""
@@ -213,6 +213,10 @@ class Term:
             )
         elif isinstance(self.column, models.CharField) and not isinstance(value, str):
             refuse("invalid_request", "{name} must be a text, not {value!r}.", name=self.name, value=value)
+        elif (most := self.column.max_length) and len(value) > most:
+            refuse(
+                "invalid_request", "{name} must have at most {most} characters.", name=self.name, most=most
+            )
         return value
 
     # -- in words -----------------------------------------------------------------------------------
@@ -272,4 +276,4 @@ class Term:
             return {"enum": [name for name in self.choices if name]}
         if isinstance(self.column, models.JSONField):
             return {"type": "object"}
-        return {"type": "string", "minLength": 1, "maxLength": 120}
+        return {"type": "string", "minLength": 1, "maxLength": self.column.max_length or 120}

@@ -203,6 +203,18 @@ class TestQualification:
             gold.unmark(gold=batch.items.first().gold, by=world.mara, now=NOON)  # type: ignore[union-attr]
 
 
+def test_a_field_of_another_purpose_says_so_beside_it(world: World, mara: Client) -> None:
+    fields = {"name": "Types", "sources": world.source.public_id, "pass_percent": 80}
+    page = posted(mara, **fields).content.decode()
+
+    assert not Batch.objects.exists()
+    assert open_folds(page) == ["quality"]
+    error = re.search(r'id="id_pass_percent_error">(.*?)</ul>', page)
+    assert error is not None
+    assert "Only for qualification batches. Clear this field" in error.group(1)
+    assert "Leave pass_percent out" not in page
+
+
 def test_the_form_offers_opening_at_once_with_what_it_means_for_a_qualification(world: World) -> None:
     form = BatchForm(task=task_type("question_type"), project=world.project)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import models
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from annotation.refusals import Refused
-from annotation.terms import SECTIONS, TERMS, Context, changeable, check
+from annotation.terms import SECTIONS, TERMS, Context, Term, changeable, check
 from tasks.contract import task_type, task_types
 
 PURPOSES = ("work", "calibration", "qualification")
@@ -103,3 +104,29 @@ def test_defaults_follow_from_the_task_type_and_the_purpose() -> None:
     assert (columns["strategy"], columns["decide_at_close"]) == ("everyone", False)
     columns = check(task, {"strategy": "everyone"}, project=None)
     assert (columns["overlap"], columns["decide_at_close"]) == (task.default_overlap, True)
+
+
+def term_of(column: models.Field[Any, Any], **more: Any) -> Term:
+    """A term that no batch has."""
+    Term(label="Extra", section="limits", **more).of(column)
+    column.set_attributes_from_name("extra")
+    return column.term  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [(models.BooleanField(default=True), False), (models.PositiveSmallIntegerField(default=3), 0)],
+)
+def test_zero_or_no_in_place_of_another_default_is_shown(column: models.Field[Any, Any], value: Any) -> None:
+    assert term_of(column).is_set(value)
+    assert not term_of(column).is_set(column.get_default())
+
+
+def test_a_text_is_as_long_as_its_column() -> None:
+    term = term_of(models.CharField(max_length=5))
+    context = Context(task_type("question_type"))
+
+    assert term.schema()["maxLength"] == 5
+    assert term.checked("12345", context) == "12345"
+    with pytest.raises(Refused, match="extra must have at most 5 characters"):
+        term.checked("123456", context)
