@@ -7,6 +7,7 @@ Immutable rows are changed with `annotation.immutable.writable`.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -111,7 +112,9 @@ def store_messages(apps: Any, editor: Any) -> None:
         count: Count = Counter()
         _change(apps, editor, model, field, where, lambda value: change(value, turn, count))
         if count:
-            print(f"\n    {model}.{field}: {count[TURNED]} turned into messages, {count[TEXT]} stay text", end="")
+            # Commands that migrate on the way, such as a demo, say other things on the standard output.
+            line = f"{model}.{field}: {count[TURNED]} turned into messages, {count[TEXT]} stay text"
+            print(f"\n    {line}", end="", file=sys.stderr)
 
 
 # -- backwards --------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def historical() -> Any:
 def forward(historical: Any, capsys: pytest.CaptureFixture[str]) -> Callable[[], list[str]]:
     def run() -> list[str]:
         migration.store_messages(historical, Editor())
-        return [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+        return [line.strip() for line in capsys.readouterr().err.splitlines() if line.strip()]
 
     return run
 
