@@ -49,11 +49,11 @@ def _filled(people: int) -> list[dict[str, Any]]:
         project=project,
         by=mara,
         now=now,
-        sources=[source],
         task=task_type("question_type"),
-        overlap=people,
-        gold_percent=PERCENT,
-        only=[example.external_id for example in examples if example not in marked],
+        sample=assigning.Sample(
+            sources=[source], only=[example.external_id for example in examples if example not in marked]
+        ),
+        terms={"overlap": people, "gold_percent": PERCENT},
     )
     for example in marked:
         gold.mark(batch=batch, example=example, data={"label": "extraction"}, by=mara, now=now)
