@@ -126,7 +126,7 @@ def run(job_id: int) -> str:
         with translation.override(settings.LANGUAGE_CODE), limits.at_most(0):
             result = KINDS[job.kind](job, Progress(job_id))
     except Refused as refused:
-        return _end(job, Job.State.FAILED, error=refused.detail)
+        return _end(job, Job.State.FAILED, error=refused.stored)
     except Exception as error:
         if failures.is_unavailable(error):
             return _again(job)

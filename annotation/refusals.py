@@ -7,6 +7,7 @@ from typing import Any, Final, NoReturn
 
 from django.utils.translation import gettext
 
+from tableqa.language import sentence
 from tableqa.tables import unstorable
 
 STATUS: Final[dict[str, int]] = {
@@ -47,12 +48,17 @@ STATUS: Final[dict[str, int]] = {
 
 
 class Refused(Exception):
-    """Something that cannot be done, and why. `more` is added to the problem document (RFC 9457)."""
+    """Something that cannot be done, and why. `more` is added to the problem document (RFC 9457).
+
+    detail: the reason in the language of the request. stored: the same for a database, shown in the reader's language.
+    """
+
+    stored: str
 
     def __init__(self, code: str, detail: str, **more: Any) -> None:
         self.code = code
         self.status = STATUS[code]
-        self.detail = detail
+        self.detail = self.stored = detail
         self.more = more
         super().__init__(detail)
 
@@ -64,7 +70,10 @@ def refuse(code: str, text: str, /, *, more: Mapping[str, Any] | None = None, **
     more: additions to the problem document.
     """
     detail = gettext(text)
-    raise Refused(code, detail.format(**values) if values else detail, **(more or {})) from None
+    refused = Refused(code, detail.format(**values) if values else detail, **(more or {}))
+    if values:
+        refused.stored = sentence(text, values)
+    raise refused from None
 
 
 def require_storable(*texts: str) -> None:

@@ -67,9 +67,10 @@ def gettext_noop(message: str) -> str:
 _loading = RLock()
 _templates: dict[str, str] = {}
 """The English template of every declared code."""
-TEXT, NUMBER, WORD, JOINED = "text", "number", "word", "joined"
-"""Codes without a template: verbatim text, a formatted number, a word of the catalogue, and parts with a separator."""
-OWN = (TEXT, NUMBER, WORD, JOINED)
+TEXT, NUMBER, WORD, JOINED, SENTENCE = "text", "number", "word", "joined", "sentence"
+"""Codes without a template: verbatim text, a formatted number, a word of the catalogue, parts with a separator, and a
+sentence of the catalogue with the values of its placeholders."""
+OWN = (TEXT, NUMBER, WORD, JOINED, SENTENCE)
 
 
 class Message(str):
@@ -99,6 +100,8 @@ class Message(str):
         """The sentence in the reader's language."""
         if self.code == JOINED:
             return gettext(self.values["by"]).join(map(_shown, self.values["parts"]))
+        if self.code == SENTENCE:
+            return _fill(gettext(self.values["text"]), self.values["values"], _shown)
         if self.code in OWN:
             text: str = self.values["text"]
             return text if self.code == TEXT else gettext(text) if self.code == WORD else _localised(text)
@@ -137,6 +140,17 @@ def number(text: str) -> Message:
 def word(text: str) -> Message:
     """A word of the catalogue, such as a label, which is shown in the reader's language."""
     return Message(WORD, {"text": text})
+
+
+def sentence(text: str, values: Mapping[str, Any]) -> Message:
+    """A sentence of the catalogue that has no code of its own, such as a refusal, with values for its placeholders.
+
+    It is shown in the reader's language for as long as the catalogue has it, afterwards in English.
+    """
+    storable = {
+        name: value if isinstance(value, int | float) else str(value) for name, value in values.items()
+    }
+    return Message(SENTENCE, {"text": text, "values": storable})
 
 
 def joined(parts: Iterable[str], by: str = " ") -> str:
@@ -230,6 +244,8 @@ def unpack_object(data: dict[str, Any]) -> Any:
 def _english(code: str, values: Mapping[str, Any]) -> str:
     if code == JOINED:
         return str(values["by"]).join(values["parts"])
+    if code == SENTENCE:
+        return _fill(values["text"], values["values"], str)
     if code in OWN:
         return str(values["text"])
     if code not in _templates:
@@ -238,6 +254,10 @@ def _english(code: str, values: Mapping[str, Any]) -> str:
     if template is None:
         return " ".join([code, *map(str, values.values())])
     return template.format(**values) if values else template
+
+
+def _fill(template: str, values: Mapping[str, Any], write: Callable[[Any], str]) -> str:
+    return template.format(**{name: write(value) for name, value in values.items()})
 
 
 def _load_all() -> None:

@@ -14,8 +14,9 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils import translation
+from django.utils.translation import gettext
 
-from annotation import immutable, words
+from annotation import immutable, jobs, words
 from annotation.journeys import adjudicating
 from annotation.migrations import _sentences
 from annotation.models import (
@@ -26,6 +27,7 @@ from annotation.models import (
     PerturbationRun,
     Proposal,
 )
+from annotation.refusals import refuse
 from annotation.releases.wordings import is_wording, note_of
 from annotation.work import practising
 from tableqa import agreement, language
@@ -413,3 +415,26 @@ def test_a_sentence_of_practice_is_a_message() -> None:
     assert text == "8 of 8 samples right (written for practice)"
     with translation.override("de"):
         assert words.shown(text) == "8 von 8 Antworten richtig (written for practice)"
+
+
+# -- refusals of jobs -----------------------------------------------------------------------------
+
+
+def test_why_a_job_was_refused_is_shown_in_the_readers_language(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_it(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+        refuse(
+            "invalid_request", "The text contains {reason}, which cannot be saved. Remove it.", reason="{NUL}"
+        )
+
+    monkeypatch.setitem(jobs.KINDS, "refused", refuse_it)
+    job = Job.objects.create(project=world.project, kind="refused", ids={}, made_at=NOON, heartbeat=NOON)
+    assert jobs.run(job.pk) == "failed"
+    job.refresh_from_db()
+    assert job.error == "The text contains {NUL}, which cannot be saved. Remove it."
+    with translation.override("de"):
+        assert language.shown(job.error) == gettext(
+            "The text contains {reason}, which cannot be saved. Remove it."
+        ).format(reason="{NUL}")
+        assert language.shown(job.error) != job.error
