@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from typing import Any, Literal
 
 from tableqa.cells import fold, fold_all
+from tableqa.language import message
 from tableqa.tables import Table
 from tableqa.wording import words
 
@@ -37,10 +38,31 @@ STRUCTURE_WORDS = (
 )
 """Words by which a question may speak of the order of rows (FREB-TQA, appendix A.3 and Table 13)."""
 
+NOT_A_CELL = message(
+    "question_types.not_a_cell", "Reasoning, because the answer “{answer}” is no cell of the table."
+)
+COMPARES = message("question_types.compares", "Reasoning, because the question compares ({words}).")
+NO_ANSWER = message(
+    "question_types.no_answer",
+    "There is no answer to look for in the table, and the question does not compare.",
+)
+ALL_CELLS = message(
+    "question_types.all_cells", "Extraction: every answer is a cell, and the question does not compare."
+)
+NO_OPERATION_NAMED = message("question_types.no_operation_named", "The model's reply names no operation.")
+NO_OPERATION = message(
+    "question_types.no_operation", "Extraction: the model found the answer without an operation."
+)
+OPERATION = message("question_types.operation", "Reasoning: the model needs an operation ({operation}).")
+BOTH = message("question_types.both", "Extraction: the lexical rule and the model agree.")
+DISAGREE = message(
+    "question_types.disagree", "The lexical rule says extraction, and the model does not agree."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What a suggester says: a label, or None where it says nothing, and why, in words."""
+    """What a suggester says: a label, or None where it says nothing, and why (a message)."""
 
     label: Label | None
     why: str
@@ -68,15 +90,13 @@ def lexical(question: str, table: Table, answers: Sequence[str]) -> Suggestion:
     cells = _cells(table) if answers else frozenset()
     missing = [answer for answer in answers if _plain(answer) not in cells]
     if missing:
-        what = f"the answer “{_short(missing[0])}” is no cell of the table"
-        return Suggestion("reasoning", f"Reasoning, because {what}.")
+        return Suggestion("reasoning", NOT_A_CELL.format(answer=_short(missing[0])))
     if found := comparisons(question):
         named = ", ".join(f"“{word}”" for word in found)
-        return Suggestion("reasoning", f"Reasoning, because the question compares ({named}).")
+        return Suggestion("reasoning", COMPARES.format(words=named))
     if not answers:
-        why = "There is no answer that could be looked for in the table, and the question does not compare."
-        return Suggestion(None, why)
-    return Suggestion("extraction", "Extraction: every answer is a cell, and the question does not compare.")
+        return Suggestion(None, NO_ANSWER)
+    return Suggestion("extraction", ALL_CELLS)
 
 
 @lru_cache(maxsize=1)
@@ -245,10 +265,10 @@ def read_reply(text: str) -> Reply | None:
 def by_model(reply: Reply | None) -> Suggestion:
     """What a model's reply says of the type."""
     if reply is None:
-        return Suggestion(None, "The model's reply names no operation.")
+        return Suggestion(None, NO_OPERATION_NAMED)
     if reply.operation == RETRIEVED:
-        return Suggestion("extraction", "Extraction: the model found the answer without an operation.")
-    return Suggestion("reasoning", f"Reasoning: the model needs an operation ({reply.operation}).")
+        return Suggestion("extraction", NO_OPERATION)
+    return Suggestion("reasoning", OPERATION.format(operation=reply.operation))
 
 
 def combined(rule: Suggestion, model: Suggestion) -> Suggestion:
@@ -260,5 +280,5 @@ def combined(rule: Suggestion, model: Suggestion) -> Suggestion:
     if rule.label != "extraction":
         return rule
     if rule.label == model.label == "extraction":
-        return Suggestion("extraction", "Extraction: the lexical rule and the model agree.")
-    return Suggestion(None, "The lexical rule says extraction, and the model does not agree.")
+        return Suggestion("extraction", BOTH)
+    return Suggestion(None, DISAGREE)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example, question_types
-from tableqa.language import gettext, gettext_noop
+from tableqa.language import gettext, gettext_noop, shown
 from tableqa.proportions import proportion
 from tableqa.question_types import Suggestion
 from tableqa.writers.freb_tqa import freb_example
@@ -130,7 +130,9 @@ class QuestionType(LabelTask, Preparing, Suggesting):
         if not said:
             return None
         lines = [{"by": gettext(SUGGESTERS[name]), **said[name]} for name in SUGGESTERS if name in said]
-        return {"said": [{key: line[key] for key in ("by", "label", "why")} for line in lines]}
+        return {
+            "said": [{"by": line["by"], "label": line["label"], "why": shown(line["why"])} for line in lines]
+        }
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """Of what each suggester called extraction or reasoning, the share that people decided so. (FREB-TQA, table 2)"""

@@ -32,7 +32,7 @@ from annotation.releases.wordings import is_wording, note_of
 from annotation.work import practising
 from tableqa import agreement, language
 from tableqa.language import Message, joined
-from tasks.contract import task_type, task_types
+from tasks.contract import Context, Suggesting, task_type, task_types
 from tests.annotation.cast import NOON, World
 
 migration = importlib.import_module("annotation.migrations.0019_messages")
@@ -438,3 +438,21 @@ def test_why_a_job_was_refused_is_shown_in_the_readers_language(
             "The text contains {reason}, which cannot be saved. Remove it."
         ).format(reason="{NUL}")
         assert language.shown(job.error) != job.error
+
+
+# -- suggestions of question types ------------------------------------------------------------------
+
+
+def test_why_a_type_is_suggested_is_stored_as_a_message_and_shown_in_the_readers_language(
+    world: World, stored: Any
+) -> None:
+    item = world.batch("question_type").items.earliest("position")
+    reason = stored(item, "inputs")["suggestions"]["rule"]["why"]
+    assert reason["code"].startswith("question_types.")
+    task = item.batch.task()
+    assert isinstance(task, Suggesting)
+    with translation.override("de"):
+        suggested = task.suggest(item.plain(), Context())
+        assert suggested is not None
+        assert suggested["said"][0]["why"] == Message.from_json(reason).shown()
+        assert suggested["said"][0]["why"].startswith(("Nachschlagen", "Schlussfolgern"))
