@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import connection
+from django.db.models import Model
 
 from annotation.compiled import Insert, LastKey, Step
-from annotation.models import Assignment, Event, Person
+from annotation.models import Assignment, Batch, Event, Person, Project
 from annotation.refusals import refuse
 
 MAX_WAIT: Final = 600.0
@@ -22,31 +23,43 @@ _add = Insert(Event)
 _add_of_new = Insert(Event, thing_id=LastKey(Assignment))
 
 
-def record(
-    *,
-    project_id: int,
-    actor: Person | None,
-    thing: str,
-    thing_id: int,
-    before: str = "",
+def log(
+    subject: Model,
+    before: str,
     after: str,
+    *,
+    by: Person | None,
     now: datetime,
     detail: Mapping[str, Any] | None = None,
+    project: int | None = None,
 ) -> int:
-    """One change of state, in ids; gives the event's key. `thing` is the lower-case name of the model.
+    """Add one change of state of an object to the log. Returns the key of the event.
 
-    `detail` is what a word cannot say (`Event.detail`); `changed` makes it of two values.
+    before   the state before, "" for a new object
+    detail   what a word cannot say (`Event.detail`); `changed` builds it from two values
+    project  the key of the project; needed for an object with neither a project nor a batch of its own
     """
-    key, *_ = recording(
-        project_id=project_id,
-        actor=actor,
-        thing=thing,
-        thing_id=thing_id,
+    return record(
+        project_id=_project_of(subject) if project is None else project,
+        actor=by,
+        thing=str(subject._meta.model_name),
+        thing_id=subject.pk,
         before=before,
         after=after,
         detail=detail,
         now=now,
-    ).run()
+    )
+
+
+def _project_of(subject: Any) -> int:
+    if isinstance(subject, Project):
+        return subject.pk
+    return int(subject.project_id if hasattr(subject, "project_id") else subject.batch.project_id)
+
+
+def record(*, actor: Person | None, thing_id: int, **values: Any) -> int:
+    """`log` in ids. `thing` is the lower-case name of the model."""
+    key, *_ = recording(actor=actor, thing_id=thing_id, **values).run()
     return int(key)
 
 
@@ -61,7 +74,10 @@ def recording(
     now: datetime,
     detail: Mapping[str, Any] | None = None,
 ) -> Step:
-    """`record` as a step of several; without `thing_id` it is of the assignment that was added by the step before."""
+    """`record` as a step of several; without `thing_id` it is of the assignment that was added by the step before.
+
+    `thing` is the lower-case name of the model.
+    """
     values = {
         "project_id": project_id,
         "actor_id": actor.pk if actor else None,
@@ -74,9 +90,9 @@ def recording(
     return _add.step(**values, thing_id=thing_id) if thing_id is not None else _add_of_new.step(**values)
 
 
-def changed(before: object, after: object) -> dict[str, Any]:
-    """`detail` of a term that changed. Longer texts are cut: the log says what changed, the thing itself holds it."""
-    return {"from": _short(before), "to": _short(after)}
+def changed(what: str, before: object, after: object) -> dict[str, Any]:
+    """`detail` of a field or term that changed. Longer texts are cut: the object itself holds them. Batches are names."""
+    return {"what": what, "from": _short(before), "to": _short(after)}
 
 
 LONGEST = 2000
@@ -85,7 +101,7 @@ LONGEST = 2000
 def _short(value: object) -> Any:
     if isinstance(value, str) and len(value) > LONGEST:
         return value[:LONGEST] + "…"
-    return value
+    return value.name if isinstance(value, Batch) else value
 
 
 def wait_for_writers() -> bool:

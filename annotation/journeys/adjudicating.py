@@ -173,16 +173,8 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
     with transaction.atomic():
         before = Batch.objects.select_for_update(no_key=True).get(pk=batch.pk).resolve
         Batch.objects.filter(pk=batch.pk).update(resolve=checked)
-        events.record(
-            project_id=batch.project_id,
-            actor=by,
-            thing="batch",
-            thing_id=batch.pk,
-            before=before.get("rule", "own rule"),
-            after=checked.get("rule", "own rule"),
-            detail={"what": "resolve", **events.changed(before, checked)},
-            now=now,
-        )
+        own = [rule.get("rule", "own rule") for rule in (before, checked)]
+        events.log(batch, *own, by=by, now=now, detail=events.changed("resolve", before, checked))
         batch.resolve = checked
         if batch.decide_at_close:  # what was complete was looked at by the rule before
             complete = places.undecided(batch).filter(
@@ -676,13 +668,4 @@ def _record(
 ) -> Any:
     """An event of the item; `based_on` are the responses (ids) that an adjudicator's own one rests on."""
     detail = ({"reason": reason} if reason else {}) | ({"based_on": list(based_on)} if based_on else {})
-    return events.record(
-        project_id=item.batch.project_id,
-        actor=by,
-        thing="item",
-        thing_id=item.pk,
-        before=before,
-        after=after,
-        now=now,
-        detail=detail or None,
-    )
+    return events.log(item, before, after, by=by, now=now, detail=detail or None)

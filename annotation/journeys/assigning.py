@@ -135,7 +135,7 @@ def plan_batch(
             if sample.feeds_from is not None:
                 lineage.catch_up(batch)
             guidance.ensure(project=project, task=task, now=now)
-            _record(batch, by, "", "planned", now)
+            events.log(batch, "", "planned", by=by, now=now)
     except IntegrityError:
         refuse("name_taken", "This project already has a batch {name!r}. Choose another name.", name=name)
     batch.refresh_from_db()
@@ -278,7 +278,7 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
                     everything = places.undecided(batch).values_list("pk", flat=True)
                     left_over.fit(batch, now=now, items=list(everything))
             helping.order(batch, by=by, now=now)
-            _record(batch, by, "planned", "open", now)
+            events.log(batch, "planned", "open", by=by, now=now)
             transaction.on_commit(places.have_them_counted, robust=True)
 
 
@@ -298,7 +298,7 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
                 places.undecided(batch).filter(submitted_count__gt=0).update(due_at=now)
             queue.take_back_all(batch=batch, reason=gettext_noop("batch closed"), now=now, actor=by)
             lineage.perturb_on(batch, now=now)
-            _record(batch, by, before, "closed", now)
+            events.log(batch, before, "closed", by=by, now=now)
 
 
 def pause_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
@@ -308,7 +308,7 @@ def pause_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
         running = Batch.objects.filter(pk=batch.pk, paused_at__isnull=True, closed_at__isnull=True)
         if running.update(paused_at=now):
             batch.paused_at = now
-            _record(batch, by, "open", "paused", now)
+            events.log(batch, "open", "paused", by=by, now=now)
 
 
 def resume_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
@@ -319,7 +319,7 @@ def resume_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
             paused_at=None
         ):
             batch.paused_at = None
-            _record(batch, by, "paused", "open", now)
+            events.log(batch, "paused", "open", by=by, now=now)
 
 
 def _require_begun(batch: Batch) -> None:
@@ -453,15 +453,3 @@ def _named(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
     if missing := [id for id in only if id not in found]:
         refuse("invalid_request", "No source contains the examples {value}.", value=", ".join(missing[:10]))
     return [found[id] for id in dict.fromkeys(only)]
-
-
-def _record(batch: Batch, by: Person | None, before: str, after: str, now: datetime) -> None:
-    events.record(
-        project_id=batch.project_id,
-        actor=by,
-        thing="batch",
-        thing_id=batch.pk,
-        before=before,
-        after=after,
-        now=now,
-    )

@@ -102,15 +102,13 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
             complete = undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count"))
             complete.update(due_at=due_at(batch, now + UNDO_WINDOW))
         for name in found.keys() - {"resolve"}:
-            events.record(
-                project_id=batch.project_id,
-                actor=by,
-                thing="batch",
-                thing_id=batch.pk,
-                before=_in_short(name, before[name]),
-                after=_in_short(name, found[name]),
-                detail={"what": name, **events.changed(_plain(before[name]), _plain(found[name]))},
+            events.log(
+                batch,
+                _in_short(name, before[name]),
+                _in_short(name, found[name]),
+                by=by,
                 now=now,
+                detail=events.changed(name, before[name], found[name]),
             )
     return found
 
@@ -259,11 +257,6 @@ def _in_short(name: str, value: Any) -> str:
     """A value as the log has room for it: what is longer than its 20 characters by the beginning of its digest."""
     plain = f"{name} {getattr(value, 'pk', value)}"
     return plain if len(plain) <= 20 else f"{name[:11]} {digest(value)[:8]}"
-
-
-def _plain(value: Any) -> Any:
-    """A value as the log keeps it: a batch by its name."""
-    return value.name if isinstance(value, Batch) else value
 
 
 def _complete(batch: Batch) -> int:

@@ -513,9 +513,7 @@ def _write(source: Source, rows: _Rows, progress: Callable[[int, int], None], by
             )
         except IntegrityError:
             refuse("import_failed", "Another import has just added the same files.")
-        events.record(
-            project_id=source.project_id, actor=by, thing="source", thing_id=source.pk, after="ready", now=now
-        )
+        events.log(source, "", "ready", by=by, now=now)
     source.refresh_from_db()
     return Imported(source, written, source.tables_count, new=True)
 

@@ -719,15 +719,7 @@ def _publish(batch: Batch, staged: LabelImport, labels: Labels, by: Person | Non
         _count(counts, due_at(batch, now + UNDO_WINDOW))
         for name, number in labels.annotators.items():
             Tally.objects.filter(batch=batch, person=people[name]).update(submitted=F("submitted") + number)
-        events.record(
-            project_id=batch.project_id,
-            actor=by,
-            thing="batch",
-            thing_id=batch.pk,
-            before=batch.state,
-            after="labels imported",
-            now=now,
-        )
+        events.log(batch, batch.state, "labels imported", by=by, now=now)
         staged.delete()
 
 
@@ -857,12 +849,5 @@ def _person(batch: Batch, name: str, now: datetime) -> Person:
     if found is None:
         found = Person.objects.create_person(name, is_external=True, is_active=False)
         membership = Membership.objects.create(project_id=batch.project_id, person=found)
-        events.record(
-            project_id=batch.project_id,
-            actor=None,
-            thing="membership",
-            thing_id=membership.pk,
-            after="labels imported",
-            now=now,
-        )
+        events.log(membership, "", "labels imported", by=None, now=now, project=batch.project_id)
     return found

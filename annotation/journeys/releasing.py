@@ -337,14 +337,7 @@ def _write_release(
                 part.rename(target)
                 if packed:
                     _zipped(part).rename(target.with_suffix(".zip"))
-                events.record(
-                    project_id=release.project_id,
-                    actor=release.made_by,
-                    thing="release",
-                    thing_id=release.pk,
-                    after="ready",
-                    now=now,
-                )
+                events.log(release, "", "ready", by=release.made_by, now=now)
     except IntegrityError:
         refuse("name_taken", "Another person has just released {name}.", name=release.name)
     release.refresh_from_db()

@@ -65,14 +65,7 @@ def create_project(
         with transaction.atomic():
             project = Project.objects.create(slug=slug, name=name, time_zone=time_zone)
             add_member(project=project, person=manager, roles=[Role.MANAGER], by=manager, now=now)
-            events.record(
-                project_id=project.pk,
-                actor=manager,
-                thing="project",
-                thing_id=project.pk,
-                after="created",
-                now=now,
-            )
+            events.log(project, "", "created", by=manager, now=now)
     except IntegrityError:
         refuse(
             "name_taken",
@@ -108,7 +101,7 @@ def add_member(
         membership, _ = Membership.objects.get_or_create(project=project, person=person)
         here = membership.removed_at is None and bool(membership.roles)
         if not here:
-            _record_membership(membership, before="", after="member", by=by, now=now)
+            events.log(membership, "", "member", by=by, now=now)
         kept = set(membership.roles) if here else set()
         membership.removed_at = None
         membership.save(update_fields=["removed_at"])
@@ -151,23 +144,7 @@ def _write_roles(
     for role in Role:
         if (role.value in before) != (role.value in after):
             states = (role.value, "") if role.value in before else ("", role.value)
-            _record_membership(
-                membership, before=states[0], after=states[1] or f"no {role.value}", by=by, now=now
-            )
-
-
-def _record_membership(
-    membership: Membership, *, before: str, after: str, by: Person | None, now: datetime
-) -> None:
-    events.record(
-        project_id=membership.project_id,
-        actor=by,
-        thing="membership",
-        thing_id=membership.pk,
-        before=before,
-        after=after,
-        now=now,
-    )
+            events.log(membership, states[0], states[1] or f"no {role.value}", by=by, now=now)
 
 
 def _give_back_all(membership: Membership, *, reason: str, by: Person, now: datetime) -> int:
@@ -196,7 +173,7 @@ def remove_member(*, membership: Membership, by: Person, now: datetime) -> int:
             person_id=membership.person_id, project=membership.project, revoked_at__isnull=True
         ).update(revoked_at=now)
         freed = _give_back_all(membership, reason=gettext_noop("left the project"), by=by, now=now)
-        _record_membership(membership, before="member", after="removed", by=by, now=now)
+        events.log(membership, "member", "removed", by=by, now=now)
     return freed
 
 
@@ -276,7 +253,7 @@ def invite(
             made_at=now,
             expires_at=now + timedelta(days=days),
         )
-        _record_invitation(invitation, before="", after="open", by=by, now=now)
+        events.log(invitation, "", "open", by=by, now=now)
     return invitation, token
 
 
@@ -286,19 +263,7 @@ def withdraw_invitation(*, invitation: Invitation, by: Person, now: datetime) ->
         if Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True, expires_at__gt=now).update(
             expires_at=now
         ):
-            _record_invitation(invitation, before="open", after="withdrawn", by=by, now=now)
-
-
-def _record_invitation(invitation: Invitation, *, before: str, after: str, by: Person, now: datetime) -> None:
-    events.record(
-        project_id=invitation.project_id,
-        actor=by,
-        thing="invitation",
-        thing_id=invitation.pk,
-        before=before,
-        after=after,
-        now=now,
-    )
+            events.log(invitation, "open", "withdrawn", by=by, now=now)
 
 
 def open_invitation(token: str, *, now: datetime) -> Invitation:
@@ -325,7 +290,7 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
             refuse(
                 "invitation_used", "This invitation has already been used. Sign in, or ask for a new link."
             )
-        _record_invitation(invitation, before="open", after="accepted", by=person, now=now)
+        events.log(invitation, "open", "accepted", by=person, now=now)
         roles = [Role(role) for role in invitation.roles]
         return add_member(
             project=invitation.project, person=person, roles=roles, by=invitation.made_by, now=now
@@ -427,15 +392,7 @@ def _changed(
     """An event for every field that is another one now, with what it was."""
     for name, value in after.items():
         if before[name] != value:
-            events.record(
-                project_id=project.pk,
-                actor=by,
-                thing="project",
-                thing_id=project.pk,
-                after=what,
-                detail={"what": name, **events.changed(before[name], value)},
-                now=now,
-            )
+            events.log(project, "", what, by=by, now=now, detail=events.changed(name, before[name], value))
 
 
 def make_token(
@@ -454,7 +411,7 @@ def make_token(
             made_at=now,
             expires_at=now + TOKEN_LIFE,
         )
-        _record_token(token, before="", after="valid", now=now)
+        events.log(token, "", "valid", by=token.person, now=now)
     return token, secret
 
 
@@ -462,19 +419,7 @@ def revoke_token(*, token: ApiToken, now: datetime) -> None:
     """End a token now. Revoking twice is revoking once."""
     with transaction.atomic():
         if ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=now):
-            _record_token(token, before="valid", after="revoked", now=now)
-
-
-def _record_token(token: ApiToken, *, before: str, after: str, now: datetime) -> None:
-    events.record(
-        project_id=token.project_id,
-        actor=token.person,
-        thing="apitoken",
-        thing_id=token.pk,
-        before=before,
-        after=after,
-        now=now,
-    )
+            events.log(token, "valid", "revoked", by=token.person, now=now)
 
 
 def hash_token(token: str) -> str:

@@ -171,12 +171,4 @@ def record(*, person: Person, by: Person | None, before: str, after: str, now: d
         Membership.objects.filter(person=person).order_by("project_id").values_list("project_id", flat=True)
     )
     for project in projects:
-        events.record(
-            project_id=project,
-            actor=by,
-            thing="person",
-            thing_id=person.pk,
-            before=before,
-            after=after,
-            now=now,
-        )
+        events.log(person, before, after, by=by, now=now, project=project)

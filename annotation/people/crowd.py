@@ -116,7 +116,7 @@ def make_link(
                 made_at=now,
                 expires_at=expires_at,
             )
-            _record(link, "crowdlink", link.pk, "", "open", by, now)
+            events.log(link, "", "open", by=by, now=now)
     except IntegrityError:
         refuse(
             "name_taken", "This project already has a crowd link {name!r}. Choose another name.", name=name
@@ -140,7 +140,7 @@ def close_link(*, link: CrowdLink, by: Person, now: datetime) -> None:
     """Nobody new comes in; whoever is in may finish. Closing twice is closing once."""
     with transaction.atomic():
         if CrowdLink.objects.filter(pk=link.pk, closed_at__isnull=True).update(closed_at=now):
-            _record(link, "crowdlink", link.pk, "open", "closed", by, now)
+            events.log(link, "open", "closed", by=by, now=now)
 
 
 def let_back_in(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
@@ -153,7 +153,7 @@ def let_back_in(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
         _require_crowd_account(entry)
         setting_up.sign_out_everywhere(person=entry.person)
         entry.person.refresh_from_db(fields=["session_epoch"])
-        _record(entry.link, "crowdentry", entry.pk, "", "let back in", by, now)
+        events.log(entry, "", "let back in", by=by, now=now, project=entry.link.project_id)
     return signing.dumps({"entry": entry.pk, "epoch": entry.person.session_epoch}, salt=SALT)
 
 
@@ -272,7 +272,7 @@ def _new(link: CrowdLink, ids: Ids, now: datetime) -> Person:
         session_id=ids.session,
         entered_at=now,
     )
-    _record(link, "crowdentry", entry.pk, "", "entered", person, now)
+    events.log(entry, "", "entered", by=person, now=now, project=link.project_id)
     return person
 
 
@@ -310,7 +310,7 @@ def use_way_back(*, token: str, now: datetime) -> Person:
                 "This link has already been used. {advice}",
                 advice=gettext(ASK_THE_RESEARCHERS),
             )
-        _record(entry.link, "crowdentry", entry.pk, "let back in", "entered", entry.person, now)
+        events.log(entry, "let back in", "entered", by=entry.person, now=now, project=entry.link.project_id)
     return Person.objects.get(pk=entry.person_id)
 
 
@@ -342,7 +342,7 @@ def finish(*, entry: CrowdEntry, now: datetime) -> End:
         if end.outcome and CrowdEntry.objects.filter(pk=entry.pk, outcome="").update(
             outcome=end.outcome, ended_at=now
         ):
-            _record(entry.link, "crowdentry", entry.pk, "entered", end.outcome, entry.person, now)
+            events.log(entry, "entered", end.outcome, by=entry.person, now=now, project=entry.link.project_id)
     return end
 
 
@@ -412,11 +412,3 @@ def _require_crowd_account(entry: CrowdEntry) -> None:
             "A return link is not possible: the account has an e-mail address, a password or "
             "another project. Its owner can sign in, or ask an administrator for a new password.",
         )
-
-
-def _record(
-    link: CrowdLink, thing: str, pk: int, before: str, after: str, by: Person | None, now: datetime
-) -> None:
-    events.record(
-        project_id=link.project_id, actor=by, thing=thing, thing_id=pk, before=before, after=after, now=now
-    )

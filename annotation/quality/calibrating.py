@@ -135,7 +135,7 @@ def set_aside(*, batch: Batch, because: str, by: Person, now: datetime) -> None:
         if Batch.objects.filter(pk=batch.pk, set_aside_at__isnull=True).update(
             set_aside_at=now, set_aside_because=because
         ):
-            _record(batch, by, batch.state, "set aside", now, {"reason": because})
+            events.log(batch, batch.state, "set aside", by=by, now=now, detail={"reason": because})
     batch.refresh_from_db(fields=["set_aside_at", "set_aside_because"])
 
 
@@ -145,20 +145,5 @@ def count_again(*, batch: Batch, by: Person, now: datetime) -> None:
         if Batch.objects.filter(pk=batch.pk, set_aside_at__isnull=False).update(
             set_aside_at=None, set_aside_because=""
         ):
-            _record(batch, by, "set aside", batch.state, now)
+            events.log(batch, "set aside", batch.state, by=by, now=now)
     batch.refresh_from_db(fields=["set_aside_at", "set_aside_because"])
-
-
-def _record(
-    batch: Batch, by: Person, before: str, after: str, now: datetime, detail: dict[str, str] | None = None
-) -> None:
-    events.record(
-        project_id=batch.project_id,
-        actor=by,
-        thing="batch",
-        thing_id=batch.pk,
-        before=before,
-        after=after,
-        detail=detail,
-        now=now,
-    )

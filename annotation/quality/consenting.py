@@ -47,7 +47,7 @@ def write(*, project: Project, text: str, by: Person | None, now: datetime) -> C
             project=project, number=last + 1, text=text, made_by=by, made_at=now
         )
         _ask(project, made.number)
-        _record(project, "consenttext", made.pk, by, "current", now)
+        events.log(made, "", "current", by=by, now=now)
     return made
 
 
@@ -58,7 +58,7 @@ def stop(*, project: Project, by: Person, now: datetime) -> None:
         text = current(project)
         if text is not None:
             _ask(project, 0)
-            _record(project, "consenttext", text.pk, by, "not asked", now)
+            events.log(text, "", "not asked", by=by, now=now)
 
 
 def agree(*, project: Project, person: Person, number: int, now: datetime) -> Consent:
@@ -76,7 +76,7 @@ def agree(*, project: Project, person: Person, number: int, now: datetime) -> Co
             else:
                 consent.given_at, consent.withdrawn_at = now, None
                 consent.save(update_fields=["given_at", "withdrawn_at"])
-            _record(project, "consent", consent.pk, person, "given", now)
+            events.log(consent, "", "given", by=person, now=now, project=project.pk)
     except IntegrityError:  # another tab of the same person was faster
         consent = Consent.objects.get(text=text, person=person)
     return consent
@@ -105,7 +105,7 @@ def withdraw(*, project: Project, person: Person, now: datetime) -> int:
         for consent in list(given.select_for_update()):
             consent.withdrawn_at = now
             consent.save(update_fields=["withdrawn_at"])
-            _record(project, "consent", consent.pk, person, "withdrawn", now)
+            events.log(consent, "", "withdrawn", by=person, now=now, project=project.pk)
     return returned
 
 
@@ -153,9 +153,3 @@ def _lock(project: Project) -> None:
 def _ask(project: Project, number: int) -> None:
     Project.objects.filter(pk=project.pk).update(consent_number=number)
     project.consent_number = number
-
-
-def _record(
-    project: Project, thing: str, thing_id: int, actor: Person | None, after: str, now: datetime
-) -> None:
-    events.record(project_id=project.pk, actor=actor, thing=thing, thing_id=thing_id, after=after, now=now)

@@ -89,7 +89,7 @@ def mark(
         Exclusion.objects.bulk_create(
             [Exclusion(item=item, person_id=person) for person in sorted(set(barred))], ignore_conflicts=True
         )
-        _record(batch, gold, by, "gold" if before else "", "gold", now)
+        events.log(gold, "gold" if before else "", "gold", by=by, now=now, project=batch.project_id)
         if batch.opened_at is not None:
             # Where proposals stand beside the others they stand beside this one, too.
             helping.order(batch, by=by, now=now)
@@ -120,15 +120,7 @@ def set_rate(*, batch: Batch, percent: int, feedback: bool, by: Person, now: dat
     changes = check_change(batch, {"gold_percent": percent, "gold_feedback": feedback})
     with transaction.atomic():
         Batch.objects.filter(pk=batch.pk).update(**changes)
-        events.record(
-            project_id=batch.project_id,
-            actor=by,
-            thing="batch",
-            thing_id=batch.pk,
-            before=f"gold {batch.gold_percent} %",
-            after=f"gold {percent} %",
-            now=now,
-        )
+        events.log(batch, f"gold {batch.gold_percent} %", f"gold {percent} %", by=by, now=now)
     for name, value in changes.items():
         setattr(batch, name, value)
 
@@ -153,7 +145,7 @@ def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:
                 "still_involved",
                 "An annotator has already had this item. The item and its gold answer cannot be changed.",
             )
-        _record(item.batch, gold, by, "gold", "removed", now)
+        events.log(gold, "gold", "removed", by=by, now=now, project=item.batch.project_id)
         gold.delete()
         if item.is_gold:
             item.delete()
@@ -554,15 +546,3 @@ def _data(task: TaskType, envelope: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _lock(item: Item) -> None:
     Item.objects.select_for_update(no_key=True).filter(pk=item.pk).values_list("pk").first()
-
-
-def _record(batch: Batch, gold: Gold, by: Person | None, before: str, after: str, now: datetime) -> None:
-    events.record(
-        project_id=batch.project_id,
-        actor=by,
-        thing="gold",
-        thing_id=gold.pk,
-        before=before,
-        after=after,
-        now=now,
-    )

@@ -147,14 +147,7 @@ def require_reading(*, project: Project, asked: bool, by: Person, now: datetime)
     with transaction.atomic():
         changed = Project.objects.filter(pk=project.pk, must_read=not asked).update(must_read=asked)
         if changed:
-            events.record(
-                project_id=project.pk,
-                actor=by,
-                thing="project",
-                thing_id=project.pk,
-                after="must read" if asked else "need not read",
-                now=now,
-            )
+            events.log(project, "", "must read" if asked else "need not read", by=by, now=now)
     project.must_read = asked
 
 
@@ -171,14 +164,7 @@ def confirm(*, guidelines: Guidelines, person: Person, now: datetime, language: 
                 guidelines=guidelines, person=person, defaults={"read_at": now, "language": language}
             )
             if made:
-                events.record(
-                    project_id=guidelines.project_id,
-                    actor=person,
-                    thing="reading",
-                    thing_id=found.pk,
-                    after="read",
-                    now=now,
-                )
+                events.log(found, "", "read", by=person, now=now, project=guidelines.project_id)
     except IntegrityError:  # another tab of the same person was faster
         found = Reading.objects.get(guidelines=guidelines, person=person)
     return found
@@ -245,15 +231,7 @@ def freeze(*, guidelines: Guidelines, frozen: bool, by: Person, now: datetime) -
     if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
         refuse("invalid_request", "Only the current version can be frozen.")
     if is_frozen(guidelines) != frozen:
-        events.record(
-            project_id=guidelines.project_id,
-            actor=by,
-            thing="guidelines",
-            thing_id=guidelines.pk,
-            before=OPEN if frozen else FROZEN,
-            after=FROZEN if frozen else OPEN,
-            now=now,
-        )
+        events.log(guidelines, OPEN if frozen else FROZEN, FROZEN if frozen else OPEN, by=by, now=now)
 
 
 # -- what changed -----------------------------------------------------------------------------------

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -35,7 +34,7 @@ def ask(
             defaults={"asked_at": now, "batch": assignment.batch if assignment else None},
         )
         if made:
-            _record(asked, person, "", "asked", now)
+            events.log(asked, "", "asked", by=person, now=now)
     return asked
 
 
@@ -45,13 +44,13 @@ def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
     before = "answered" if inquiry.answered_at else "asked"
     if before == "answered" and inquiry.answer == text:
         return
-    detail = {"what": "answer", **events.changed(inquiry.answer, text)} if before == "answered" else None
+    detail = events.changed("answer", inquiry.answer, text) if before == "answered" else None
     with transaction.atomic():
         inquiry.answer, inquiry.answered_by, inquiry.answered_at = text, by, now
         inquiry.read_at = now if by.pk == inquiry.asked_by_id else None
         inquiry.save(update_fields=["answer", "answered_by", "answered_at", "read_at"])
         _count_unread(inquiry.asked_by_id)
-        _record(inquiry, by, before, "answered", now, detail)
+        events.log(inquiry, before, "answered", by=by, now=now, detail=detail)
 
 
 def readable(project: Project, person: Person, *, answers: bool) -> QuerySet[Inquiry]:
@@ -113,23 +112,3 @@ def _said(text: str, otherwise: str) -> str:
     if len(text) > LONGEST:
         refuse("invalid_request", "Use at most {longest} characters.", longest=LONGEST)
     return text
-
-
-def _record(
-    inquiry: Inquiry,
-    actor: Person,
-    before: str,
-    after: str,
-    now: datetime,
-    detail: Mapping[str, Any] | None = None,
-) -> None:
-    events.record(
-        project_id=inquiry.project_id,
-        actor=actor,
-        thing="inquiry",
-        thing_id=inquiry.pk,
-        before=before,
-        after=after,
-        detail=detail,
-        now=now,
-    )

@@ -56,7 +56,7 @@ def settle(*, batch: Batch, person: Person, now: datetime) -> Qualification | No
             defaults={"right": score.right, "judged": score.judged, "passed": score.passed, "at": now},
         )
         if made:
-            _record(row, person, "passed" if row.passed else "failed", now)
+            events.log(row, "", "passed" if row.passed else "failed", by=person, now=now)
     return row
 
 
@@ -90,7 +90,7 @@ def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualifi
             return row
         row.passed, row.granted_by = True, by
         row.save()
-        _record(row, by, "granted", now)
+        events.log(row, "", "granted", by=by, now=now)
     return row
 
 
@@ -157,15 +157,13 @@ def set_entry(
             if was == value:
                 continue
             said = [one.name if isinstance(one, Batch) else one for one in (was, value)]
-            events.record(
-                project_id=batch.project_id,
-                actor=by,
-                thing="batch",
-                thing_id=batch.pk,
-                before=batch.state,
-                after="entry changed",
-                detail={"what": name, **events.changed(*said)},
+            events.log(
+                batch,
+                batch.state,
+                "entry changed",
+                by=by,
                 now=now,
+                detail={"what": name, **events.changed(*said)},
             )
     for name, value in changes.items():
         setattr(batch, name, value)
@@ -221,14 +219,3 @@ def _unfinished(batch: Batch, person: Person) -> QuerySet[Item]:
     )
     barred = Exclusion.objects.filter(item=OuterRef("pk"), person=person)
     return Item.objects.filter(~Exists(ended), ~Exists(barred), batch=batch)
-
-
-def _record(row: Qualification, actor: Person, after: str, now: datetime) -> None:
-    events.record(
-        project_id=row.batch.project_id,
-        actor=actor,
-        thing="qualification",
-        thing_id=row.pk,
-        after=after,
-        now=now,
-    )

@@ -291,15 +291,8 @@ class _Doing:
             for name, value in plain.items():
                 setattr(project, name, value)
             for name, before in different.items():
-                events.record(
-                    project_id=project.pk,
-                    actor=self.by,
-                    thing="project",
-                    thing_id=project.pk,
-                    after="changed",
-                    detail={"what": name, **events.changed(before, plain[name])},
-                    now=self.now,
-                )
+                detail = events.changed(name, before, plain[name])
+                events.log(project, "", "changed", by=self.by, now=self.now, detail=detail)
 
     def consent(self, change: Change) -> None:
         consenting.write(project=self.project, text=self.said.consent, by=self.by, now=self.now)

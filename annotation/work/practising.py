@@ -123,9 +123,7 @@ def keep(
         defaults={"right": right, "judged": right + wrong, "done_at": now},
     )
     if made:
-        events.record(
-            project_id=project.pk, actor=person, thing="practicedone", thing_id=done.pk, after="done", now=now
-        )
+        events.log(done, "", "done", by=person, now=now)
     return done
 
 

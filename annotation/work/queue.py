@@ -448,7 +448,7 @@ def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
     if not changed:
         refuse("place_taken", "This assignment is no longer open.")
     _count(assignment, returned=-1, leased=1)
-    _record(assignment, before=State.RETURNED, after=State.LEASED, actor=assignment.person, now=now)
+    events.log(assignment, State.RETURNED, State.LEASED, by=assignment.person, now=now)
     assignment.place_id, assignment.state = place_id, State.LEASED
 
 
@@ -484,7 +484,7 @@ def give_back(
         )
         # Why somebody skips is their own word, and stands with the assignment alone; why a lease ended is kept.
         detail = {"reason": reason} if state == State.RETURNED and reason else None
-        _record(assignment, before=State.LEASED, after=state, actor=actor, now=now, detail=detail)
+        events.log(assignment, State.LEASED, state, by=actor, now=now, detail=detail)
     assignment.state = state
     return True
 
@@ -498,7 +498,7 @@ def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
         )
         if changed:
             _count(assignment, returned=-1, skipped=1)
-            _record(assignment, before=State.RETURNED, after=State.SKIPPED, actor=assignment.person, now=now)
+            events.log(assignment, State.RETURNED, State.SKIPPED, by=assignment.person, now=now)
     assignment.state = State.SKIPPED
 
 
@@ -927,25 +927,4 @@ def _count(
 def _as_tally(assignment: Assignment, row: Sequence[int]) -> Tally:
     return Tally(
         **dict(zip(TALLY, row, strict=True)), batch_id=assignment.batch_id, person_id=assignment.person_id
-    )
-
-
-def _record(
-    assignment: Assignment,
-    *,
-    before: str,
-    after: str,
-    actor: Person | None,
-    now: datetime,
-    detail: Mapping[str, str] | None = None,
-) -> None:
-    events.record(
-        project_id=assignment.batch.project_id,
-        actor=actor,
-        thing="assignment",
-        thing_id=assignment.pk,
-        before=before,
-        after=after,
-        now=now,
-        detail=detail,
     )

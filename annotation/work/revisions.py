@@ -163,16 +163,8 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
         last = given.order_by("-revision").first()
         if assignment is None or last is None:
             continue
-        event = events.record(
-            project_id=batch.project_id,
-            actor=None,
-            thing="assignment",
-            thing_id=pk,
-            before=State.LEASED,
-            after=State.SUBMITTED,
-            now=now,
-            detail={"reason": "batch closed", **(WAY_BACK if is_way_back(last.event) else {})},
-        )
+        detail = {"reason": "batch closed", **(WAY_BACK if is_way_back(last.event) else {})}
+        event = events.log(assignment, State.LEASED, State.SUBMITTED, by=None, now=now, detail=detail)
         again = Annotation.objects.create(
             assignment=assignment,
             revision=Annotation.objects.filter(assignment=pk).count() + 1,
