@@ -9,12 +9,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, gettext_lazy
 
-from annotation.forms.terms import TermsForm
 from annotation.models import Batch
 from annotation.quality import consenting, gold, inquiring
 from annotation.quality.calibrating import LONGEST_REASON
-from annotation.terms import TERMS, declared_in
-from annotation.terms.entry import EntryTerms
 from tableqa.readers.reader import START, ReaderError, check_is_text
 
 MOST_UPLOAD = 8 * 2**20
@@ -86,19 +83,6 @@ class GoldFromForm(forms.Form):
         self.fields["other"].queryset = found.order_by("-pk")  # type: ignore[attr-defined]
 
 
-class GoldRateForm(forms.Form):
-    """How much of everybody's work is gold, and whether they are told."""
-
-    percent = forms.IntegerField(
-        label=gettext_lazy(TERMS["gold_percent"].label), min_value=0, max_value=TERMS["gold_percent"].maximum
-    )
-    feedback = forms.BooleanField(
-        label=gettext_lazy(TERMS["gold_feedback"].label),
-        required=False,
-        help_text=gettext_lazy("Only the first answer to a gold item then counts."),
-    )
-
-
 class WhyForm(forms.Form):
     """Why a response is right."""
 
@@ -110,17 +94,6 @@ class WhyForm(forms.Form):
         help_text=gettext_lazy("For people who get feedback."),
     )
     response = forms.CharField(required=False, widget=forms.HiddenInput(attrs={"data-response": ""}))
-
-
-class EntryForm(TermsForm):
-    """Entry requirements of a batch; of a qualification, also its pass mark."""
-
-    def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
-        terms = [term for term in declared_in(EntryTerms) if batch.purpose in term.purposes]
-        values = {term.name: getattr(batch, term.name) for term in terms}
-        super().__init__(
-            *args, terms=terms, task=batch.task(), project=batch.project, values=values, **kwargs
-        )
 
 
 class AskForm(forms.Form):

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.journeys import assigning
 from annotation.models import Batch, Person, Project
-from annotation.terms import SECTIONS, UNTIL_DECIDED, Term, changeable, in_section
+from annotation.terms import SECTIONS, UNTIL_DECIDED, Term, changeable, declared_in, in_section
 from annotation.terms.options import OptionsField
 from tasks.contract import TaskType
 
@@ -126,21 +126,26 @@ class TermsForm(forms.Form):
 
 
 class ChangeForm(TermsForm):
-    """Changing a batch that people work on. `wanted` is what `annotation.journeys.changing` takes."""
+    """Changing a batch that people work on: all terms that may change, or those of `terms`.
 
-    def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
+    `wanted` is what `annotation.journeys.changing` takes.
+    """
+
+    def __init__(
+        self, *args: Any, batch: Batch, terms: type[models.Model] | None = None, **kwargs: Any
+    ) -> None:
         decides = bool(batch.accepted_count or batch.excluded_count)
-        terms = [
+        shown = [
             term
-            for name, term in changeable().items()
+            for term in (changeable().values() if terms is None else declared_in(terms))
             if batch.purpose in term.purposes
-            and name != "resolve"  # a page of its own changes the rule
-            and not (name == "overlap" and batch.strategy == "everyone")
+            and term.name != "resolve"  # a page of its own changes the rule
+            and not (term.name == "overlap" and batch.strategy == "everyone")
             and not (term.changeable == UNTIL_DECIDED and decides)
         ]
-        values = {term.name: getattr(batch, term.name) for term in terms}
+        values = {term.name: getattr(batch, term.name) for term in shown}
         super().__init__(
-            *args, terms=terms, task=batch.task(), project=batch.project, values=values, **kwargs
+            *args, terms=shown, task=batch.task(), project=batch.project, values=values, **kwargs
         )
 
     def clean(self) -> dict[str, Any]:

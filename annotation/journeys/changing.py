@@ -102,14 +102,9 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
             complete = undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count"))
             complete.update(due_at=due_at(batch, now + UNDO_WINDOW))
         for name in found.keys() - {"resolve"}:
-            events.log(
-                batch,
-                _in_short(name, before[name]),
-                _in_short(name, found[name]),
-                by=by,
-                now=now,
-                detail=events.changed(name, before[name], found[name]),
-            )
+            was, becomes = before[name], found[name]
+            detail = events.changed(name, was, becomes)
+            events.log(batch, _in_short(name, was), _in_short(name, becomes), by=by, now=now, detail=detail)
     return found
 
 

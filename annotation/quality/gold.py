@@ -38,7 +38,6 @@ from annotation.models import (
 )
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused, refuse, require_storable
-from annotation.terms import check_change
 from annotation.work import lineage
 from tableqa.json_text import read_json
 from tableqa.proportions import Proportion, proportion
@@ -105,24 +104,6 @@ def preview(*, batch: Batch, example: Example) -> PlainItem:
         plain = _item(batch, example, None).plain()
         transaction.set_rollback(True)
     return plain
-
-
-def set_rate(*, batch: Batch, percent: int, feedback: bool, by: Person, now: datetime) -> None:
-    """Of everybody's items so many percent are gold from now on; `feedback`: people are told afterwards.
-
-    Raises Refused(invalid_request) for a rate that is none, or a batch that is no work.
-    """
-    if batch.purpose != Batch.Purpose.WORK:
-        refuse(
-            "invalid_request",
-            "Gold is mixed into work batches only. In this batch every item can have a gold answer.",
-        )
-    changes = check_change(batch, {"gold_percent": percent, "gold_feedback": feedback})
-    with transaction.atomic():
-        Batch.objects.filter(pk=batch.pk).update(**changes)
-        events.log(batch, f"gold {batch.gold_percent} %", f"gold {percent} %", by=by, now=now)
-    for name, value in changes.items():
-        setattr(batch, name, value)
 
 
 def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:

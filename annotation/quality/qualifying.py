@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -24,8 +23,7 @@ from annotation.models import (
 )
 from annotation.quality import gold
 from annotation.refusals import refuse
-from annotation.terms import check_change
-from annotation.work import gates, lineage, practising
+from annotation.work import gates
 from tableqa.proportions import Proportion
 
 State = Assignment.State
@@ -129,45 +127,6 @@ def standings(batch: Batch) -> list[Standing]:
         or one.person_id in done
         or (one.removed_at is None and "annotator" in one.roles)
     ]
-
-
-def set_entry(
-    *,
-    batch: Batch,
-    by: Person,
-    now: datetime,
-    **wanted: Any,
-) -> None:
-    """What comes before the first item from now on: terms of entry, such as practice, a qualification or its pass mark.
-
-    Items on people's desks are theirs to finish; results that were reached stay. Items of the qualification leave the
-    batch (`lineage.leave_out`). Raises Refused(invalid_request).
-    """
-    changes = check_change(batch, wanted)
-    requires: Batch | None = changes.get("requires")
-    if changes.get("must_practise") and not practising.exercises(batch.task(), batch.variant):
-        refuse("invalid_request", "{title} has no practice set.", title=batch.task().title)
-    with transaction.atomic():
-        if requires is not None and requires.pk != batch.requires_id:
-            lineage.leave_out(batch=batch, required=requires)
-        before = Batch.objects.select_for_update(of=("self",), no_key=True).get(pk=batch.pk)
-        Batch.objects.filter(pk=batch.pk).update(**changes)
-        for name, value in changes.items():
-            was = getattr(before, name)
-            if was == value:
-                continue
-            said = [one.name if isinstance(one, Batch) else one for one in (was, value)]
-            events.log(
-                batch,
-                batch.state,
-                "entry changed",
-                by=by,
-                now=now,
-                detail={"what": name, **events.changed(*said)},
-            )
-    for name, value in changes.items():
-        setattr(batch, name, value)
-    batch.refresh_from_db(fields=["items_count", "places_count"])
 
 
 def require_ready(batch: Batch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.refusals import refuse
 from annotation.terms.term import QUALIFICATION, UNTIL_CLOSED, WITH_ENTRY, Context, Term
@@ -16,9 +16,17 @@ ASKED_NEXT = gettext_noop(
 )
 
 
+def _check_must_practise(value: bool, context: Context) -> bool:
+    if value and not context.task.practice(context.values.get("variant", "")):
+        refuse("invalid_request", "{title} has no practice set.", title=gettext(context.task.title))
+    return value
+
+
 def _check_pass_percent(value: Any, context: Context) -> int:
     if context.purpose == "qualification" and not value:
-        refuse("invalid_request", "A qualification batch needs pass_percent (1 to 100).")
+        refuse(
+            "invalid_request", "A qualification batch needs a pass mark from 1 to 100 percent (pass_percent)."
+        )
     if context.purpose == "qualification" and context.feeds_from is not None:
         refuse(
             "invalid_request",
@@ -60,6 +68,10 @@ class EntryTerms(models.Model):
         help=gettext_noop("Share of correct items that a qualification asks for."),
         section="quality",
         purposes=QUALIFICATION,
+        changeable=UNTIL_CLOSED,
+        effect=gettext_noop(
+            "Existing results do not change. A new pass mark applies to people who finish from now on."
+        ),
         check=_check_pass_percent,
         maximum=100,
     ).of(models.PositiveSmallIntegerField(default=0))
@@ -69,6 +81,7 @@ class EntryTerms(models.Model):
         section="quality",
         changeable=UNTIL_CLOSED,
         effect=ASKED_NEXT,
+        check=_check_must_practise,
         per_task_type=True,
     ).of(models.BooleanField(default=False))
 

@@ -31,7 +31,9 @@ class GoldTerms(models.Model):
     ).of(models.PositiveSmallIntegerField(default=0))
     gold_feedback = Term(
         label=gettext_noop("Give feedback on gold items"),
-        help=gettext_noop("Annotators see the correct answer afterwards."),
+        help=gettext_noop(
+            "Annotators see the correct answer afterwards. Only their first answer to a gold item counts."
+        ),
         section="gold",
         changeable=UNTIL_CLOSED,
         effect=FROM_THE_NEXT,

@@ -193,13 +193,14 @@ class Term:
     def _typed(self, value: Any) -> Any:
         if isinstance(self.column, models.BooleanField):
             return bool(value)
+        name = f"{gettext(self.label)} ({self.name})"
         if isinstance(self.column, models.IntegerField):
             within = isinstance(value, int) and not isinstance(value, bool) and value >= self.minimum
             if not within or (self.maximum is not None and value > self.maximum):
                 refuse(
                     "invalid_request",
                     "{name} must be a whole number from {minimum} to {maximum}.",
-                    name=self.name,
+                    name=name,
                     minimum=self.minimum,
                     maximum=self.maximum,
                 )
@@ -207,16 +208,14 @@ class Term:
             refuse(
                 "invalid_request",
                 "{name} must be one of {values}, not {value!r}.",
-                name=self.name,
+                name=name,
                 values=", ".join(filter(None, self.choices)),
                 value=value,
             )
         elif isinstance(self.column, models.CharField) and not isinstance(value, str):
-            refuse("invalid_request", "{name} must be a text, not {value!r}.", name=self.name, value=value)
+            refuse("invalid_request", "{name} must be a text, not {value!r}.", name=name, value=value)
         elif (most := self.column.max_length) and len(value) > most:
-            refuse(
-                "invalid_request", "{name} must have at most {most} characters.", name=self.name, most=most
-            )
+            refuse("invalid_request", "{name} must have at most {most} characters.", name=name, most=most)
         return value
 
     # -- in words -----------------------------------------------------------------------------------

@@ -14,11 +14,14 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
-from annotation.forms.entry import GoldFileForm, GoldFromForm, GoldRateForm, WhyForm
+from annotation.forms.entry import GoldFileForm, GoldFromForm, WhyForm
+from annotation.forms.terms import ChangeForm
+from annotation.journeys import changing
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
 from annotation.quality import gold, qualifying, snapshots
 from annotation.quality.agreement import stored
 from annotation.roles import Permission
+from annotation.terms.gold import GoldTerms
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.trying import workbench
 from tableqa.json_text import read_json
@@ -39,15 +42,12 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
         )
         return redirect("batch", batch.public_id)
     action, now = request.POST.get("action", ""), timezone.now()
-    rate = GoldRateForm(
-        request.POST if action == "rate" else None,
-        initial={"percent": batch.gold_percent, "feedback": batch.gold_feedback},
-    )
+    rate = ChangeForm(request.POST if action == "rate" else None, batch=batch, terms=GoldTerms)
     file = GoldFileForm(request.POST, request.FILES) if action == "file" else GoldFileForm()
     other = GoldFromForm(request.POST if action == "other" else None, batch=batch)
     if action == "rate" and rate.is_valid():
         with refusals_on(rate):
-            gold.set_rate(batch=batch, by=request.user, now=now, **rate.cleaned_data)
+            changing.change(batch=batch, by=request.user, now=now, **rate.cleaned_data)
             messages.success(request, gettext("Saved. Applies from each person's next item."))
             return here
     elif action == "file" and file.is_valid():

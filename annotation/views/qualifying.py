@@ -9,10 +9,12 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation import access
-from annotation.forms.entry import EntryForm
+from annotation.forms.terms import ChangeForm
+from annotation.journeys import changing
 from annotation.models import Batch, Membership
 from annotation.quality import qualifying
 from annotation.roles import Permission
+from annotation.terms.entry import EntryTerms
 from annotation.views.pages import PageRequest, page, refusals_on, refusals_to
 from annotation.work import gates, practising
 
@@ -37,10 +39,10 @@ def entry(request: PageRequest, public_id: str) -> HttpResponse:
             qualifying.grant(batch=batch, person=member.person, by=request.user, now=now)
             messages.success(request, gettext("{name} may start.").format(name=member.person.name))
         return redirect("entry", batch.public_id)
-    form = _form(request, batch)
+    form = ChangeForm(request.POST or None, batch=batch, terms=EntryTerms)
     if form.is_valid():
         with refusals_on(form):
-            qualifying.set_entry(batch=batch, by=request.user, now=now, **form.cleaned_data)
+            changing.change(batch=batch, by=request.user, now=now, **form.cleaned_data)
             messages.success(request, gettext("Saved. Applies from each person's next item."))
             return redirect("entry", batch.public_id)
     context = {
@@ -55,10 +57,6 @@ def entry(request: PageRequest, public_id: str) -> HttpResponse:
         "asking": qualifying.asking_for(batch) if qualifies else [],
     }
     return render(request, "first_day/entry.html", context)
-
-
-def _form(request: PageRequest, batch: Batch) -> EntryForm:
-    return EntryForm(request.POST if request.method == "POST" else None, batch=batch)
 
 
 def _number(text: str) -> int:

@@ -6,7 +6,6 @@ and how many of its exercises they had right at first go (`PracticeDone`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,10 +14,8 @@ from typing import Any, Final
 from annotation import events
 from annotation.models import Batch, Person, PracticeDone, Project
 from tableqa import Example
-from tableqa.language import unpack_object
 from tasks.contract import Invalid, Item, Problem, TaskType
 
-FILE = "practice.json"
 KEPT: Final = "practice"
 """In the session of somebody who practises: what came of each exercise of a set at first go, a letter each."""
 _LETTERS: Final[Mapping[bool | None, str]] = {True: "r", False: "w", None: "u"}
@@ -50,15 +47,10 @@ def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
     Inputs have their sentences as messages (`tableqa.language.Message.to_json`), as items in the database do.
     Raises ValueError where an expected response does not hold: a practice set may not teach what is refused.
     """
-    path = task.folder() / FILE
-    if not path.is_file():
-        return []
     properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
     defaults = {name: spec["default"] for name, spec in properties.items() if "default" in spec}
     found = []
-    for entry in json.loads(path.read_text(encoding="utf-8"), object_hook=unpack_object):
-        if entry.get("variant", "") != variant:
-            continue
+    for entry in task.practice(variant):
         item = Item(
             Example.from_dict(entry["example"]),
             variant,

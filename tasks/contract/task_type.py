@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from tableqa.contracts import Contract
-from tableqa.language import gettext
+from tableqa.language import gettext, unpack_object
 from tasks.contract.deciding import Deciding
 from tasks.contract.figures import Answered, Exported, Report
 from tasks.contract.items import SHOWN, Item
@@ -176,6 +177,13 @@ class TaskType(Deciding, Responding):
         """The kind's own elements for its page, `static/<key>/form.js` in its folder; "" where it has none."""
         name = f"{self.key}/form.js"
         return name if (self.folder() / "static" / name).is_file() else ""
+
+    def practice(self, variant: str = "") -> list[dict[str, Any]]:
+        """The entries of practice.json for a variant, in their order; empty without such a file."""
+        path = self.folder() / "practice.json"
+        text = path.read_text(encoding="utf-8") if path.is_file() else "[]"
+        entries = json.loads(text, object_hook=unpack_object)
+        return [entry for entry in entries if entry.get("variant", "") == variant]
 
     def guidelines(self) -> str:
         """The guidelines that come with the kind (Markdown); a project may write newer versions."""

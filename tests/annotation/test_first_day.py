@@ -760,11 +760,11 @@ def test_the_rate_of_gold_is_changed_on_its_page(world: World) -> None:
     batch = world.batch()
     address = reverse("gold", args=[batch.public_id])
 
-    client_of(world.mara).post(address, {"action": "rate", "percent": "20", "feedback": "on"})
+    client_of(world.mara).post(address, {"action": "rate", "gold_percent": "20", "gold_feedback": "on"})
 
     batch.refresh_from_db()
     assert (batch.gold_percent, batch.gold_feedback) == (20, True)
-    page = client_of(world.mara).post(address, {"action": "rate", "percent": "60"})
+    page = client_of(world.mara).post(address, {"action": "rate", "gold_percent": "60"})
     assert page.status_code == 200
     batch.refresh_from_db()
     assert batch.gold_percent == 20
@@ -837,7 +837,7 @@ def test_the_entry_page_of_a_qualification_changes_its_pass_mark_and_its_practic
 
 def test_a_kind_without_practice_set_cannot_ask_for_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = world.batch()
-    monkeypatch.setattr(practising, "FILE", "no-such-file.json")
+    monkeypatch.setattr(type(batch.task()), "practice", lambda task, variant: [])
 
     answer = client_of(world.mara).post(
         reverse("entry", args=[batch.public_id]), {"action": "keep", "must_practise": "on"}

@@ -17,7 +17,7 @@ from annotation import doctor
 from annotation.journeys import adjudicating, annotating, assigning, changing
 from annotation.models import Assignment, Batch, Example, Item, Qualification
 from annotation.people import crowd
-from annotation.quality import gold, qualifying
+from annotation.quality import gold
 from annotation.refusals import Refused
 from annotation.work import withdrawing
 from tests.annotation.cast import NOON, World, make_world
@@ -85,17 +85,11 @@ class TestItsItemsStayOutOfTheWork:
             world.batch(requires=asked, open=False)
 
     @pytest.mark.parametrize("opened", [False, True])
-    @pytest.mark.parametrize("how", ["entry", "change"])
-    def test_choosing_it_later_takes_items_out_that_nobody_has_had(
-        self, world: World, opened: bool, how: str
-    ) -> None:
+    def test_choosing_it_later_takes_items_out_that_nobody_has_had(self, world: World, opened: bool) -> None:
         asked = entry_test(world)
         work = world.batch(name="Real work", overlap=2, open=opened)
 
-        if how == "entry":
-            qualifying.set_entry(batch=work, requires=asked, by=world.mara, now=NOON)
-        else:
-            changing.change(batch=work, wanted={"requires": asked}, by=world.mara, now=NOON)
+        changing.change(batch=work, wanted={"requires": asked}, by=world.mara, now=NOON)
 
         work.refresh_from_db()
         assert (work.items_count, work.places_count) == (5, 10)
@@ -109,7 +103,7 @@ class TestItsItemsStayOutOfTheWork:
             world.label(work, "ada", "extraction")
 
         with pytest.raises(Refused, match="Create another batch"):
-            qualifying.set_entry(batch=work, requires=asked, by=world.mara, now=NOON)
+            changing.change(batch=work, wanted={"requires": asked}, by=world.mara, now=NOON)
 
         work.refresh_from_db()
         assert work.requires is None

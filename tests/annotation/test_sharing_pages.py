@@ -222,7 +222,7 @@ def test_the_form_plans_what_a_study_asks(ten: World, mara: Client) -> None:
         ("rule", "majorities", "majorities"),
         ("feeds_when", "label: extraction", "Write a field, = and its values"),
         ("hours_per_day", "25", "24"),
-        ("purpose", "qualification", "needs pass_percent"),
+        ("purpose", "qualification", "needs a pass mark"),
     ],
 )
 def test_what_is_wrong_in_the_form_is_said(

@@ -272,7 +272,7 @@ class TestBadFiles:
             (
                 "open: true\n  - name: Short",
                 "purpose: qualification\n  - name: Short",
-                "line 6: batches[1]: A qualification batch needs pass_percent",
+                "line 6: batches[1]: A qualification batch needs a pass mark",
             ),
             (
                 "open: true\n  - name: Short",

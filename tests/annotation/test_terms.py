@@ -83,9 +83,9 @@ def test_no_two_terms_have_the_same_key_in_a_study_file() -> None:
     ("terms", "words"),
     [
         ({"gold_percent": 10, "purpose": "calibration"}, "Leave gold_percent out of a calibration batch"),
-        ({"overlap": 0}, "overlap must be a whole number from 1 to 50"),
-        ({"overlap": True}, "overlap must be a whole number from 1 to 50"),
-        ({"strategy": "lottery"}, "strategy must be one of open, split, everyone"),
+        ({"overlap": 0}, "People per item (overlap) must be a whole number from 1 to 50"),
+        ({"overlap": True}, "People per item (overlap) must be a whole number from 1 to 50"),
+        ({"strategy": "lottery"}, "(strategy) must be one of open, split, everyone"),
         ({"strategy": "split", "purpose": "calibration"}, "everyone gets every item"),
         ({"speed": 3}, "A batch has no term 'speed'"),
         ({"resolve": {"rule": "majority", "most": 2}, "overlap": 3}, "less than the 3 people per item"),
@@ -128,5 +128,5 @@ def test_a_text_is_as_long_as_its_column() -> None:
 
     assert term.schema()["maxLength"] == 5
     assert term.checked("12345", context) == "12345"
-    with pytest.raises(Refused, match="extra must have at most 5 characters"):
+    with pytest.raises(Refused, match=r"\(extra\) must have at most 5 characters"):
         term.checked("123456", context)
