@@ -120,7 +120,7 @@ def _fill(batch: Any, units: int, raters: int) -> None:
             f"{when}, {event} FROM {tables[Annotation]} o, {places} WHERE o.id = (SELECT min(id) FROM {tables[Annotation]})",  # nosec B608
             [],
         )
-        response = Annotation.objects.earliest("pk").response
+        response: dict[str, Any] = Annotation.objects.earliest("pk").response or {}
         numbers = [fingerprint(response | {"data": response["data"] | {"label": label}}) for label in LABELS]
         of_label = " ".join(f"WHEN '{label}' THEN {n}" for label, n in zip(LABELS, numbers, strict=True))
         said = f"CASE n.response -> 'data' ->> 'label' {of_label} END"

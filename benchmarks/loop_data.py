@@ -255,4 +255,6 @@ def _create_database(name: str) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], *map(int, sys.argv[2:5]), Path(sys.argv[5]))))
+    print(
+        json.dumps(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), Path(sys.argv[5])))
+    )

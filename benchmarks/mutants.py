@@ -48,8 +48,10 @@ PRELOADED = (
     "numpy",
     "playwright.sync_api",
     "pytest_django.plugin",
+    "scipy.stats",
+    "statsmodels.stats.inter_rater",
+    "yaml",
 )
-PRELOADED += ("scipy.stats", "statsmodels.stats.inter_rater", "yaml")
 GROUPS = {
     "agreement": ("tableqa/agreement.py",),
     "work": ("annotation/work/*.py",),
@@ -108,7 +110,7 @@ def mutations(source: str) -> list[tuple[int, int, int, str]]:
             isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and node.lineno == node.end_lineno
         ):
             put(node.lineno, node.col_offset, node.operand.col_offset, "")
-        elif isinstance(node, ast.Constant) and type(node.value) in (bool, int):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, int):
             new = str(not node.value) if isinstance(node.value, bool) else str(node.value + 1)
             put(node.lineno, node.col_offset, node.end_col_offset or 0, new)
         elif isinstance(node, ast.Return) and node.value is not None and node.lineno == node.end_lineno:

@@ -94,8 +94,8 @@ def compare(model: Tapex, requests: Sequence[PredictRequest], rounds: int) -> No
     ]
     padded = sum(max(batch) * len(batch) for batch in batches)
     for name in ways:
-        used = f", {1000 * worked[name] / len(requests):.0f} ms of processor time each"
-        told = f"{name:17} {len(requests) / wall[name]:8.1f} answers/s{used if model.device.type == 'cpu' else ''}"
+        each = f", {1000 * worked[name] / len(requests):.0f} ms of processor time each"
+        told = f"{name:17} {len(requests) / wall[name]:8.1f} answers/s{each if model.device.type == 'cpu' else ''}"
         if name == "one by one":
             told += f"; median {_percentile(times, 0.5):.1f} ms, p95 {_percentile(times, 0.95):.1f} ms"
         if name == "batches by length":

@@ -643,7 +643,7 @@ def upgrade(
         webs[index].terminate()
         webs[index].wait(60)
         stack.enter_context(running(ROOT, environment, log, *web(port)))
-        wait_for(lambda port=port: get(port, "/readyz") == 200, "the new code is ready")  # type: ignore[misc]
+        wait_for(lambda port=port: get(port, "/readyz") == 200, "the new code is ready")
     time.sleep(2)
     people.finish(threads)
     steps = planned.count("\n    ") or planned.count("Raw")

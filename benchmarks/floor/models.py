@@ -1,5 +1,9 @@
 """Items, a slot for each answer that is wanted, and the answers."""
 
+from __future__ import annotations
+
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 
@@ -7,6 +11,7 @@ from django.db import models
 class Item(models.Model):
     """What is shown."""
 
+    objects: ClassVar[models.Manager[Item]] = models.Manager()
     payload = models.JSONField()
 
     def __str__(self) -> str:
@@ -16,6 +21,7 @@ class Item(models.Model):
 class Slot(models.Model):
     """Room for one answer: free, leased or done."""
 
+    objects: ClassVar[models.Manager[Slot]] = models.Manager()
     item = models.ForeignKey(Item, models.CASCADE)
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True)
     leased_until = models.DateTimeField(null=True)
@@ -32,6 +38,7 @@ class Slot(models.Model):
 class Answer(models.Model):
     """What somebody said."""
 
+    objects: ClassVar[models.Manager[Answer]] = models.Manager()
     slot = models.OneToOneField(Slot, models.CASCADE)
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE)
     response = models.JSONField()
