@@ -1,10 +1,8 @@
 """How far annotators agree beyond chance, with a bootstrap interval over units.
 
-    fleiss_kappa(ratings)                        krippendorff_alpha(ratings, level="ordinal")
-    percent_agreement(ratings)                   agreement(ratings, "fleiss_kappa")  # by name, as a manifest holds it
-    from_patterns(patterns, counts, "fleiss_kappa", raters=3)                        # grouped by a database
-    krippendorff_alpha(sets, level="masi")       # several labels for a unit: frozensets
-    gwet_ac1(ratings)                            # where nearly everything is of one category
+    agreement(ratings, "fleiss_kappa")           # any of MEASURES and SET_MEASURES
+    agreement(sets, "krippendorff_alpha_masi")   # several labels for a unit: frozensets
+    from_patterns(patterns, counts, "fleiss_kappa", raters=3)  # grouped by a database
     second_opinion(ratings, "fleiss_kappa")      # the same number from other people's code
     influence(ratings, "fleiss_kappa")           # how much each pattern of a unit moves the value
 
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
     Ratings: TypeAlias = Sequence[Sequence[object]] | Array
 
-Level = Literal["nominal", "ordinal", "interval", "jaccard", "masi"]
 Measure = Literal[
     "percent_agreement",
     "fleiss_kappa",
@@ -109,87 +106,6 @@ class Agreement:
     seed: int = 0
 
 
-def fleiss_kappa(
-    ratings: Ratings, *, replicates: int = 1000, seed: int = 0, confidence: float = 0.95
-) -> Agreement:
-    """Fleiss' kappa of nominal ratings by any number of raters, who need not be the same for each unit.
-
-    ratings: units x raters, numbers or hashable labels, None or NaN where missing. Where every rated unit has the same
-    number of ratings this is the kappa of Fleiss (1971); else its generalised form (Gwet 2014, chapter 2): observed
-    agreement is the mean over units with two or more ratings of the share of agreeing pairs, and the expected share of a
-    category is the mean over rated units of its share in the unit. `note` then says so.
-
-    Raises ValueError when the ratings are not two-dimensional or hold what cannot be a label.
-    """
-    return agreement(ratings, "fleiss_kappa", replicates=replicates, seed=seed, confidence=confidence)
-
-
-def krippendorff_alpha(
-    ratings: Ratings,
-    level: Level = "nominal",
-    *,
-    order: Sequence[object] | None = None,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
-) -> Agreement:
-    """Krippendorff's alpha: one minus observed over expected disagreement, for any number of raters and missing ratings.
-
-    ratings: units x raters, None or NaN where missing; units with fewer than two ratings do not enter. level: how far two
-    categories are apart: `nominal` equal or not; `ordinal` by the ratings between them (numbers by size, anything else by
-    `order`, which lists the categories from low to high); `interval` by the squared difference of the numbers
-    (Krippendorff 2011, sections C and D; 2018, chapter 12); `jaccard` and `masi` by the distance of sets, where a rating is
-    a frozenset of labels, such as all the faults that somebody saw (Passonneau 2006).
-
-    Raises ValueError for an unknown level, a category that `order` lacks, an interval between things not numbers, and a
-    distance between things not sets.
-    """
-    if level not in get_args(Level):
-        raise ValueError(f"level is {level!r}; it must be one of {', '.join(get_args(Level))}.")
-    return agreement(
-        ratings,
-        f"krippendorff_alpha_{level}",
-        order=order,
-        replicates=replicates,
-        seed=seed,
-        confidence=confidence,
-    )
-
-
-def percent_agreement(
-    ratings: Ratings, *, replicates: int = 1000, seed: int = 0, confidence: float = 0.95
-) -> Agreement:
-    """The share of agreeing pairs of raters, averaged over units with two or more ratings; from 0 to 1.
-
-    This is the observed agreement within Fleiss' kappa (1971), uncorrected for chance; for two raters it is the share of
-    units on which they agree. Raises ValueError as fleiss_kappa does.
-    """
-    return agreement(ratings, "percent_agreement", replicates=replicates, seed=seed, confidence=confidence)
-
-
-def gwet_ac1(
-    ratings: Ratings,
-    *,
-    order: Sequence[object] | None = None,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
-) -> Agreement:
-    """Gwet's AC1 of nominal ratings by any number of raters, who need not be the same for each unit.
-
-    Observed agreement is that of `percent_agreement`. By chance it expects the mean of p (1 - p) over the categories, times
-    their number over their number less one: raters are thought to guess on some units only, and then evenly. So it stays
-    near the observed agreement where nearly everything is of one category, where kappa and alpha fall to 0 (Gwet 2008).
-    order: all categories that there could have been, in any order; without it, those that were used count. That number
-    changes the value, so a scale with unused categories has to be given.
-
-    Raises ValueError as fleiss_kappa does, and for a category that `order` lacks.
-    """
-    return agreement(
-        ratings, "gwet_ac1", order=order, replicates=replicates, seed=seed, confidence=confidence
-    )
-
-
 def agreement(
     ratings: Ratings,
     measure: str,
@@ -199,7 +115,23 @@ def agreement(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Agreement:
-    """Any of MEASURES and SET_MEASURES by its name; see the function of that name. ratings: units x raters."""
+    """One measure of agreement of any number of raters, who need not be the same for each unit.
+
+    ratings   units x raters, numbers or hashable labels, None or NaN where missing
+    measure   a name:
+      percent_agreement       the share of agreeing pairs of raters, averaged over units with two or more ratings
+      fleiss_kappa            observed: percent agreement; expected: the squared shares of the categories (Fleiss 1971).
+                              With unequal numbers of ratings its generalised form (Gwet 2014, chapter 2); `note` says so
+      krippendorff_alpha_...  one minus observed over expected disagreement. nominal: equal or not; ordinal: by the
+                              ratings in between (numbers by size, else by `order`); interval: the squared difference
+                              (Krippendorff 2011, 2018); jaccard, masi: distance of frozensets (Passonneau 2006)
+      gwet_ac1                expected: the mean of p (1 - p) over the categories, times their number over one less. Stays
+                              near percent agreement where nearly everything is of one category (Gwet 2008)
+    order     all categories, for ordinal alpha from low to high; AC1 depends on their number, so list unused ones, too
+
+    Raises ValueError for an unknown measure, ratings that are not two-dimensional or hold what cannot be a label, a category
+    that `order` lacks, an interval between things not numbers, and a distance between things not sets.
+    """
     _check_request(measure, order, replicates, confidence)
     codes, categories = _coded(ratings)
     rows, counts = _collapsed(codes, len(categories))
@@ -225,7 +157,7 @@ def from_patterns(
     people with at least one rating, which patterns cannot tell. The result equals that of the ratings written out, to the
     last digit of the interval.
 
-    Raises ValueError where patterns, counts and raters do not fit together, and as the function of that measure does.
+    Raises ValueError where patterns, counts and raters do not fit together, and as `agreement` does.
     """
     _check_request(measure, order, replicates, confidence)
     rows, weights, categories = _from_patterns(patterns, counts)

@@ -1,7 +1,6 @@
 """How far annotators agree on sets of cells, beyond what marking cells at random would give; with a bootstrap interval.
 
     cell_set_agreement(units, distance="masi")       # units: ((rows, columns), [set of (row id, column id), or None])
-    cell_set_distance(some, others, "jaccard")       # of two sets, from 0 to 1
     second_opinion(units, "masi")                    # the same value from other people's code
 
 The coefficient has the form of Krippendorff's alpha, one minus observed over expected disagreement, and differs in
@@ -51,17 +50,6 @@ WITHIN_TABLES = message(
 NO_CHOICE = message(
     "cell_sets.no_choice", "Disagreement was impossible: all sets are empty or cover the whole table."
 )
-
-
-def cell_set_distance(some: CellSet, others: CellSet, distance: Distance) -> float:
-    """How far two sets are apart: 0 when equal (two empty ones too), 1 when they have nothing in common.
-
-    jaccard   one minus the cells in common over the cells in either (Jaccard 1912)
-    masi      the same with the cells in common weighted: 1 for equal sets, 2/3 where one holds the other, 1/3 where they
-              merely overlap (Passonneau 2006): to mark too much is a lesser disagreement than to mark something else
-    """
-    check_distance(distance)
-    return distance_of_sizes(len(some & others), len(some), len(others), distance)
 
 
 def cell_set_agreement(

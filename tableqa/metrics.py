@@ -1,9 +1,5 @@
 """How well a model does, and how much of that survives when the table is tilted.
 
-    exact_match(right)                       share of right answers
-    emd(before, after)                       how much the share changes          (FREB-TQA 5)
-    variation_percentage(before, after)      share of answers that changed sides (FREB-TQA 5)
-    robustness_accuracy(before, after)       right on both of those right before (RobuT 4.1)
     performance(scores), robustness(scores)  over configurations, macro over datasets (ToRR)
     ratio(parts)                             the same over seeds and sources      (FREB-TQA 5, macro)
     difference(one, other)                   of two such figures, about the same questions
@@ -11,8 +7,7 @@
     win_rates(scores)                        who beats how many on one example   (ToRR)
     instance_correlation(human, metric)      across systems within one example   (LFTQA-Eval 2.5)
 
-`right`, `before` and `after` map ids to whether an answer is right: pairs are made by id and never by position, and two
-sets of ids that differ are an error. Every figure is an `Estimate` with a percentile bootstrap interval over examples.
+Every figure is an `Estimate` with a percentile bootstrap interval over examples.
 Shares are from 0 to 1; papers print them times 100.
 
 Sources:
@@ -34,7 +29,6 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
-Right = Mapping[str, bool]
 Scores = Mapping[str, Mapping[str, Sequence[float]]]
 """{dataset: {example: [the score in each configuration]}}"""
 Parts = Mapping[str, Mapping[str, tuple[float, float]]]
@@ -44,8 +38,8 @@ Method = Literal["pearson", "spearman", "kendall"]
 REPLICATES = 1_000
 CONFIDENCE = 0.95
 NO_EXAMPLE = message("metrics.no_example", "There are no examples.")
-NOTHING_BEFORE = message("metrics.nothing_before", "No original was answered correctly.")
-DIVISION = message("metrics.division", "Division by zero.")
+message("metrics.nothing_before", "No original was answered correctly.")  # in stored reports only
+message("metrics.division", "Division by zero.")  # in stored reports only
 DIVIDES_BY_NOTHING = message("metrics.division_in", "Division by zero in {sources}.")
 NOTHING_RIGHT = message("metrics.nothing_right_in", "No original was answered correctly in {sources}.")
 """Why a figure is undefined, with the names of sources."""
@@ -72,37 +66,6 @@ class Estimate:
 
 class DifferentExamples(ValueError):
     """Before and after are not about the same examples; the message names some that are on one side only."""
-
-
-def exact_match(right: Right, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
-    """Share of examples that are answered rightly (Em)."""
-    counts = _counted([(bool(one), True) for one in right.values()])
-    return _of_patterns(counts, lambda c: (c[0] + c[1], c.sum(axis=0)), replicates, seed)
-
-
-def emd(before: Right, after: Right, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
-    """Exact-match difference: the share of right answers after minus the share before; negative is worse."""
-    counts = _counted(_paired(before, after))
-    return _of_patterns(counts, lambda c: (c[2] - c[1], c.sum(axis=0)), replicates, seed)
-
-
-def variation_percentage(
-    before: Right, after: Right, *, replicates: int = REPLICATES, seed: int = 0
-) -> Estimate:
-    """VP: share of examples whose answer turned from right to wrong or from wrong to right; never below |Emd|."""
-    counts = _counted(_paired(before, after))
-    return _of_patterns(counts, lambda c: (c[1] + c[2], c.sum(axis=0)), replicates, seed)
-
-
-def robustness_accuracy(
-    before: Right, after: Right, *, replicates: int = REPLICATES, seed: int = 0
-) -> Estimate:
-    """R-ACC: of the examples answered rightly before, the share still answered rightly after."""
-    counts = _counted(_paired(before, after))
-    found = _of_patterns(counts, lambda c: (c[0], c[0] + c[1]), replicates, seed)
-    if found.value is None and found.n:
-        return Estimate(None, None, None, found.n, NOTHING_BEFORE)
-    return found
 
 
 def performance(scores: Scores, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
@@ -255,11 +218,6 @@ def instance_correlation(
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _paired(before: Right, after: Right) -> list[tuple[bool, bool]]:
-    _same(before, after)
-    return [(bool(before[id]), bool(after[id])) for id in before]
-
-
 def _same(one: Mapping[str, object], other: Mapping[str, object]) -> None:
     if one.keys() != other.keys():
         only = sorted(one.keys() ^ other.keys())
@@ -267,29 +225,6 @@ def _same(one: Mapping[str, object], other: Mapping[str, object]) -> None:
         raise DifferentExamples(
             f"{len(only)} examples are on one side only: {named}. Compare the same examples."
         )
-
-
-def _counted(pairs: Sequence[tuple[bool, bool]]) -> list[int]:
-    """How many pairs are right-right, right-wrong, wrong-right, wrong-wrong."""
-    order = [(True, True), (True, False), (False, True), (False, False)]
-    return [pairs.count(pattern) for pattern in order]
-
-
-def _of_patterns(counts: list[int], parts: Any, replicates: int, seed: int) -> Estimate:
-    """A ratio of counts of patterns. Drawing examples with replacement is one multinomial draw of the counts."""
-    import numpy as np
-
-    n = sum(counts)
-    if n == 0:
-        return Estimate(None, None, None, 0, NO_EXAMPLE)
-    above, below = parts(np.array(counts, dtype=float))
-    if below == 0:
-        return Estimate(None, None, None, n, DIVISION)
-    drawn = np.random.default_rng(seed).multinomial(n, np.array(counts) / n, size=replicates).T.astype(float)
-    above_drawn, below_drawn = parts(drawn)
-    kept = np.broadcast_to(below_drawn, above_drawn.shape) > 0
-    low, high = _interval(above_drawn[kept] / np.broadcast_to(below_drawn, above_drawn.shape)[kept])
-    return Estimate(float(above / below), low, high, n)
 
 
 def _macro(scores: Scores, of_example: Any, replicates: int, seed: int) -> Estimate:

@@ -78,12 +78,6 @@ def revise(
     )
 
 
-def newest_text(project: Project, task: TaskType) -> str:
-    """What annotators of the project read now, as it was written; the kind's own text where nothing else was."""
-    found = newest(project, task)
-    return found.text if found else task.guidelines()
-
-
 def newest(project: Project, task: TaskType) -> Guidelines | None:
     """The newest version, None where the text that comes with the kind is read."""
     return Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number").first()

@@ -349,16 +349,3 @@ class _Maker:
         (one, first), (other, second) = (divmod(flat, self.width) for flat in pair)
         apart = difference(self.table, (int(self.rows[one]), first), (int(self.rows[other]), second))
         return apart is not None and compare([in_digits(apart)], answers).equal
-
-
-def operations_of(supervision: Supervision) -> set[str]:
-    """The operations that a question's derivations use."""
-    names = {operation for operation, _ in supervision.cells} | {name for name, _, _ in supervision.masks}
-    names |= set(supervision.flags)
-    if supervision.count >= 0:
-        names.add("count")
-    if supervision.headers:
-        names.add("header")
-    if supervision.pairs:
-        names.add("difference")
-    return names

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.agreement import krippendorff_alpha
+from tableqa.agreement import agreement
 from tasks.answer_rating.task import GAP, Response, task
 from tasks.contract import Accepted, Invalid, Item, OneMore, Surroundings
 
@@ -167,7 +167,7 @@ def test_agreement_is_ordinal_and_interval_on_each_scale() -> None:
         [m.value(Response(2, 3)) for m in task.measures],
     ]
     assert values == [[5, 1], [2, 3]]
-    assert krippendorff_alpha(values, level="ordinal", replicates=0).raters == 2
+    assert agreement(values, "krippendorff_alpha_ordinal", replicates=0).raters == 2
 
 
 def test_one_step_beside_is_near_enough_for_practice() -> None:

@@ -18,8 +18,13 @@ LATER = NOON + timedelta(hours=1)
 NEW = "New rule: superlatives are extraction."
 
 
+def _text(world: World, batch: Batch) -> str:
+    newest = guidance.newest(world.project, batch.task())
+    return newest.text if newest else batch.task().guidelines()
+
+
 def rewrite(world: World, batch: Batch) -> Guidelines:
-    text = guidance.newest_text(world.project, batch.task()) + f"\n\n{NEW}\n"
+    text = _text(world, batch) + f"\n\n{NEW}\n"
     now = timezone.now() if batch.opened_at != NOON else LATER
     return guidance.revise(project=world.project, task=batch.task(), text=text, person=world.mara, now=now)
 

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from decimal import Decimal
+from functools import partial
+from typing import Any
 
 import krippendorff
 import numpy as np
@@ -28,15 +30,20 @@ from tableqa.agreement import (
     WITH_SINGLE,
     Agreement,
     agreement,
-    fleiss_kappa,
     from_patterns,
-    gwet_ac1,
     influence,
     influence_of_patterns,
-    krippendorff_alpha,
-    percent_agreement,
     second_opinion,
 )
+
+percent_agreement = partial(agreement, measure="percent_agreement")
+fleiss_kappa = partial(agreement, measure="fleiss_kappa")
+gwet_ac1 = partial(agreement, measure="gwet_ac1")
+
+
+def krippendorff_alpha(ratings: Any, level: str = "nominal", **options: Any) -> Agreement:
+    return agreement(ratings, f"krippendorff_alpha_{level}", **options)
+
 
 LEVELS = ("nominal", "ordinal", "interval")
 CHANCE_CORRECTED = [measure for measure in MEASURES if measure != "percent_agreement"]
@@ -695,9 +702,9 @@ def test_the_words_nan_and_none_are_labels() -> None:
 
 def test_the_canonical_order_does_not_depend_on_who_hashes() -> None:
     program = (
-        "from tableqa.agreement import krippendorff_alpha as alpha\n"
+        "from tableqa.agreement import agreement\n"
         "cells = [frozenset({'r1', 'c2'}), frozenset({'r2', 'c2', 'r9'}), frozenset({'a', 'b'})]\n"
-        "print(alpha([[cells[i % 3], cells[(i * i) % 3]] for i in range(40)]))"
+        "print(agreement([[cells[i % 3], cells[(i * i) % 3]] for i in range(40)], 'krippendorff_alpha_nominal'))"
     )
 
     printed = {
@@ -896,8 +903,8 @@ def test_an_unknown_measure_or_level_is_refused() -> None:
         ValueError, match="measure is 'kappa'; it must be one of percent_agreement, fleiss_kappa"
     ):
         agreement([[1, 2]], "kappa")
-    with pytest.raises(ValueError, match="level is 'ratio'"):
-        krippendorff_alpha([[1, 2]], "ratio")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="measure is 'krippendorff_alpha_ratio'"):
+        krippendorff_alpha([[1, 2]], "ratio")
 
 
 def test_a_result_cannot_be_changed() -> None:

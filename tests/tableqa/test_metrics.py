@@ -7,14 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa.metrics import (
+    NO_EXAMPLE,
+    NOTHING_RIGHT,
     DifferentExamples,
-    emd,
-    exact_match,
+    Parts,
+    difference,
     instance_correlation,
     performance,
+    ratio,
     robustness,
-    robustness_accuracy,
-    variation_percentage,
     win_rates,
 )
 
@@ -24,45 +25,55 @@ AFTER = {"a": True, "b": False, "c": True, "d": False, "e": False}
 rights = st.dictionaries(st.text(min_size=1, max_size=3), st.tuples(st.booleans(), st.booleans()), min_size=1)
 
 
+def right(answers: dict[str, bool]) -> Parts:
+    return {"wtq": {id: (is_right, 1) for id, is_right in answers.items()}}
+
+
+def turned(before: dict[str, bool], after: dict[str, bool]) -> Parts:
+    return right({id: before[id] != after[id] for id in before})
+
+
+def still_right(before: dict[str, bool], after: dict[str, bool]) -> Parts:
+    return {"wtq": {id: (before[id] and after[id], before[id]) for id in before}}
+
+
 def test_figures_that_can_be_counted_on_one_hand() -> None:
-    assert exact_match(BEFORE).value == pytest.approx(0.6)
-    assert emd(BEFORE, AFTER).value == pytest.approx(-0.2)
-    assert variation_percentage(BEFORE, AFTER).value == pytest.approx(0.6)
-    assert robustness_accuracy(BEFORE, AFTER).value == pytest.approx(1 / 3)
+    assert ratio(right(BEFORE)).value == pytest.approx(0.6)
+    assert difference(right(BEFORE), right(AFTER)).value == pytest.approx(-0.2)
+    assert ratio(turned(BEFORE, AFTER)).value == pytest.approx(0.6)
+    assert ratio(still_right(BEFORE, AFTER)).value == pytest.approx(1 / 3)
 
 
 def test_pairs_are_made_by_id_and_not_by_position() -> None:
-    turned = dict(reversed(AFTER.items()))
-    assert emd(BEFORE, turned) == emd(BEFORE, AFTER)
-    assert variation_percentage(BEFORE, turned) == variation_percentage(BEFORE, AFTER)
+    other_order = right(dict(reversed(AFTER.items())))
+    assert difference(right(BEFORE), other_order) == difference(right(BEFORE), right(AFTER))
 
 
 def test_other_examples_are_an_error_that_names_them() -> None:
     with pytest.raises(DifferentExamples, match=r"2 examples.*e, f"):
-        emd(BEFORE, {**{id: AFTER[id] for id in "abcd"}, "f": True})
+        difference(right(BEFORE), right({**{id: AFTER[id] for id in "abcd"}, "f": True}))
 
 
 @given(rights)
 def test_a_difference_is_never_larger_than_the_variation(pairs: dict[str, tuple[bool, bool]]) -> None:
     before = {id: one for id, (one, _) in pairs.items()}
     after = {id: other for id, (_, other) in pairs.items()}
-    difference, variation = emd(before, after), variation_percentage(before, after)
-    assert difference.value is not None
+    change, variation = difference(right(before), right(after)), ratio(turned(before, after))
+    assert change.value is not None
     assert variation.value is not None
-    assert abs(difference.value) <= variation.value + 1e-12
-    for figure in (difference, variation, exact_match(before)):
+    assert abs(change.value) <= variation.value + 1e-12
+    for figure in (change, variation, ratio(right(before))):
         assert figure.low is not None
         assert figure.high is not None
         assert figure.low <= figure.high
-    assert emd(before, before).value == 0
+    assert difference(right(before), right(before)).value == 0
 
 
 def test_without_a_right_answer_before_there_is_no_robustness() -> None:
-    found = robustness_accuracy({"a": False}, {"a": True})
-    assert found.value is None
-    assert found.reason is not None
-    assert "No original" in found.reason
-    assert exact_match({}).reason == "There are no examples."
+    estimate = ratio(still_right({"a": False}, {"a": True}), nothing=NOTHING_RIGHT)
+    assert estimate.value is None
+    assert estimate.reason == "No original was answered correctly in wtq."
+    assert ratio({}).reason == NO_EXAMPLE
 
 
 def test_performance_and_robustness_are_macro_means() -> None:
@@ -99,6 +110,7 @@ def test_correlation_is_taken_within_an_example_and_never_pooled() -> None:
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
-    assert emd(BEFORE, AFTER, seed=3) == emd(BEFORE, AFTER, seed=3)
-    one, other = emd(BEFORE, AFTER, seed=3), emd(BEFORE, AFTER, seed=4)
+    pair = right(BEFORE), right(AFTER)
+    assert difference(*pair, seed=3) == difference(*pair, seed=3)
+    one, other = difference(*pair, seed=3), difference(*pair, seed=4)
     assert one.value == other.value
