@@ -42,7 +42,7 @@ def main(data: Path) -> dict[str, Any]:
         world = make_world(Path(folder))
         for task in task_types().values():
             for variant in task.variants or {"": ""}:
-                batch = _over_its_sample(world, task, variant)
+                batch = over_its_sample(world, task, variant)
                 kinds[f"{task.key} {variant}".strip()] = f"/batches/{batch.public_id}/annotate/"
         for number, (size, lines) in enumerate(tables(data).items()):
             path = _written(Path(folder) / size, number, lines)
@@ -59,7 +59,7 @@ def main(data: Path) -> dict[str, Any]:
     }
 
 
-def _over_its_sample(world: Any, task: Any, variant: str) -> Any:
+def over_its_sample(world: Any, task: Any, variant: str) -> Any:
     """An open batch over what the kind shows of itself (sample.json), with the inputs that stand there."""
     from contextlib import nullcontext
     from unittest.mock import patch

@@ -1,4 +1,4 @@
-"""The lines of a contract as the server writes them. With scripts annotate.js goes on from there."""
+"""The lines of a contract as the server writes them. With scripts checklist.js goes on from there."""
 
 from __future__ import annotations
 
@@ -19,20 +19,28 @@ STATES = {
     "open": gettext_noop("waiting"),
     "waived": gettext_noop("not required"),
 }
-"""As annotate.js calls them."""
+"""As checklist.js calls them."""
 NAMED = 3
 """Problems of one line that are named; of more, their number is."""
 
 
 @register.inclusion_tag("annotating/_must_hold.html", takes_context=True)
 def must_hold(
-    context: Any, words: str, codes: str, *, server: bool = False, with_program: bool = False, needs: str = ""
+    context: Any,
+    words: str,
+    codes: str,
+    *,
+    server: bool = False,
+    with_program: bool = False,
+    needs: str = "",
+    goal: bool = False,
 ) -> dict[str, Any]:
     """One thing that must hold, in `words`, and whether it does: as far as none of the problems with `codes` was found.
 
     Reads from the context `waived` and `found` (`annotation.journeys.annotating.Found`; None before anything was kept).
     `server`: the browser cannot tell by itself; `with_program`: it is told where a program counts; `needs`: "protected",
-    "evidence" or "program", without any of which there is nothing to check against.
+    "evidence" or "program", without any of which there is nothing to check against. `goal`: something to do; it is listed
+    until it is done. Any other line is a condition that is listed only while it is broken.
     """
     found: Found | None = context.get("found")
     broken = [] if found is None else [one for one in found.problems if one.code in codes.split()]
@@ -58,6 +66,8 @@ def must_hold(
         "with_program": with_program,
         "needs": needs,
         "state": state,
+        "goal": goal,
+        "missing": state in ("no", "look") or (state == "open" and goal),
         "said": STATES[state],
         "why": named([problem.message for problem in broken]),
     }

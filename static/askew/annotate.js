@@ -14,10 +14,12 @@
 
 import { t } from "./language.js";
 import { Problem, send } from "./api.js";
+import { Checklist } from "./checklist.js";
 import { Draft, NoDraft, copyOf, same } from "./draft.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
 import { Keys, outside, writes } from "./keys.js";
+import { Steps } from "./steps.js";
 import { chooseVersion } from "./versions.js";
 import { count, describe } from "./words.js";
 
@@ -59,6 +61,8 @@ class AskewAnnotate extends HTMLElement {
     const item = JSON.parse(source.textContent);
     const able = !this.grid || AskewGrid.can(item.grid, this.operationsField !== null);
     if (missing || !able) return; // a script did not come: without it only the plain page is whole
+    this.checklist = new Checklist(this.places.holds, this.places.ready[0] ?? null);
+    this.steps = new Steps(this.places.steps, this.fields);
     this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
     this.draft = this.practice ? new NoDraft() : new Draft({
@@ -122,6 +126,7 @@ class AskewAnnotate extends HTMLElement {
     this.#closePanels();
     document.querySelector("form[data-action=skip]")?.reset(); // why the last item was skipped is nothing about this one
     this.#silence();
+    this.checklist.begin();
     this.#fillShown(assignment.shows);
     const held = assignment.draft;
     const empty = this.#blank();
@@ -183,7 +188,7 @@ class AskewAnnotate extends HTMLElement {
     place.textContent = t`Same question, another answer: ${number} of ${total}`;
     const replaces = before !== null && before.base === base && before.shows.question === shows.question
       && before.shows.rated_answer !== shows.rated_answer;
-    const section = place.closest("section");
+    const section = place.closest(".rated");
     section.classList.remove("replaced");
     if (!replaces) return "";
     section.getBoundingClientRect(); // laid out without the class, it moves in once more
@@ -231,10 +236,16 @@ class AskewAnnotate extends HTMLElement {
   async #askSuggestions(id) {
     try {
       const { suggestions, reason } = await send("GET", `${this.dataset.api}assignments/${id}/suggestions/`);
-      if (id === this.#current.id) this.#tell("item-suggested", { suggestions, reason });
+      this.#suggest(id, { suggestions, reason });
     } catch (problem) {
-      if (id === this.#current.id) this.#tell("item-suggested", { suggestions: null, reason: problem.message });
+      this.#suggest(id, { suggestions: null, reason: problem.message });
     }
+  }
+
+  #suggest(id, detail) {
+    if (id !== this.#current.id) return;
+    this.#tell("item-suggested", detail);
+    this.#refresh(); // what is missing, and which step is the current one
   }
 
   /* What the suggesters had said of the item that was just submitted, for kinds that tell it afterwards. */
@@ -536,7 +547,6 @@ class AskewAnnotate extends HTMLElement {
     const further = current && !waived ? this.#server.violations.filter(({ code }) => !known.has(code)) : [];
     const violations = [...structure, ...further];
     const started = operations.length > 0 || this.fields.some((field) => !same(COLLECT[field.dataset.kind](field, this.grid), blankOf(field)));
-    for (const line of this.places.holds) this.#holds(line, started ? violations : [], { waived, started, current });
     this.#listViolations(started && !waived ? violations.filter((one) => !this.places.holds.some(({ dataset }) => dataset.holds.split(" ").includes(one.code))) : []);
     this.#listChanges(operations);
     const limit = this.#current.contract?.at_most;
@@ -549,6 +559,10 @@ class AskewAnnotate extends HTMLElement {
       SHOW.answers(place, answers);
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(answers));
     }
+    this.checklist.update({
+      violations, waived, started, pending: !current, checks: !this.practice, lacks: (needs) => this.#lacks(needs), missing: this.#missing(),
+    });
+    this.steps.update((field) => this.#isEntered(field));
     clearTimeout(this.#reading);
     this.#reading = setTimeout(() => this.#readOut(), SETTLED);
   }
@@ -557,7 +571,7 @@ class AskewAnnotate extends HTMLElement {
   #readOut() {
     const words = [];
     for (const line of [...this.places.holds, ...this.places.violations]) {
-      if (line.closest("[hidden]")) continue;
+      if (line.parentElement.closest("[hidden]")) continue; // a line that is not listed any more is done: that is news
       const now = line.dataset.holds
         ? `${line.firstElementChild.textContent}: ${[line.querySelector(".state").textContent, line.querySelector("[data-why]")?.textContent].filter(Boolean).join(". ")}`
         : [...line.children].map(({ textContent }) => textContent).join(" ");
@@ -568,28 +582,25 @@ class AskewAnnotate extends HTMLElement {
     if (words.length) this.#announce(words.join(" "));
   }
 
-  #holds(line, violations, { waived, started, current }) {
-    const codes = line.dataset.holds.split(" ");
-    const found = violations.filter(({ code }) => codes.includes(code));
-    const broken = found.find(({ level }) => level !== "warning") ?? found[0];
-    const asked = "server" in line.dataset && !current;
-    let state = "yes";
-    if (waived) state = "waived";
-    else if (broken) state = broken.level === "warning" ? "look" : "no";
-    else if (!started || asked || this.#nothingToGoBy(line)) state = "open";
-    line.dataset.state = state;
-    line.querySelector(".state").textContent = STATES[state];
-    const why = line.querySelector("[data-why]");
-    const words = waived ? "" : named(found.map(({ message }) => message));
-    if (why && why.textContent !== words) why.textContent = words;
-  }
-
-  /* A line that needs something to be checked against (data-needs: protected cells, evidence, a program) stays open without. */
-  #nothingToGoBy({ dataset }) {
+  /* Whether an item has none of what a line of the checklist needs: protected cells, evidence, a program. */
+  #lacks(needs) {
     const { shows } = this.#current;
     const contract = this.#contract();
     const there = { protected: Boolean(contract?.protected?.length), evidence: Boolean(shows.evidence), program: this.hasAttribute("data-program") };
-    return Boolean(dataset.needs) && !dataset.needs.split(" ").some((name) => there[name]);
+    return Boolean(needs) && !needs.split(" ").some((name) => there[name]);
+  }
+
+  /* Required fields without a value. */
+  #missing() {
+    if (this.#waived()) return [];
+    return this.fields.filter((field) => "required" in field.dataset && !field.closest("[hidden]") && empty(COLLECT[field.dataset.kind](field, this.grid)));
+  }
+
+  /* Whether a person has said something in a field. A list of choices that came without any has nothing to say. */
+  #isEntered(field) {
+    const value = COLLECT[field.dataset.kind](field, this.grid);
+    if (empty(value)) return field.localName === "askew-programs" && !field.asks;
+    return field.dataset.kind !== "text" || value !== blankOf(field);
   }
 
   #listViolations(violations) {
@@ -691,7 +702,7 @@ class AskewAnnotate extends HTMLElement {
       return;
     }
     const blocking = this.#structure().filter(({ level }) => level !== "warning");
-    const missing = this.fields.find((field) => "required" in field.dataset && !field.closest("[hidden]") && !this.#waived() && empty(COLLECT[field.dataset.kind](field, this.grid)));
+    const [missing] = this.#missing();
     if (blocking.length || missing) {
       const words = [...blocking.map(({ message }) => message), ...(missing ? [missing.dataset.required] : [])];
       this.#notice(t`Not submitted yet. ${words.join(" ")}`, "problem", "submit");
@@ -1089,13 +1100,13 @@ const PLACES = {
   violations: "[data-violations]",
   changes: "[data-changes]",
   count: "[data-changes-count]",
+  ready: "[data-ready-to-submit]",
+  steps: "[data-step]",
   conditional: "[data-unless-waived], [data-over-limit]",
   answer: "[data-answer]",
 };
-const NAMED = 3; // problems of one line of the contract that are named; of more, their number is
 const LISTED = 100; // changes that are listed one by one
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
-const STATES = { yes: t("OK"), no: t("not yet"), look: t("please check"), open: t("waiting"), waived: t("not required") };
 const LOST = {
   batch_closed: t("This batch is closed."),
   decided: t("This item is already decided."),
@@ -1155,11 +1166,6 @@ const SHOW = {
     }));
   },
 };
-
-function named(messages) {
-  const more = messages.length > NAMED ? [t`And ${messages.length - NAMED} more.`] : [];
-  return [...messages.slice(0, NAMED), ...more].join(" ");
-}
 
 const empty = (value) => value === undefined || value === null || value === "" || (Array.isArray(value) && !value.length);
 

@@ -79,6 +79,11 @@ export class AskewPrograms extends HTMLElement {
     return this.#own?.program ?? null;
   }
 
+  /* Whether there is, or may soon be, something to choose from. */
+  get asks() {
+    return this.#waiting || this.#offered.length > 0;
+  }
+
   get value() {
     const chosen = this.querySelector("input:checked");
     return chosen ? JSON.parse(chosen.value) : null;

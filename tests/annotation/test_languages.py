@@ -267,7 +267,7 @@ def test_figures_of_agreement_have_one_form_on_a_german_page(world: World) -> No
 
 
 def test_the_states_of_the_checklist_are_the_same_words_in_the_browser_and_on_the_server() -> None:
-    script = (settings.BASE_DIR / "static" / "askew" / "annotate.js").read_text("utf-8")
+    script = (settings.BASE_DIR / "static" / "askew" / "checklist.js").read_text("utf-8")
     [line] = re.findall(r"^const STATES = {(.+)};$", script, re.MULTILINE)
 
     assert dict(re.findall(r'(\w+): t\("([^"]+)"\)', line)) == must_hold.STATES

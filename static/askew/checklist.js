@@ -1,0 +1,94 @@
+/* The checklist of a form (`.contract` with lines `[data-holds]`): it lists what is missing, in order, and says when nothing is.
+
+   A line with `data-goal` is something to do: it is listed until it is done. Any other line is a condition: it is listed
+   while it is broken. Required fields that are empty come last. While the server checks a change, a line that was fine
+   stays away, so that the list does not jump. */
+
+import { t } from "./language.js";
+
+const STATES = { yes: t("OK"), no: t("not yet"), look: t("please check"), open: t("waiting"), waived: t("not required") };
+const NAMED = 3; // problems of one line that are named; of more, their number is
+
+export class Checklist {
+  #lines;
+  #ready;
+  #list;
+  #required = new Map(); // field -> its line
+  #fine = new WeakSet(); // lines that were fine when they were last checked
+
+  constructor(lines, ready) {
+    this.#lines = lines;
+    this.#ready = ready;
+    this.#list = lines.at(-1)?.parentElement ?? null;
+  }
+
+  /* A new item begins. */
+  begin() {
+    this.#fine = new WeakSet();
+    for (const line of this.#required.values()) line.remove();
+    this.#required.clear();
+  }
+
+  /* violations: of the response as it is; pending: the server has not checked it yet; checks: whether it will;
+     lacks(names): whether an item has none of "protected", "evidence", "program"; missing: required fields without a value. */
+  update({ violations, waived, started, pending, checks, lacks, missing }) {
+    if (!this.#list) return;
+    for (const line of this.#lines) this.#mark(line, started ? violations : [], { waived, started, pending, lacks });
+    for (const line of this.#lines) line.hidden = !this.#listed(line, { started, pending, checks });
+    this.#listRequired(waived ? [] : missing);
+    const empty = [...this.#list.children].every(({ hidden }) => hidden);
+    const broken = !waived && violations.some(({ level }) => level !== "warning");
+    if (!this.#ready) return;
+    this.#ready.hidden = !empty || broken;
+    const waits = pending && checks && started && !waived && this.#lines.some(({ dataset }) => "server" in dataset);
+    this.#ready.toggleAttribute("data-checking", waits);
+    const words = waits ? t("Checking…") : t("Ready to submit");
+    if (this.#ready.textContent !== words) this.#ready.textContent = words;
+  }
+
+  #mark(line, violations, { waived, started, pending, lacks }) {
+    const codes = line.dataset.holds.split(" ");
+    const found = violations.filter(({ code }) => codes.includes(code));
+    const broken = found.find(({ level }) => level !== "warning") ?? found[0];
+    const asked = "server" in line.dataset && pending;
+    let state = "yes";
+    if (waived) state = "waived";
+    else if (broken) state = broken.level === "warning" ? "look" : "no";
+    else if (!started || asked || lacks(line.dataset.needs)) state = "open";
+    line.dataset.state = state;
+    line.querySelector(".state").textContent = STATES[state];
+    const why = line.querySelector("[data-why]");
+    const words = waived ? "" : named(found.map(({ message }) => message));
+    if (why && why.textContent !== words) why.textContent = words;
+    if (state === "yes") this.#fine.add(line);
+    else if (state !== "open") this.#fine.delete(line);
+  }
+
+  #listed(line, { started, pending, checks }) {
+    const { state, goal } = line.dataset;
+    if (state === "no" || state === "look") return true;
+    if (state !== "open" || goal === undefined) return false;
+    const known = started && pending && (this.#fine.has(line) || !checks); // nobody will check it here: practice
+    return !(known && "server" in line.dataset);
+  }
+
+  #listRequired(fields) {
+    for (const [field, line] of this.#required) {
+      if (fields.includes(field)) continue;
+      line.remove();
+      this.#required.delete(field);
+    }
+    for (const field of fields) {
+      const line = this.#required.get(field) ?? Object.assign(document.createElement("li"), { className: "required" });
+      if (line.textContent !== field.dataset.required) line.textContent = field.dataset.required;
+      line.dataset.state = "open";
+      this.#required.set(field, line);
+      if (!line.isConnected) this.#list.append(line);
+    }
+  }
+}
+
+export function named(messages) {
+  const more = messages.length > NAMED ? [t`And ${messages.length - NAMED} more.`] : [];
+  return [...messages.slice(0, NAMED), ...more].join(" ");
+}

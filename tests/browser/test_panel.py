@@ -1,0 +1,165 @@
+"""The panel beside the table: its sections, its steps, and a checklist that lists what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from benchmarks.browser_data import over_its_sample
+from tableqa import Example, Table
+from tasks.contract import task_types
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import annotating, settled
+from tests.browser.test_kinds_cells import questions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NewContext = Callable[..., BrowserContext]
+VARIANTS = [(key, variant) for key, task in task_types().items() for variant in (task.variants or {"": ""})]
+SECTIONS = """() => [...document.querySelector(".panel").children]
+    .filter((part) => !part.matches(".given") && part.checkVisibility() && part.getBoundingClientRect().height > 0)
+    .map((part) => part.querySelector("h2, legend, label")?.textContent.trim() ?? part.localName)"""
+"""The sections of the panel that are visible, by their headings."""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+def changing(world: World, new_context: NewContext, base: str, variant: str = "answer_changes") -> Page:
+    batch = world.batch("value_change", variant=variant, sources=[world.import_written(*questions())])
+    page = annotating(new_context, base, world.ada, batch)
+    expect(page.get_by_role("radiogroup")).to_be_focused()  # the programs are there
+    return page
+
+
+def listed(page: Page) -> Locator:
+    """The lines of the checklist that a person sees."""
+    return page.locator(".contract li:visible")
+
+
+def steps(page: Page) -> list[str]:
+    """Of every visible step: "current", "done" or "open"."""
+    states: list[str] = page.locator("[data-step]:visible").evaluate_all(
+        """(parts) => parts.map((part) => part.hasAttribute("aria-current") ? "current"
+            : part.hasAttribute("data-done") ? "done" : "open")"""
+    )
+    return states
+
+
+def test_no_panel_holds_more_than_three_sections(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    sections = {}
+    for key, variant in VARIANTS:
+        batch = over_its_sample(world, task_types()[key], variant)
+        page = annotating(new_context, live_server.url, world.ada, batch)
+        settled(page)
+        sections[f"{key} {variant}"] = page.evaluate(SECTIONS)
+        page.context.close()
+    assert len(sections) == len(VARIANTS) >= 18
+    assert {name: titles for name, titles in sections.items() if not 1 <= len(titles) <= 3} == {}
+
+
+def test_the_checklist_lists_what_is_missing_and_then_says_that_nothing_is(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = changing(world, new_context, live_server.url)
+    ready = page.locator("[data-ready-to-submit]")
+    expect(listed(page)).to_have_count(3)
+    expect(listed(page).first).to_contain_text("The table is changed")
+    expect(listed(page).last).to_have_text("Write the answer that the changed table gives.")
+    expect(ready).to_be_hidden()
+    page.keyboard.press("1")
+    expect(page.locator("askew-programs .computed")).to_contain_text("18")
+    page.locator("[data-row=r1] [data-column=c1]").click()
+    page.keyboard.type("$1")
+    page.keyboard.press("Enter")
+    expect(ready).to_have_text("Ready to submit")
+    expect(listed(page)).to_have_count(0)
+
+
+def test_a_condition_is_listed_while_it_is_broken(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = changing(world, new_context, live_server.url, "answer_stays")
+    limit = page.locator("li[data-holds~=too_many_operations]")
+    expect(limit).to_be_hidden()
+    for row in ("r1", "r2", "r3"):
+        page.locator(f"[data-row={row}] [data-column=c3]").click()
+        page.keyboard.type("7")
+        page.keyboard.press("Enter")
+    expect(limit).to_be_visible()
+    expect(page.locator("[data-ready-to-submit]")).to_be_hidden()
+    page.locator("[data-take-back]").first.click()
+    expect(limit).to_be_hidden()
+
+
+def test_without_scripts_the_checklist_lists_what_is_missing_too(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch(
+        "value_change", variant="answer_stays", sources=[world.import_written(*questions())], overlap=1
+    )
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    page.goto(page.url.split("?")[0] + "?plain=1")
+    expect(listed(page)).to_have_count(1)
+    expect(page.locator("[data-ready-to-submit]")).to_be_hidden()
+    page.locator("select[name=row]").select_option(index=1)
+    page.locator("select[name=column]").select_option(index=3)
+    page.locator("textarea[name=value]").fill("7")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator("[data-changes] li")).to_have_count(1)
+    expect(page.locator("li[data-holds~=table_unchanged]")).to_be_hidden()
+
+
+def test_the_steps_of_a_value_change_are_numbered_and_the_current_one_is_marked(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = changing(world, new_context, live_server.url)
+    assert steps(page) == ["current", "open", "open"]
+    page.keyboard.press("1")
+    expect(page.locator("[data-step=operations]")).to_have_attribute("aria-current", "step")
+    assert steps(page) == ["done", "current", "open"]
+    page.locator("[data-row=r3] [data-column=c3]").click()
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-step=operations]")).to_have_attribute("data-done", "")
+    page.locator("[data-field=answers]").fill("19")
+    expect(page.locator("[data-step=answers]")).to_have_attribute("data-done", "")
+    assert steps(page) == ["done", "done", "done"]
+    page.keyboard.press("Escape")
+    page.keyboard.press("0")  # unanswerable: the changes are all that is left, and they are made
+    expect(page.locator("[data-step=program]")).to_be_hidden()
+    assert steps(page) == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("key", "variant", "number"),
+    [("value_change", "answer_stays", 2), ("short_table", "", 2), ("question_paraphrase", "word", 2)],
+)
+def test_task_types_with_several_steps_begin_with_the_first(
+    world: World, new_context: NewContext, live_server: Any, key: str, variant: str, number: int
+) -> None:
+    batch = world.batch(key, variant=variant, sources=[world.import_written(*questions())])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.locator("[data-step]").first).to_have_attribute("aria-current", "step")
+    assert steps(page) == ["current"] + ["open"] * (number - 1)
+
+
+def test_where_no_program_gives_the_answer_the_first_step_is_done(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    nobody = Example(
+        "none", "who else?", Table(["Film", "Minutes"], [["Heat", "170"], ["Ran", "162"]]), ["Nobody"]
+    )
+    batch = world.batch("value_change", variant="answer_changes", sources=[world.import_written(nobody)])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.locator("[data-step=operations]")).to_have_attribute("aria-current", "step")
+    expect(page.locator("askew-programs")).to_contain_text("No program gives this answer.")
+    expect(page.locator("askew-programs input")).to_have_count(0)
