@@ -25,6 +25,7 @@ from django.utils.translation import get_language, gettext, ngettext
 from annotation import jobs
 from annotation.evaluation import evaluating
 from annotation.evaluation.evaluation_report import MOST_MODELS, ByRule, Numbers, Report, make_report, numbers
+from annotation.journeys import importing
 from annotation.models import Job, Person, Release, Upload
 from annotation.refusals import refuse, require_storable
 from annotation.releases.raw_records import datasets
@@ -94,18 +95,8 @@ def start(
 
 
 def _require_predictions(file: UploadedFile, release: Release) -> None:
-    name, size = str(file.name or "file"), file.size or 0
-    if not size:
-        refuse("invalid_request", "{name} is empty.", name=name)
-    if size > MOST_UPLOAD:
-        mend = gettext("Evaluate it on the command line: ./run manage evaluate")
-        refuse(
-            "invalid_request",
-            "{name} is larger than {value} MB. {fix}",
-            name=name,
-            value=MOST_UPLOAD // 2**20,
-            fix=mend,
-        )
+    fix = gettext("Evaluate it on the command line: ./run manage evaluate")
+    name = importing.require_size(file, MOST_UPLOAD, code="invalid_request", fix=fix)
     try:
         if not read_lines(cast("IO[bytes]", file), name, _sources(release)):
             refuse("invalid_request", "{name} contains no predictions.", name=name)

@@ -26,6 +26,18 @@ OF = {
 }
 
 
+class LinesField(forms.CharField):
+    """Texts, one a line."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def clean(self, value: Any) -> Any:
+        return [line for line in map(str.strip, str(super().clean(value) or "").splitlines()) if line]
+
+
 class BatchForm(TermsForm):
     """Everything of a batch but its kind, which is chosen first, and the settings of the kind (`SettingsForm`)."""
 
@@ -61,10 +73,9 @@ class BatchForm(TermsForm):
         initial=0,
         help_text=gettext_lazy("The same seed gives the same sample in the same order."),
     )
-    only = forms.CharField(
+    only = LinesField(
         required=False,
         label=gettext_lazy("Only these examples"),
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text=gettext_lazy("Ids of examples in the source, one per line, in the order of annotation."),
     )
     feeds_from = forms.ModelChoiceField(
@@ -156,8 +167,7 @@ class BatchForm(TermsForm):
 
     def clean_only(self) -> list[str] | None:
         """The ids; None where none are named."""
-        lines = (line.strip() for line in str(self.cleaned_data.get("only") or "").splitlines())
-        found = [line for line in lines if line]
+        found: list[str] = self.cleaned_data["only"]
         if found and self.cleaned_data.get("size"):
             raise ValidationError(
                 gettext("The list sets the number of examples. Leave the sample size empty.")
@@ -220,16 +230,3 @@ def _field(name: str, spec: Mapping[str, Any], *, required: bool) -> forms.Field
     if spec.get("type") == "array" and spec.get("items", {}).get("type") == "string":
         return LinesField(**common)
     return forms.JSONField(**common)
-
-
-class LinesField(forms.CharField):
-    """Texts, one a line."""
-
-    widget = forms.Textarea(attrs={"rows": 3})
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, list | tuple) else value
-
-    def to_python(self, value: Any) -> Any:
-        lines = (line.strip() for line in (super().to_python(value) or "").splitlines())
-        return [line for line in lines if line]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy
 
+from annotation.forms.uploads import TextFileField
 from annotation.models import Batch
 from annotation.quality import consenting, gold, inquiring
 from annotation.quality.calibrating import LONGEST_REASON
-from tableqa.readers.reader import START, ReaderError, check_is_text
-
-MOST_UPLOAD = 8 * 2**20
 
 
 class ConsentForm(forms.Form):
@@ -35,31 +31,13 @@ class ConsentForm(forms.Form):
 class GoldFileForm(forms.Form):
     """Right responses from a file."""
 
-    file = forms.FileField(
+    file = TextFileField(
+        most=8 * 2**20,
         help_text=gettext_lazy(
             'JSONL: one object with "example", "response" and "why" per line. Or CSV with these columns; '
             "response is JSON, or each response field is a separate column."
-        )
+        ),
     )
-
-    def clean_file(self) -> tuple[str, str]:
-        file = self.cleaned_data["file"]
-        if file.size > MOST_UPLOAD:
-            raise ValidationError(
-                gettext("{name} is larger than {value} MB. Split it.").format(
-                    name=file.name, value=MOST_UPLOAD // 2**20
-                )
-            )
-        data = file.read()
-        try:
-            check_is_text(Path(file.name), data[:START])
-            return file.name, data.decode("utf-8")
-        except ReaderError as error:
-            raise ValidationError(str(error)) from None
-        except UnicodeDecodeError:
-            raise ValidationError(
-                gettext("{name} is not UTF-8 text. Save it as UTF-8.").format(name=file.name)
-            ) from None
 
 
 class GoldFromForm(forms.Form):

@@ -74,6 +74,18 @@ def require_own_password(person: Person, given: str) -> None:
     attempts.give_back(attempts.OWN_PASSWORD, whose)
 
 
+class PasswordField(forms.CharField):
+    """The password of an account that exists; `new`: one that is chosen here."""
+
+    def __init__(self, *, new: bool = False, **kwargs: Any) -> None:
+        widget = forms.PasswordInput(attrs={"autocomplete": f"{'new' if new else 'current'}-password"})
+        if new:
+            kwargs["help_text"] = gettext_lazy(
+                "At least 10 characters, with letters, and not a common password."
+            )
+        super().__init__(strip=False, max_length=500, widget=widget, **kwargs)
+
+
 class SignInForm(AuthenticationForm):
     """E-mail and password. Which of the two was wrong is not told."""
 
@@ -98,12 +110,7 @@ class RegisterForm(forms.Form):
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
-    password = forms.CharField(
-        strip=False,
-        max_length=500,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("At least 10 characters, with letters, and not a common password."),
-    )
+    password = PasswordField(new=True)
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
@@ -130,37 +137,31 @@ class AccountForm(forms.Form):
         )
 
 
-class PasswordForm(forms.Form):
-    """The old password and a new one. Somebody who came in by a link has no old one to give."""
+class NewPasswordForm(forms.Form):
+    """A new password for somebody who came in by a link."""
 
-    new = forms.CharField(
-        label=gettext_lazy("New password"),
-        strip=False,
-        max_length=500,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("At least 10 characters, with letters, and not a common password."),
-    )
+    new = PasswordField(new=True, label=gettext_lazy("New password"))
 
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.person = person
-        self.fields["old"] = forms.CharField(
-            label=gettext_lazy("Current password"),
-            strip=False,
-            max_length=500,
-            widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-        )
-        self.order_fields(["old", "new"])
-
-    def clean_old(self) -> str:
-        old: str = self.cleaned_data["old"]
-        require_own_password(self.person, old)
-        return old
 
     def clean_new(self) -> str:
         new: str = self.cleaned_data["new"]
         password_validation.validate_password(new, self.person)
         return new
+
+
+class PasswordForm(NewPasswordForm):
+    """The old password and a new one."""
+
+    old = PasswordField(label=gettext_lazy("Current password"))
+    field_order = ("old", "new")
+
+    def clean_old(self) -> str:
+        old: str = self.cleaned_data["old"]
+        require_own_password(self.person, old)
+        return old
 
 
 class TokenForm(forms.Form):

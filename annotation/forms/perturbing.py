@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation.journeys import perturbing
 from annotation.models import Batch, Project, Source
+from annotation.terms.options import FilterField
 from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.selection import KINDS
 
@@ -73,15 +74,7 @@ class PerturbForm(forms.Form):
             "closed and decided."
         ),
     )
-    feeds_when = forms.CharField(
-        required=False,
-        max_length=200,
-        label=gettext_lazy("Filter by outcome of the batch"),
-        help_text=gettext_lazy(
-            "For example label=extraction: a response field and the accepted value. Separate "
-            "several with commas."
-        ),
-    )
+    feeds_when = FilterField(required=False, label=gettext_lazy("Filter by outcome of the batch"))
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -91,17 +84,6 @@ class PerturbForm(forms.Form):
         ]
         self.fields["sources"].queryset = Source.objects.ready().filter(project=project).order_by("name")  # type: ignore[attr-defined]
         self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("name")  # type: ignore[attr-defined]
-
-    def clean_feeds_when(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for part in filter(None, (one.strip() for one in self.cleaned_data["feeds_when"].split(","))):
-            name, said, value = (one.strip() for one in part.partition("="))
-            if not (name and said and value):
-                raise forms.ValidationError(
-                    gettext("Write a field and a value, for example label=extraction.")
-                )
-            found.setdefault(name, []).append(value)
-        return found
 
     def clean_seeds(self) -> list[int]:
         try:

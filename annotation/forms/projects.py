@@ -14,6 +14,7 @@ from annotation.forms.people import TimeZoneField
 from annotation.journeys import importing, setting_up
 from annotation.models import Guidelines, Project
 from annotation.refusals import Refused
+from annotation.terms.options import NamedTextsField
 from tableqa.readers import READERS
 
 
@@ -163,10 +164,9 @@ class ImportForm(forms.Form):
         label=gettext_lazy("Number of examples"),
         help_text=gettext_lazy("Imports only the first examples. Leave empty to import all."),
     )
-    fields_of = forms.CharField(
+    fields_of = NamedTextsField(
         required=False,
         label=gettext_lazy("Field names"),
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text=gettext_lazy(
             "For formats with custom fields. One field per line with its name in the file, for "
             "example: question = text"
@@ -177,22 +177,6 @@ class ImportForm(forms.Form):
         super().__init__(*args, **kwargs)
         choices = [(name, gettext(reader.title)) for name, reader in sorted(READERS.items())]
         self.fields["reader"].choices = choices  # type: ignore[attr-defined]
-
-    def clean_fields_of(self) -> dict[str, str]:
-        """The lines as {"question": "text"}."""
-        found: dict[str, str] = {}
-        for line in str(self.cleaned_data["fields_of"]).splitlines():
-            part, sign, name = (one.strip() for one in line.partition("="))
-            if not line.strip():
-                continue
-            if not (sign and part and name):
-                raise ValidationError(
-                    gettext("Cannot read {line!r}. Write a field, = and its name in the file.").format(
-                        line=line.strip()
-                    )
-                )
-            found[part] = name
-        return found
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}

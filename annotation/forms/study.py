@@ -7,13 +7,15 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
+from annotation.forms.uploads import TextFileField
 from annotation.studying.yaml_file import MOST_BYTES
 
 
 class StudyForm(forms.Form):
     """A study file, in whichever way it comes; what is in it is checked by `annotation.studying`."""
 
-    file = forms.FileField(
+    file = TextFileField(
+        most=MOST_BYTES,
         required=False,
         label=gettext_lazy("Study file"),
         help_text=gettext_lazy("YAML, for example study.yaml. It replaces the text below."),
@@ -28,19 +30,9 @@ class StudyForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """The text of the file; what is pasted counts only where no file is sent."""
         said = super().clean() or {}
-        sent = said.get("file")
-        if sent is not None:
-            if sent.size > MOST_BYTES:
-                raise forms.ValidationError(
-                    gettext("The file is larger than {value} MB. Split it.").format(value=MOST_BYTES // 2**20)
-                )
-            try:
-                said["text"] = sent.read().decode("utf-8")
-            except UnicodeDecodeError:
-                raise forms.ValidationError(
-                    gettext("The file is not UTF-8 text. Save it as UTF-8.")
-                ) from None
+        if said.get("file"):
+            _, said["text"] = said["file"]
         said["text"] = said.get("text", "").replace("\r\n", "\n")
-        if not said["text"].strip():
+        if not self.errors and not said["text"].strip():
             raise forms.ValidationError(gettext("Choose a study file, or paste its text."))
         return said

@@ -244,21 +244,20 @@ def discard(source: Source) -> None:
         Source.objects.filter(pk=source.pk, ready_at__isnull=True).delete()
 
 
+def require_size(file: UploadedFile, most: int, *, code: str, fix: str) -> str:
+    """Refuse an uploaded file that is empty or larger than `most` bytes. Returns its name. Raises Refused(code)."""
+    name, size = str(file.name or "file"), file.size or 0
+    if not size:
+        refuse(code, "{name} is empty.", name=name)
+    if size > most:
+        refuse(code, "{name} is larger than {value} MB. {fix}", name=name, value=most // 2**20, fix=fix)
+    return name
+
+
 def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: datetime) -> Upload:
     """Store an uploaded file under a name of ours. Raises Refused when it is too large or empty."""
-    size = file.size or 0
-    name = str(file.name or "file")
-    if not size:
-        refuse("import_failed", "{name} is empty.", name=name)
-    if size > MOST_UPLOAD:
-        mend = gettext("Import it from the command line: ./run manage import_examples")
-        refuse(
-            "import_failed",
-            "{name} is larger than {value} MB. {fix}",
-            name=name,
-            value=MOST_UPLOAD // 2**20,
-            fix=mend,
-        )
+    fix = gettext("Import it from the command line: ./run manage import_examples")
+    name = require_size(file, MOST_UPLOAD, code="import_failed", fix=fix)
     upload = Upload(project=project, name=name[:255], made_by=by, made_at=now)
     try:
         upload.file.save(upload.public_id, file, save=False)

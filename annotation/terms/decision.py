@@ -150,9 +150,6 @@ class DecisionTerms(models.Model):
                 "feeds_when": FilterField(
                     required=False,
                     label=gettext_lazy("Filter by outcome"),
-                    help_text=gettext_lazy(
-                        "One field and its values per line, for example: label = extraction, reasoning"
-                    ),
                 )
             },
             join=lambda given: given.get("feeds_when") or {},

@@ -38,8 +38,8 @@ def _check_pass_percent(value: Any, context: Context) -> int:
 
 def _check_requires(value: Any, context: Context) -> Any:
     by_name = context.project is None  # a study file names it; whoever applies the file looks it up
-    if value is None or (by_name and isinstance(value, str)):
-        return value
+    if not value or (by_name and isinstance(value, str)):
+        return value or None
     if not isinstance(value, models.Model):
         refuse("invalid_request", "requires must be the id of a qualification batch, or null.")
     batch: Any = value

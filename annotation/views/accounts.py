@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth import logout, password_validation
+from django.contrib.auth import logout
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,7 +18,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotation import access
-from annotation.forms.people import require_own_password
+from annotation.forms.people import NewPasswordForm, PasswordField, require_own_password
 from annotation.models import Membership, Person
 from annotation.people import accounts, attempts, erasing, personal_data
 from annotation.refusals import Refused
@@ -45,27 +45,6 @@ class ForgottenForm(forms.Form):
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
-
-
-class NewPasswordForm(forms.Form):
-    """A new password for somebody who holds a link."""
-
-    new = forms.CharField(
-        label=gettext_lazy("New password"),
-        strip=False,
-        max_length=500,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("At least 10 characters, with letters, and not a common password."),
-    )
-
-    def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.person = person
-
-    def clean_new(self) -> str:
-        new: str = self.cleaned_data["new"]
-        password_validation.validate_password(new, self.person)
-        return new
 
 
 @never_cache
@@ -121,10 +100,7 @@ class EraseForm(forms.Form):
         sure = self.fields["sure"]
         sure.error_messages["required"] = gettext("Confirm this action.")
         if by.has_usable_password():
-            sure.label, sure.widget = (
-                gettext("Your password"),
-                forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-            )
+            sure.label, sure.widget = gettext("Your password"), PasswordField().widget
         else:
             sure.label = gettext("Type “erase” to confirm")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -15,10 +14,10 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation import access
+from annotation.forms.uploads import TextFileField
 from annotation.journeys import labelled_elsewhere
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page, refusals_on
-from tableqa.readers.reader import START, ReaderError, check_is_text
 
 MOST_BYTES = 2 * 1024 * 1024
 
@@ -26,7 +25,8 @@ MOST_BYTES = 2 * 1024 * 1024
 class LabelsForm(forms.Form):
     """A file, or the text of one that has been looked at."""
 
-    file = forms.FileField(
+    file = TextFileField(
+        most=MOST_BYTES,
         required=False,
         label=gettext_lazy("CSV file"),
         help_text=gettext_lazy(
@@ -39,19 +39,9 @@ class LabelsForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
-        file = given.get("file")
-        if file is not None:
-            if file.size > MOST_BYTES:
-                raise ValidationError(gettext("The file is larger than 2 MB. Use the command import_labels."))
-            data = file.read()
-            try:
-                check_is_text(Path(file.name), data[:START])
-                given["text"] = data.decode("utf-8-sig")
-            except ReaderError as error:
-                raise ValidationError(str(error)) from None
-            except UnicodeDecodeError:
-                raise ValidationError(gettext("The file is not UTF-8. Save it as CSV in UTF-8.")) from None
-        if not given.get("text") or not isinstance(given["text"], str):
+        if given.get("file"):
+            _, given["text"] = given["file"]
+        if not self.errors and (not given.get("text") or not isinstance(given["text"], str)):
             raise ValidationError(gettext("Choose a file."))
         return given
 

@@ -1321,7 +1321,7 @@ def test_a_run_that_a_batch_feeds_can_be_started_on_the_page(world: World) -> No
     wrong = client.post("/projects/films/perturbations/", {**said, "feeds_when": "label"})
     client.post("/projects/films/perturbations/", {**said, "feeds_when": "label=extraction"})
 
-    assert "Write a field and a value" in wrong.content.decode()
+    assert "Write a field, = and its values" in wrong.content.decode()
     run = PerturbationRun.objects.get()
     assert (run.feeds_from, run.feeds_when) == (batch, {"label": ["extraction"]})
     assert "as decided in" in client.get("/projects/films/perturbations/").content.decode()
