@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from annotation.api import first_day, sharing, views
+from annotation.api import first_day, own_work, sharing, views
 
 urlpatterns = [
     # Addresses are tried in this order: first what is asked for with every item.
@@ -25,6 +25,8 @@ urlpatterns = [
     path("batches/", views.Batches.as_view(), name="api_batches"),
     path("batches/<str:public_id>/next/", views.Next.as_view(), name="api_next"),
     path("batches/<str:public_id>/adjudication/", views.AdjudicationQueue.as_view(), name="api_adjudication"),
+    path("batches/<str:public_id>/history/", own_work.PastItems.as_view(), name="api_past_items"),
+    path("assignments/<str:public_id>/response/", own_work.PastResponse.as_view(), name="api_past_response"),
     path("task-types/", views.TaskTypes.as_view(), name="api_task_types"),
     path("releases/", views.Releases.as_view(), name="api_releases"),
     path("assignments/<str:public_id>/skip/", views.Skip.as_view(), name="api_skip"),

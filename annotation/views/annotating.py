@@ -21,6 +21,7 @@ from annotation.help import helping, predicting, suggesting
 from annotation.journeys import annotating
 from annotation.models import Annotation, Assignment, Batch, CrowdEntry, Draft, Qualification, Tally
 from annotation.money import paying
+from annotation.people import own_work
 from annotation.quality import guidance, inquiring, qualifying
 from annotation.refusals import Refused
 from annotation.roles import Permission
@@ -42,7 +43,7 @@ from tableqa.operations import (
     replay,
 )
 from tasks.common.errors import IN_SHORT
-from tasks.contract import Invalid, Item, Making, Problem, TaskType, UnknownTaskType
+from tasks.contract import Invalid, Item, Making, Problem, TaskType
 
 PLAIN = "plain_page"
 """In the session of somebody whose browser has scripts and wants, or needs, the page that works without them."""
@@ -169,7 +170,7 @@ def my_work(request: PageRequest) -> HttpResponse:
         assignment.may_open = assignment.pk in may_open and assignment.batch.project_id in annotates
         assignment.note = notes.get(assignment.pk, "")
         if assignment.state == Assignment.State.SUBMITTED:
-            assignment.answered = _answered(assignment)
+            assignment.answered = own_work.own_words(assignment)
         elif assignment.batch.state != "open" or assignment.state == Assignment.State.SKIPPED:
             assignment.kept = _kept(assignment)
     answers = list(inquiring.unread(request.user)) if request.user.unread_answers else []
@@ -263,18 +264,6 @@ def _page(
         "guidelines_html": mark_safe(guidance.told_as_html(shown, task, top=2)),  # nosec
     }
     return render(request, "annotating/annotate.html", context, status=status)
-
-
-def _answered(assignment: Assignment) -> list[str]:
-    """What the person submitted, in the words of the kind; nothing where the kind is not installed any more."""
-    annotation = assignment.annotation
-    if annotation is None or annotation.response is None:
-        return []
-    try:
-        task, item = assignment.batch.task(), assignment.plain_item
-        return task.describe(task.read(annotation.response, item), item)
-    except (UnknownTaskType, Invalid):
-        return []
 
 
 def _kept(assignment: Assignment) -> list[str]:
@@ -427,6 +416,8 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         kept = access.assignment(access.actor(request), assignment.public_id)
         seen = predicting.look(assignment=kept, response=response, kind="try", seq=0, now=now)
         return _page(request, kept, data=data, seen=seen)
+    if action == "history" and not problems:
+        return redirect(f"{reverse('my_work')}?batch={assignment.batch.public_id}")
     if not problems:
         return redirect(
             f"{reverse('annotate', args=[assignment.batch.public_id])}?assignment={assignment.public_id}"

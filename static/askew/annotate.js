@@ -44,6 +44,8 @@ class AskewAnnotate extends HTMLElement {
   #held = new Map(); // what was said of each line of the contract
   #reading = null; // timer of what holds
   #confirmed = []; // codes of the unmet conditions that the next submission confirms
+  #home = null; // the current item while an earlier one is looked back on (past.js)
+  #strip = null; // a promise of the strip of earlier items, once somebody has asked for it
   #again = []; // groups of choices that were all made when the item came, and not yet made again by key
 
   connectedCallback() {
@@ -80,6 +82,10 @@ class AskewAnnotate extends HTMLElement {
         { name: "ask", key: "q", label: t("Ask the managers"), run: () => this.#openPanel("ask") },
       ] : []),
       { name: "undo", key: "u", label: t("Undo last submission"), run: () => this.undo() },
+      ...(this.querySelector("[data-past]") ? [
+        { name: "back", key: "p", label: t("Previous items: one back"), run: () => this.#lookAround((past) => past.step(1)) },
+        { name: "forward", key: "f", label: t("Previous items: one forward"), run: () => this.past?.step(-1) },
+      ] : []),
       { name: "table", key: "t", label: t("Go to the table"), run: () => this.#toTable() },
       { name: "guidelines", key: "i", label: t("Show or hide the guidelines"), run: () => this.guidelines.toggle() },
       { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => this.keys.help() },
@@ -88,6 +94,9 @@ class AskewAnnotate extends HTMLElement {
       ] : []),
     ], () => this.#keySections());
     this.guidelines = new Guidelines(this);
+    const past = this.querySelector("[data-past-button]");
+    past?.addEventListener("click", () => this.#lookAround((strip) => strip.toggle()));
+    if (past && wasOpen(PAST)) this.#lookAround((strip) => strip.toggle(true));
     this.form.querySelector("button.sr[value=save]")?.remove(); // what Enter presses without scripts
     this.dataset.ready = ""; // hides what is only for pages without scripts
     this.#listen();
@@ -109,7 +118,7 @@ class AskewAnnotate extends HTMLElement {
   // --- one item ----------------------------------------------------------------------------------------------------
 
   #show(assignment, { first = false, said = "" } = {}) {
-    if (!first && !this.practice && assignment.guidelines !== this.#current.guidelines) {
+    if (!first && !this.practice && !this.#home && assignment.guidelines !== this.#current.guidelines) {
       // It is shown with another version of the guidelines: the page comes anew with its text.
       location.assign(`${location.pathname}?assignment=${assignment.id}`);
       return;
@@ -139,7 +148,7 @@ class AskewAnnotate extends HTMLElement {
     this.grid?.say(""); // what the table said last was of the item before
     this.#clearNotices();
     if (!fits) this.#notice(t("The saved changes do not fit this table. The original table is shown."));
-    this.#state(held && !this.practice ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
+    this.#state(held && !this.practice && !this.#home ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
     this.#said = said;
     if (kept && !conflict) {
       this.#notice(t("Your unsaved changes were restored."), "note");
@@ -199,7 +208,7 @@ class AskewAnnotate extends HTMLElement {
   /* What the server has to say of a draft that one comes back to. It is asked with the request that made the draft, sent
      once more: that changes nothing there, and is refused where the draft is another one by now. */
   async #askVerdict({ revision, response }) {
-    if (this.practice || !this.#asksServer()) return;
+    if (this.practice || this.#home || !this.#asksServer()) return;
     const { id } = this.#current;
     try {
       const reply = await send("PUT", this.#url("draft"), { revision: revision - 1, response });
@@ -446,7 +455,7 @@ class AskewAnnotate extends HTMLElement {
       fits = this.grid.show(table, operations, {
         mode,
         cells: this.cellsField ? data[this.cellsField.dataset.field] ?? [] : [],
-        marks: shows.evidence?.cells ?? [],
+        marks: (this.#home && this.cellsField ? data[this.cellsField.dataset.field] : shows.evidence?.cells) ?? [],
         allowed: contract?.allowed ?? null,
         limit: contract?.at_most ?? null,
         protected: contract?.protected ?? [],
@@ -692,7 +701,7 @@ class AskewAnnotate extends HTMLElement {
   }
 
   async submit() {
-    if (this.#sending || this.#lost) return;
+    if (this.#sending || this.#lost || this.#home) return;
     if (this.#changing) this.#changed();
     const unfinished = await this.#settle();
     if (this.#lost) return;
@@ -785,6 +794,7 @@ class AskewAnnotate extends HTMLElement {
       remember(this.#store(), this.#done);
       const { id, suggests } = this.#current;
       this.#advance(t("Previous item submitted."), answer.next, 1);
+      this.past?.changed();
       if (suggests === "after") this.#askAfterwards(id);
     });
   }
@@ -804,7 +814,10 @@ class AskewAnnotate extends HTMLElement {
       this.#notice(t("Choose or write a reason for skipping this item."), "problem", "submit");
       return;
     }
-    await this.#leave("skip", { reason }, (answer) => this.#advance(t("Previous item skipped."), answer?.next, 0));
+    await this.#leave("skip", { reason }, (answer) => {
+      this.#advance(t("Previous item skipped."), answer?.next, 0);
+      this.past?.changed();
+    });
   }
 
   async flag() {
@@ -853,12 +866,79 @@ class AskewAnnotate extends HTMLElement {
       if (assignment.id !== this.#current.id) this.#waiting.unshift(this.#asItStands());
       this.draft.close();
       this.#show(assignment, { said: t("Undone. This is your last submission.") });
+      this.past?.changed();
     }, (problem) => {
       if (problem.code === "decided" || problem.status === 404) {
         this.#done.pop();
         remember(this.#store(), this.#done);
       }
     });
+  }
+
+  // --- looking back (past.js) --------------------------------------------------------------------------------------
+
+  /* The strip of earlier items, fetched when it is first wanted. */
+  async #lookAround(act) {
+    this.#strip ??= import("./past.js").then(({ Past }) => {
+      this.past = new Past(this, `${this.dataset.api}batches/${this.dataset.batch}/history/`, PAST);
+      return this.past;
+    });
+    act(await this.#strip);
+  }
+
+  /* Show an earlier item of this person in place of the current one, to be read. Resolves to whether it is shown. */
+  async lookBack(item) {
+    let shown = false;
+    await this.#guard(async () => {
+      if (!this.#home) {
+        if (this.#changing) this.#changed();
+        await this.draft.flush();
+        this.#home = { item: this.#asItStands(), draft: this.draft, id: this.#current.id };
+        this.draft.close();
+        this.draft = new NoDraft();
+      }
+      this.#show(asPast(item, this.#home.item), { said: t`Submitted ${clock(item.ended_at)}` });
+      this.#readOnly(true);
+      shown = true;
+    });
+    return shown;
+  }
+
+  /* Go on with the current item, with what was entered in it. */
+  comeBack() {
+    if (!this.#home) return;
+    const { item } = this.#leavePast();
+    this.#show(item);
+  }
+
+  /* Withdraw an earlier submission and open its item. Resolves to the problem if it is refused, else null. */
+  async reopen(annotation) {
+    let refused = null;
+    await this.#guard(async () => {
+      const assignment = await send("POST", `${this.dataset.api}annotations/${annotation}/undo/`, {});
+      this.#done = this.#done.filter((id) => id !== annotation);
+      remember(this.#store(), this.#done);
+      this.#waiting.unshift(this.#leavePast().item);
+      this.#show(assignment, { said: t("Response withdrawn. Change it and submit it again.") });
+    }, (problem) => {
+      refused = problem;
+      return true;
+    });
+    return refused;
+  }
+
+  #leavePast() {
+    const home = this.#home;
+    this.#home = null;
+    this.draft = home.draft;
+    this.#readOnly(false);
+    this.#current = { ...this.#current, guidelines: home.item.guidelines };
+    return home;
+  }
+
+  #readOnly(on) {
+    this.toggleAttribute("data-looking-back", on);
+    for (const part of [...this.panel.children, ...this.bar.children]) part.inert = on;
   }
 
   /* The item on screen as it would come from the server now, so that it can wait and come back. */
@@ -977,7 +1057,7 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #fetchAhead() {
-    if (this.practice || this.#waiting.length || this.#fetching) return;
+    if (this.practice || this.#home || this.#waiting.length || this.#fetching) return;
     const holding = [this.#current.id];
     this.#fetching = send("POST", `${this.dataset.api}batches/${this.#current.batch.id}/next/`, { holding })
       .then((assignment) => {
@@ -998,11 +1078,12 @@ class AskewAnnotate extends HTMLElement {
   async #ping() {
     const idle = Date.now() - this.#lastActive > ACTIVE;
     if (idle || document.visibilityState === "hidden" || this.#lost || this.#sending) return;
-    const { id } = this.#current;
+    const { id } = this.#home ?? this.#current;
     try {
-      const reply = await send("POST", this.#url("ping"), {});
+      const reply = await send("POST", `${this.dataset.api}assignments/${id}/ping/`, {});
       if (id === this.#current.id && reply?.lease) this.#current = { ...this.#current, lease: reply.lease };
     } catch (problem) {
+      if (this.#home?.id === id && PLACE_GONE.has(problem.code)) this.comeBack();
       if (id === this.#current.id && PLACE_GONE.has(problem.code)) this.#lose(problem);
     }
   }
@@ -1105,6 +1186,7 @@ const PLACES = {
   conditional: "[data-unless-waived], [data-over-limit]",
   answer: "[data-answer]",
 };
+const PAST = "askew:past"; // whether the strip of earlier items was left open in this browser
 const LISTED = 100; // changes that are listed one by one
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
 const LOST = {
@@ -1167,10 +1249,27 @@ const SHOW = {
   },
 };
 
+/* An earlier item as the page shows it: to be read, with its response, and with nothing that would be asked about it. */
+function asPast(item, home) {
+  const data = item.response?.data ?? {};
+  return {
+    ...home, ...item, grid: "read", suggests: "", loop: null, help: "", answers: [], sent_back: null, annotation: null, same_question: null,
+    draft: { revision: 0, response: { data }, saved_at: item.ended_at },
+  };
+}
+
 const empty = (value) => value === undefined || value === null || value === "" || (Array.isArray(value) && !value.length);
 
 function clock(moment) {
   return moment ? new Date(moment).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }) : "";
+}
+
+function wasOpen(key) {
+  try {
+    return localStorage.getItem(key) === "open";
+  } catch {
+    return false;
+  }
 }
 
 function recall(key) {

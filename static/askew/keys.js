@@ -39,6 +39,12 @@ export class Keys {
     return [...inputs, ...this.#actions].map((action) => ({ ...action, key: this.own.keys?.[action.name] ?? action.key }));
   }
 
+  /* The name of the page's action that a key stands for, or null; null for every key while shortcuts are off. */
+  nameOf(key) {
+    if (this.off) return null;
+    return this.table().find((action) => action.run && action.key.toLowerCase() === key.toLowerCase())?.name ?? null;
+  }
+
   /* What a key is called on the page. */
   shown(key) {
     return shown(key);

@@ -138,6 +138,10 @@ class AnswerCheck(Answering, Preparing):
             ),
         ]
 
+    def for_author(self, response: Response, item: Item) -> list[str]:
+        """Without the comparison: the given answer stays hidden from who checks it."""
+        return self.describe(response, item)[:1]
+
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """Right is what `compare` calls equal to the expected answer; a difference is named, so that one learns from it."""
         if response.unanswerable != expected.unanswerable:

@@ -40,6 +40,10 @@ class Responding(ABC):
         """The response in a line, as a list of proposals shows it: by default the first sentence of `describe`."""
         return self.describe(response, item)[0]
 
+    def for_author(self, response: Any, item: Item) -> list[str]:
+        """The response in words for the person who gave it: by default `describe`, without what the item hides from them."""
+        return self.describe(response, item)
+
     @abstractmethod
     def simulate(self, item: Item, rng: random.Random, accuracy: float, truth: random.Random) -> object:
         """`data` of a simulated person who is right with probability `accuracy`.

@@ -334,6 +334,15 @@ API: dict[str, dict[str, Call]] = {
         "post": (the_project, {"name": "v2", "format": "askew"}, RELEASE, Permission.RELEASE)
     },
     "api_next": {"post": (the_batch, {"holding": []}, ANNOTATE, Permission.ANNOTATE)},
+    "api_past_items": {"get": (the_batch, None, ANNOTATE, Permission.ANNOTATE)},
+    "api_past_response": {
+        "get": (
+            lambda t: [t.annotation.assignment.public_id],
+            None,
+            {"ada"},
+            Permission.ANNOTATE,
+        )
+    },
     "api_adjudication": {"get": (the_batch, None, {"ivo"}, Permission.ADJUDICATE)},
     "api_draft": {
         "put": (

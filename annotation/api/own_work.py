@@ -1,0 +1,102 @@
+"""What people look back on while they annotate: their last items, and one of them with its response."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation import access
+from annotation.models import Assignment
+from annotation.people import own_work
+from annotation.roles import Permission
+
+State = Assignment.State
+
+
+class PastItemShape(serializers.Serializer[Any]):
+    """An item that you submitted or skipped."""
+
+    id = serializers.CharField(help_text="Id of the assignment.")
+    annotation = serializers.CharField(allow_null=True)
+    question = serializers.CharField()
+    state = serializers.ChoiceField(choices=["submitted", "skipped"])
+    summary = serializers.CharField(help_text="The response in a line.")
+    ended_at = serializers.DateTimeField()
+    can_change = serializers.BooleanField()
+    note = serializers.CharField(help_text="Until when you can change it, or why it is final.")
+
+
+class PastItemsShape(serializers.Serializer[Any]):
+    """Your last items in a batch, newest first."""
+
+    items = PastItemShape(many=True)
+
+
+class PastResponseShape(PastItemShape):
+    """One of your items as you saw it, with your response."""
+
+    item = serializers.CharField()
+    type = serializers.CharField()
+    variant = serializers.CharField()
+    version = serializers.IntegerField()
+    base = serializers.CharField()
+    shows = serializers.DictField()
+    contract = serializers.DictField(allow_null=True)
+    response = serializers.DictField(allow_null=True)
+    words = serializers.ListField(child=serializers.CharField())
+
+
+class PastItems(APIView):
+    """Your last items in a batch."""
+
+    @extend_schema(responses=PastItemsShape)
+    def get(self, request: Request, public_id: str) -> Response:
+        """List your last 20 submitted or skipped items of the batch, newest first."""
+        actor = access.actor(request)
+        batch = access.batch(actor, public_id, Permission.ANNOTATE)
+        mine = access.work(actor).filter(batch=batch, state__in=[State.SUBMITTED, State.SKIPPED])
+        rows = list(mine.order_by("-ended_at", "-pk")[: own_work.RECENT])
+        return Response({"items": [_line(past) for past in own_work.past_items(rows, now=timezone.now())]})
+
+
+class PastResponse(APIView):
+    """One of your items, with your response."""
+
+    @extend_schema(responses=PastResponseShape)
+    def get(self, request: Request, public_id: str) -> Response:
+        """Get an item that you submitted or skipped, with your response. Changes nothing."""
+        assignment = access.assignment(access.actor(request), public_id)
+        if assignment.state not in (State.SUBMITTED, State.SKIPPED):
+            raise Http404(access.NOT_HERE)
+        (past,) = own_work.past_items([assignment], now=timezone.now())
+        annotation = assignment.annotation
+        return Response(
+            {
+                **_line(past),
+                "item": assignment.item.public_id,
+                **assignment.batch.task().presented(assignment.plain_item),
+                "response": annotation.response if annotation is not None else None,
+                "words": list(past.words),
+            }
+        )
+
+
+def _line(past: own_work.PastItem) -> dict[str, Any]:
+    assignment = past.assignment
+    return {
+        "id": assignment.public_id,
+        "annotation": assignment.annotation.public_id if assignment.annotation is not None else None,
+        "question": assignment.item.example.question,
+        "state": assignment.state,
+        "summary": past.summary,
+        "ended_at": assignment.ended_at,
+        "can_change": past.can_change,
+        "note": past.note,
+    }

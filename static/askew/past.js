@@ -1,0 +1,205 @@
+/* The person's last items in this batch: a slim strip above the bar, and a way back to each of them without loading a page.
+
+   An item that is looked back on takes the place of the current one, with its response, to be read. Enter withdraws the
+   response so that it can be changed, where that is still allowed; Esc returns to the current item. While somebody looks
+   back, every other key rests: the form shows what was submitted, and nothing is entered into it.
+
+   The page (annotate.js) has `lookBack(item)`, `comeBack()` and `reopen(annotation)`; here is everything else. */
+
+import { t } from "./language.js";
+import { Problem, send } from "./api.js";
+
+const PASSED_ON = new Set(["Tab", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home", "End", "Shift"]);
+
+export class Past {
+  #page;
+  #url;
+  #store;
+  #items = null; // newest first; null before they are asked for
+  #at = -1; // which of them is shown; -1 is the current item
+  #asking = null;
+  #steps = Promise.resolve(); // the last one asked for; keys may come faster than items
+  #stepping = 0;
+
+  /* `url` lists the items; `store` is the name under which this browser keeps whether the strip is open. */
+  constructor(page, url, store) {
+    this.#page = page;
+    this.#url = url;
+    this.#store = store;
+    this.strip = page.querySelector("[data-past]");
+    this.list = this.strip.querySelector("ol");
+    this.words = this.strip.querySelector("[data-past-words]");
+    this.button = page.querySelector("[data-past-button]");
+    this.change = this.strip.querySelector("[data-past-change]");
+    this.list.addEventListener("click", (event) => {
+      const line = event.target.closest("button");
+      if (line) this.#after(() => this.#go([...this.list.querySelectorAll("button")].indexOf(line)));
+    });
+    this.change.addEventListener("click", () => this.#reopen());
+    this.strip.querySelector("[data-past-back]").addEventListener("click", () => this.#go(-1));
+    document.addEventListener("keydown", (event) => this.#onKey(event), { capture: true });
+  }
+
+  get looking() {
+    return this.#at >= 0;
+  }
+
+  /* Show or hide the strip; what the person chose is kept in this browser. */
+  async toggle(open = this.strip.hidden) {
+    if (!open && this.looking) await this.#go(-1);
+    this.#open(open);
+    this.#keep(open);
+    if (open) await this.#load();
+  }
+
+  /* One item further back (1) or forward (-1), after the steps that were asked for before. */
+  step(by) {
+    return this.#after(() => this.#step(by));
+  }
+
+  #after(act) {
+    this.#stepping += 1;
+    this.#steps = this.#steps.then(act).finally(() => { this.#stepping -= 1; });
+    return this.#steps;
+  }
+
+  async #step(by) {
+    if (!this.looking && by < 0) return;
+    if (!this.looking) await this.#load(true);
+    if (!this.#items) return;
+    if (!this.#items.length) {
+      this.#open(true);
+      this.#say(t("You have not submitted an item in this batch yet."));
+      return;
+    }
+    const at = Math.min(this.#at + by, this.#items.length - 1);
+    if (at !== this.#at) await this.#go(at);
+  }
+
+  /* Something was submitted, skipped or withdrawn: an open strip shows it. */
+  changed() {
+    this.#items = null;
+    if (!this.strip.hidden) this.#load();
+  }
+
+  async #go(at) {
+    if (at < 0) {
+      this.#at = -1;
+      this.#mark();
+      this.#page.comeBack();
+      if (!this.#leftOpen) this.#open(false);
+      return;
+    }
+    try {
+      const item = await send("GET", `${this.#page.dataset.api}assignments/${this.#items[at].id}/response/`);
+      if (!(await this.#page.lookBack(item))) return;
+      this.#at = at;
+      this.#open(true);
+      this.#mark(item);
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      this.#open(true);
+      this.#say(problem.message);
+    }
+  }
+
+  async #reopen() {
+    const { annotation, can_change: can } = this.#items?.[this.#at] ?? {};
+    if (!can) return;
+    const problem = await this.#page.reopen(annotation);
+    if (problem) {
+      this.#say(problem.message);
+      return;
+    }
+    this.#at = -1;
+    this.#mark();
+    this.changed();
+    if (!this.#leftOpen) this.#open(false);
+  }
+
+  /* Which item is shown, when it was submitted, and what can be done about it. */
+  #mark(item = null) {
+    for (const [index, line] of [...this.list.querySelectorAll("button")].entries()) {
+      if (index === this.#at) line.setAttribute("aria-current", "true");
+      else line.removeAttribute("aria-current");
+    }
+    this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    this.strip.toggleAttribute("data-looking", this.looking);
+    if (!item) return this.#say("");
+    this.change.hidden = !item.can_change;
+    const answer = [item.words.join(" "), item.unsure ? t("Not sure.") : ""].filter(Boolean).join(" ");
+    this.#say(t`${this.#at + 1} of your last ${this.#items.length}. Your response: ${answer} ${item.note}`);
+  }
+
+  #say(words) {
+    this.words.textContent = words;
+  }
+
+  #open(open) {
+    this.strip.hidden = !open;
+    this.button.setAttribute("aria-expanded", String(open));
+  }
+
+  /* The items, asked for where they are not here yet; one request at a time. */
+  #load(quiet = false) {
+    if (this.#items) return null;
+    this.#asking ??= send("GET", this.#url)
+      .then(({ items }) => {
+        this.#items = items;
+        this.#draw();
+      })
+      .catch((problem) => {
+        if (!(problem instanceof Problem)) throw problem;
+        if (quiet) this.#open(true);
+        this.#say(problem.message);
+      })
+      .finally(() => { this.#asking = null; });
+    return this.#asking;
+  }
+
+  #draw() {
+    this.list.replaceChildren(...this.#items.map(({ question, summary, unsure }) => {
+      const line = make("button", { type: "button", className: "quiet small", title: question });
+      line.append(make("span", { textContent: summary || t("No response"), dir: "auto" }));
+      if (unsure) line.append(make("span", { className: "unsure", textContent: t("not sure") }));
+      const entry = make("li");
+      entry.append(line);
+      return entry;
+    }));
+    this.#say(this.#items.length ? "" : t("You have not submitted an item in this batch yet."));
+  }
+
+  get #leftOpen() {
+    try {
+      return localStorage.getItem(this.#store) === "open";
+    } catch {
+      return false;
+    }
+  }
+
+  #keep(open) {
+    try {
+      localStorage.setItem(this.#store, open ? "open" : "closed");
+    } catch { /* then it is closed on the next page */ }
+  }
+
+  #onKey(event) {
+    if (!(this.looking || this.#stepping) || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (this.#acts(event)) event.preventDefault();
+    else if (PASSED_ON.has(event.key) || (event.key === "Enter" && event.target.closest("a, button, summary"))) return;
+    event.stopImmediatePropagation();
+  }
+
+  #acts({ key, target, repeat }) {
+    const name = this.#page.keys.nameOf(key);
+    if (key === "Escape") this.#after(() => this.#go(-1));
+    else if (name === "back") this.step(1);
+    else if (name === "forward") this.step(-1);
+    else if (name === "help") this.#page.keys.help();
+    else if (name === "submit" && !target.closest("a, button, summary")) return repeat || Boolean(this.#after(() => this.#reopen()));
+    else return false;
+    return true;
+  }
+}
+
+const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

@@ -1,0 +1,153 @@
+"""The history on the annotation page: back and forward through the last items, to read them or to change them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.journeys import assigning
+from annotation.models import Annotation, Assignment
+from tests.annotation.cast import NOON, World, make_world
+from tests.browser.pages import annotating
+from tests.browser.test_kinds_cells import questions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NewContext = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    return make_world(tmp_path)
+
+
+def words(page: Page) -> Any:
+    return page.locator("[data-past-words]")
+
+
+def submitted(page: Page, key: str) -> str:
+    """Answer the item on screen by key; returns its question."""
+    place = page.locator(".question")
+    question = place.inner_text()
+    page.keyboard.press(key)
+    expect(place).not_to_have_text(question)
+    return question
+
+
+@pytest.mark.smoke
+def test_back_and_forward_show_the_last_items_and_return_to_the_current_one(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(size=4))
+    first, second = submitted(page, "1"), submitted(page, "2")
+    current = page.locator(".question").inner_text()
+    page.evaluate("window.loaded = true")
+
+    page.keyboard.press("p")
+    expect(page.locator(".question")).to_have_text(second)
+    expect(words(page)).to_contain_text("1 of your last 2.")
+    expect(page.locator("input[value=reasoning]")).to_be_checked()
+    page.keyboard.press("p")
+    expect(page.locator(".question")).to_have_text(first)
+    expect(words(page)).to_contain_text("2 of your last 2.")
+    page.keyboard.press("1")  # rests: nothing is entered into what is looked back on
+    page.keyboard.press("s")
+    expect(page.locator("details[data-panel=skip]")).not_to_have_attribute("open", "")
+    page.keyboard.press("f")
+    expect(page.locator(".question")).to_have_text(second)
+    page.keyboard.press("f")
+    expect(page.locator(".question")).to_have_text(current)
+    expect(page.locator("[data-past]")).to_be_hidden()
+    assert page.evaluate("window.loaded")
+    assert Annotation.objects.count() == 2
+
+
+def test_enter_withdraws_the_earlier_response_and_the_current_item_waits(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(size=4))
+    first = submitted(page, "1")
+    submitted(page, "2")
+    current = page.locator(".question").inner_text()
+    page.keyboard.press("p")
+    page.keyboard.press("p")
+    expect(page.locator(".question")).to_have_text(first)
+    expect(words(page)).to_contain_text("You can change it at least until")
+
+    page.keyboard.press("Enter")
+
+    expect(page.locator("[data-saved]")).to_contain_text("Response withdrawn.")
+    expect(page.locator(".question")).to_have_text(first)
+    expect(page.locator("input[value=extraction]")).to_be_checked()
+    page.keyboard.press("3")
+    expect(page.locator(".question")).to_have_text(current)
+    labels = Assignment.objects.filter(state="submitted").values_list(
+        "annotation__response__data__label", flat=True
+    )
+    assert sorted(labels) == ["neither", "reasoning"]
+
+
+def test_what_is_typed_in_the_current_item_is_there_after_looking_back(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    source = world.import_written(*questions(3))
+    batch = world.batch("value_change", variant="answer_changes", sources=[source])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    page.locator("[data-row=r1] [data-column=c1]").click()
+    page.keyboard.type("$110")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    page.keyboard.type("28")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-saved]")).to_contain_text("Previous item submitted.")
+    current = page.locator(".question").inner_text()
+    page.locator("[data-row=r2] [data-column=c1]").click()
+    page.keyboard.type("99")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+
+    page.keyboard.press("p")
+    expect(page.locator(".question")).not_to_have_text(current)
+    expect(page.locator("[data-row=r1] [data-column=c1]")).to_contain_text("$110")
+    page.keyboard.press("Escape")
+
+    expect(page.locator(".question")).to_have_text(current)
+    expect(page.locator("[data-row=r2] [data-column=c1]")).to_contain_text("99")
+
+
+def test_a_final_response_is_read_with_the_reason(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch(size=3)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    submitted(page, "1")
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    page.keyboard.press("p")
+    expect(words(page)).to_contain_text("Final: the batch is closed.")
+    expect(page.locator("[data-past-change]")).to_be_hidden()
+    page.keyboard.press("Enter")
+    assert Annotation.objects.count() == 1
+
+
+def test_the_strip_lists_each_submission_and_stays_open(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(size=4))
+    page.get_by_role("button", name="History").click()
+    expect(words(page)).to_have_text("You have not submitted an item in this batch yet.")
+    submitted(page, "1")
+    expect(page.locator("[data-past] li")).to_have_count(1)
+    submitted(page, "2")
+    expect(page.locator("[data-past] li")).to_have_count(2)
+    page.reload()
+    expect(page.locator("[data-past] li")).to_have_count(2)
+    page.locator("[data-past] li button").last.click()
+    expect(words(page)).to_contain_text("2 of your last 2.")
+    page.get_by_role("button", name="Back to your item").click()
+    expect(page.locator("[data-past]")).to_be_visible()
