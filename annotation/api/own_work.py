@@ -28,6 +28,7 @@ class PastItemShape(serializers.Serializer[Any]):
     question = serializers.CharField()
     state = serializers.ChoiceField(choices=["submitted", "skipped"])
     summary = serializers.CharField(help_text="The response in a line.")
+    unsure = serializers.BooleanField(help_text="You were not sure.")
     ended_at = serializers.DateTimeField()
     can_change = serializers.BooleanField()
     note = serializers.CharField(help_text="Until when you can change it, or why it is final.")
@@ -96,6 +97,7 @@ def _line(past: own_work.PastItem) -> dict[str, Any]:
         "question": assignment.item.example.question,
         "state": assignment.state,
         "summary": past.summary,
+        "unsure": assignment.annotation is not None and bool(assignment.annotation.unsure),
         "ended_at": assignment.ended_at,
         "can_change": past.can_change,
         "note": past.note,

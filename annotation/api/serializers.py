@@ -92,7 +92,7 @@ class DraftRequest(Envelope):
 
 
 class SubmitRequest(Envelope, Holding):
-    """`confirmed`: codes of the unmet conditions that are submitted all the same."""
+    """`confirmed`: codes of the unmet conditions that are submitted all the same. The response may have `unsure`: true."""
 
     next = serializers.BooleanField(default=False)
     confirmed = serializers.ListField(
@@ -178,6 +178,7 @@ class AnnotationRef(serializers.Serializer[Any]):
     revision = serializers.IntegerField()
     submitted_at = serializers.DateTimeField(required=False)
     unmet = serializers.ListField(child=serializers.CharField(), required=False)
+    unsure = serializers.BooleanField(required=False)
 
 
 class BatchRef(serializers.Serializer[Any]):
@@ -377,6 +378,7 @@ class CandidateShape(serializers.Serializer[Any]):
     added = serializers.BooleanField()
     sent_back = serializers.ListField(child=serializers.CharField())
     unmet = serializers.ListField(child=serializers.CharField())
+    unsure = serializers.BooleanField(help_text="The annotator was not sure.")
 
 
 class AdjudicationShape(serializers.Serializer[Any]):

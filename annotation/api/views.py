@@ -138,6 +138,7 @@ class Submit(APIView):
             "id": annotation.public_id,
             "revision": annotation.revision,
             "unmet": annotation.unmet or [],
+            "unsure": bool(annotation.unsure),
             "submitted_at": annotation.made_at,
         }
         return Response({"annotation": reference, "next": _payload(request, following)})
@@ -478,6 +479,7 @@ def _adjudication(item: Any) -> dict[str, Any]:
                 "added": candidate.added,
                 "sent_back": list(candidate.sent_back),
                 "unmet": candidate.annotation.unmet or [],
+                "unsure": candidate.unsure,
             }
             for candidate in found
         ],

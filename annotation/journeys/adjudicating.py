@@ -60,6 +60,7 @@ class Candidate:
 
     added      asked for in addition, because the others did not agree
     sent_back  what adjudicators wrote when they gave an earlier one of the same person back, oldest first
+    unsure     whether its author was not sure of it
     unmet      the conditions that its author was asked about and submitted unmet, in words
     """
 
@@ -70,6 +71,7 @@ class Candidate:
     added: bool
     sent_back: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()
+    unsure: bool = False
 
 
 # Reasons are stored, and published in English.
@@ -311,7 +313,9 @@ def candidates(item: Item) -> list[Candidate]:
         told = tuple(notes.get(annotation.assignment_id, ()))
         unmet = unmet_in_words(annotation, response, task, plain)
         added = annotation.assignment.place.added
-        found.append(Candidate(letter, annotation, response, words, added, told, unmet))
+        found.append(
+            Candidate(letter, annotation, response, words, added, told, unmet, bool(annotation.unsure))
+        )
     return found
 
 

@@ -156,7 +156,8 @@ def submit(
 
     A response of an older version of the kind is refused: it was not asked what this version asks. `scripts` False is the
     form of a page without them, which gives no sign of life while somebody works on it.
-    A response that leaves conditions unmet (`TaskType.unmet`) needs a reason, or their codes in `confirmed`.
+    A response that leaves conditions unmet (`TaskType.unmet`) needs a reason, or their codes in `confirmed`. `unsure` (true)
+    beside its data says that the person is not sure: it is stored with the annotation, and is no part of the response.
     Raises `tasks.contract.Invalid` with every problem; Refused: unmet_conditions, already_submitted (another
     response), place_taken, batch_closed, decided.
     """
@@ -190,6 +191,7 @@ def submit_and_next(
     task, item = batch.task(), assignment.plain_item
     parsed = task.receive(response, item)
     stored = task.envelope(parsed, item)
+    unsure = response.get("unsure") is True
     annotation, following = None, None
     if assignment.state != State.SUBMITTED:
         unmet = task.unmet(parsed, item)
@@ -202,7 +204,9 @@ def submit_and_next(
             refuse("place_taken", "You skipped this item.")
         try:
             with transaction.atomic():
-                annotation, tally = _store(assignment, stored, now, unmet=codes, scripts=scripts)
+                annotation, tally = _store(
+                    assignment, stored, now, unmet=codes, unsure=unsure, scripts=scripts
+                )
                 if at_once:
                     following = queue.take_next(
                         batch=batch, person=person, holding=holding, now=now, tally=tally
@@ -216,7 +220,7 @@ def submit_and_next(
                     raise late.__cause__ from None
                 _require_undecided(assignment.item_id)
     if annotation is None:
-        annotation = _already(assignment, stored)
+        annotation = _already(assignment, stored, unsure=unsure)
     assignment.state, assignment.annotation = State.SUBMITTED, annotation
     if then_next and following is None:
         following = queue.following(batch=batch, person=person, holding=holding, now=now)
@@ -394,6 +398,7 @@ def _store(
     now: datetime,
     *,
     unmet: Sequence[str],
+    unsure: bool,
     scripts: bool,
 ) -> tuple[Annotation, Tally]:
     """The submission and the person's tally after it, in the caller's transaction.
@@ -417,6 +422,7 @@ def _store(
         now=now,
         scripts=scripts,
         unmet=unmet,
+        unsure=unsure,
     )
     rows = together(
         # First, because it locks the item: submission, undo and decision take turns.
@@ -555,13 +561,13 @@ def _decided() -> Refused:
     return Refused("decided", gettext("This item has been decided. Its annotations cannot be changed."))
 
 
-def _already(assignment: Assignment, stored: Mapping[str, Any]) -> Annotation:
+def _already(assignment: Assignment, stored: Mapping[str, Any], *, unsure: bool) -> Annotation:
     if assignment.annotation is None:
         if assignment.state == State.SKIPPED:
             refuse("place_taken", "You skipped this item.")
         returned = assignment.state == State.RETURNED
         refuse("place_taken", queue.why_gone(assignment.reason if returned else queue.EXPIRED))
-    if assignment.annotation.response != stored:
+    if assignment.annotation.response != stored or bool(assignment.annotation.unsure) != unsure:
         refuse(
             "already_submitted",
             "You have already submitted another answer to this item, perhaps in another tab. Undo "

@@ -741,6 +741,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
                         **({"way_back": True} if row.pk in way_back else {}),
                         "response": row.response,
                         **({"unmet": row.unmet} if row.unmet else {}),
+                        **({"unsure": True} if row.unsure else {}),
                         "guidelines": guidelines[row.guidelines],
                         "active_seconds": row.seconds,
                         "made_at": row.made_at.isoformat(),
@@ -765,11 +766,13 @@ class _Revision(NamedTuple):
     seconds: float | None
     made_at: datetime
     unmet: Any
+    unsure: bool | None
 
 
 _REVISION = (
     "assignment__person_id", "revision", "assignment_id", "pk", "public_id", "assignment__place__number",
     "assignment__place__added", "response", "guidelines_id", "active_seconds", "made_at", "unmet",
+    "unsure",
 )  # fmt: skip
 
 

@@ -340,7 +340,8 @@ class Annotation(models.Model):
 
     `response` is null where the revision withdraws the one before (undo). `active_seconds` is 0 where nobody knows: labels
     made elsewhere, pages without a sign of life for longer than counts as work. `unmet` has the codes of the conditions
-    that the response leaves unmet (`TaskType.unmet`), null where it leaves none.
+    that the response leaves unmet (`TaskType.unmet`), null where it leaves none. `unsure` is true where its author was not
+    sure, else null: it is shown and released, and decides nothing.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
@@ -348,6 +349,7 @@ class Annotation(models.Model):
     revision = models.PositiveIntegerField()
     response = models.JSONField(null=True)
     unmet = models.JSONField(null=True)
+    unsure = models.BooleanField(null=True)
     guidelines = models.ForeignKey(Guidelines, models.PROTECT, db_index=False, related_name="+")
     active_seconds = models.FloatField(default=0)
     made_at = models.DateTimeField()

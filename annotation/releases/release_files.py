@@ -745,7 +745,11 @@ def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
     unmet = record.get("unmet", ["-"])
     if not isinstance(unmet, list) or not unmet or not all(isinstance(code, str) for code in unmet):
         raise Difference(f"annotations.jsonl: {record['id']}: 'unmet' is not a list of codes")
+    if record.get("unsure", True) is not True:
+        raise Difference(f"annotations.jsonl: {record['id']}: 'unsure' is not true")
     if record["response"] is None:
+        if "unsure" in record:
+            raise Difference(f"annotations.jsonl: {record['id']} has 'unsure' and no response")
         if "unmet" in record:
             raise Difference(f"annotations.jsonl: {record['id']} has 'unmet' and no response")
         return

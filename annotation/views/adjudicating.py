@@ -378,6 +378,7 @@ def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool
         "added": candidate.added,
         "sent_back": candidate.sent_back,
         "unmet": candidate.unmet,
+        "unsure": candidate.unsure,
         "response": response,
         "data": response["data"],
         "words": candidate.words,

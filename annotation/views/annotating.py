@@ -245,6 +245,7 @@ def _page(
         "task": task,
         "item": item,
         "data": data,
+        "unsure": "unsure" in request.POST if request.method == "POST" else bool(kept and kept.get("unsure")),
         "violations": problems,
         "to_confirm": to_confirm,
         "found": annotating.found_in(kept, task, item) if kept else None,
@@ -369,6 +370,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         "version": task.version,
         "base": request.POST.get("base") or item.base,
         "data": data,
+        **({"unsure": True} if "unsure" in request.POST else {}),
     }
     if action != "submit":
         data = response["data"] = dict(task.filled_in(data, item))

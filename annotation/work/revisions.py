@@ -89,12 +89,13 @@ def appending(
     by: Person | None = None,
     scripts: bool = True,
     unmet: Sequence[str] = (),
+    unsure: bool = False,
 ) -> tuple[dict[str, Any], list[Step]]:
     """The next revision, under the guidelines that its person was shown (`AssignmentQuerySet.with_guidelines`), with the
     event that places it in the project's history.
 
     Gives what the revision holds, and the steps that write it. `scripts`: see `since_last_sign`; `unmet`: codes of the
-    conditions that the response leaves unmet.
+    conditions that the response leaves unmet; `unsure`: its author is not sure.
     """
     batch, actor = assignment.batch, by or assignment.person
     held = {
@@ -102,6 +103,7 @@ def appending(
         "assignment_id": assignment.pk,
         "response": response,
         "unmet": list(unmet) or None,
+        "unsure": unsure or None,
         # Who takes a submission back was not at work on it since.
         "active_seconds": _rounded(
             assignment.active_seconds
@@ -170,6 +172,7 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
             revision=Annotation.objects.filter(assignment=pk).count() + 1,
             response=last.response,
             unmet=last.unmet,
+            unsure=last.unsure,
             guidelines_id=last.guidelines_id,
             active_seconds=last.active_seconds,
             made_at=now,
@@ -195,6 +198,5 @@ def withdraw(assignment: Assignment, annotation: Annotation, *, by: Person, now:
     Adjudication.objects.filter(item_id=assignment.item_id).delete()
     left_over.drop_added(assignment.item_id)
     draft, _ = Draft.objects.get_or_create(assignment=assignment, defaults={"saved_at": now})
-    Draft.objects.filter(pk=draft.pk).update(
-        revision=F("revision") + 1, response=annotation.response, saved_at=now
-    )
+    response = {**(annotation.response or {}), **({"unsure": True} if annotation.unsure else {})}
+    Draft.objects.filter(pk=draft.pk).update(revision=F("revision") + 1, response=response, saved_at=now)

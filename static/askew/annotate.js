@@ -81,6 +81,9 @@ class AskewAnnotate extends HTMLElement {
       ...(this.querySelector("[data-panel=ask]") ? [
         { name: "ask", key: "q", label: t("Ask the managers"), run: () => this.#openPanel("ask") },
       ] : []),
+      ...(this.bar.querySelector("[data-unsure]") ? [
+        { name: "unsure", key: "l", label: t("Not sure, or sure again"), run: () => this.#toggleUnsure() },
+      ] : []),
       { name: "undo", key: "u", label: t("Undo last submission"), run: () => this.undo() },
       ...(this.querySelector("[data-past]") ? [
         { name: "back", key: "p", label: t("Previous items: one back"), run: () => this.#lookAround((past) => past.step(1)) },
@@ -130,6 +133,7 @@ class AskewAnnotate extends HTMLElement {
     this.#unanswered = null;
     this.#confirmed = [];
     this.#server = null;
+    this.#setUnsure(false);
     this.places.changes[0]?.replaceChildren();
     this.#setProgress(assignment.progress);
     this.#closePanels();
@@ -142,8 +146,10 @@ class AskewAnnotate extends HTMLElement {
     const stored = held?.response?.data ?? empty;
     const copy = copyOf(assignment.id);
     this.draft.open(assignment.id, this.#url("draft"), held?.revision ?? 0, held?.response ?? this.#envelope(empty));
-    const kept = copy && copy.response?.base === assignment.base && !same(copy.response.data, stored) ? copy : null;
+    const equal = same(copy?.response?.data, stored) && Boolean(copy?.response?.unsure) === Boolean(held?.response?.unsure);
+    const kept = copy && copy.response?.base === assignment.base && !equal ? copy : null;
     const conflict = kept !== null && Boolean(held) && kept.revision !== held.revision;
+    this.#setUnsure(Boolean((kept && !conflict ? kept : held)?.response?.unsure));
     const fits = this.#fill(kept && !conflict ? kept.response.data : stored);
     this.grid?.say(""); // what the table said last was of the item before
     this.#clearNotices();
@@ -327,6 +333,7 @@ class AskewAnnotate extends HTMLElement {
       const back = event.target.closest("[data-take-back]");
       if (back) this.#takeBack(Number(back.dataset.takeBack));
       if (event.target.closest("[data-help]")) this.keys.help();
+      if (event.target.closest("[data-unsure]")) this.#toggleUnsure();
       const hide = event.target.closest("[data-hide-marked]");
       if (hide) {
         const hidden = hide.getAttribute("aria-pressed") !== "true";
@@ -492,7 +499,21 @@ class AskewAnnotate extends HTMLElement {
 
   #envelope(data) {
     const { type, variant, version, base } = this.#current;
-    return { type, variant, version, base, data };
+    return { type, variant, version, base, data, ...(this.#unsure ? { unsure: true } : {}) };
+  }
+
+  get #unsure() {
+    return this.bar.querySelector("[data-unsure]")?.getAttribute("aria-pressed") === "true";
+  }
+
+  #setUnsure(on) {
+    this.bar.querySelector("[data-unsure]")?.setAttribute("aria-pressed", String(on));
+  }
+
+  #toggleUnsure() {
+    this.#setUnsure(!this.#unsure);
+    this.#changed();
+    this.#announce(this.#unsure ? t("Marked as not sure.") : t("No longer marked as not sure."));
   }
 
   /* While somebody types, the letter is painted first and looked at then. */
@@ -682,7 +703,8 @@ class AskewAnnotate extends HTMLElement {
   async #choose(mine, draft) {
     const other = draft.response;
     const choice = await chooseVersion({ fields: this.fields, grid: this.grid, mine: mine.data, other: other.data, savedAt: clock(draft.saved_at) });
-    const { data } = choice === "mine" ? mine : other;
+    const { data, unsure = false } = choice === "mine" ? mine : other;
+    this.#setUnsure(unsure);
     if (!same(this.#collect(), data)) this.put(data);
     this.draft.rebase(draft, choice === "mine" ? mine : null);
     if (choice === "other") this.#state(t`Saved ${clock(draft.saved_at)}`);
@@ -1254,7 +1276,7 @@ function asPast(item, home) {
   const data = item.response?.data ?? {};
   return {
     ...home, ...item, grid: "read", suggests: "", loop: null, help: "", answers: [], sent_back: null, annotation: null, same_question: null,
-    draft: { revision: 0, response: { data }, saved_at: item.ended_at },
+    draft: { revision: 0, response: { data, unsure: item.unsure }, saved_at: item.ended_at },
   };
 }
 
