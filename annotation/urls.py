@@ -23,6 +23,7 @@ from annotation.views import (
     inquiring,
     labelled_elsewhere,
     language,
+    own_work,
     paying,
     people,
     perturbing,
@@ -126,7 +127,7 @@ urlpatterns = [
     path("batches/<str:public_id>/try/", trying.try_batch, name="try_batch"),
     # annotating
     path("batches/<str:public_id>/annotate/", annotating.annotate, name="annotate"),
-    path("work/", annotating.my_work, name="my_work"),
+    path("work/", own_work.my_work, name="my_work"),
     path("work/<str:public_id>/", annotating.resume, name="resume"),
     # adjudicating
     path("batches/<str:public_id>/adjudication/", adjudicating.adjudication, name="adjudication"),

@@ -71,6 +71,10 @@ class Share:
         return self.seconds / 3600
 
     @property
+    def minutes(self) -> float:
+        return self.seconds / 60
+
+    @property
     def an_hour(self) -> float | None:
         """Items an hour, None before there is a minute of work to tell from."""
         return self.items / self.hours if self.seconds >= 60 else None

@@ -14,21 +14,18 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from annotation import access
 from annotation.help import helping, predicting, suggesting
 from annotation.journeys import annotating
 from annotation.models import Annotation, Assignment, Batch, CrowdEntry, Draft, Qualification, Tally
-from annotation.money import paying
-from annotation.people import own_work
 from annotation.quality import guidance, inquiring, qualifying
 from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.views.pages import PageRequest, cut, kind_title, page
+from annotation.views.pages import PageRequest, kind_title, page
 from annotation.views.tables import compared, in_words, sheet
 from annotation.work import gates, queue
-from tableqa.canonical import canonical
 from tableqa.operations import (
     InsertColumn,
     InsertRow,
@@ -50,8 +47,6 @@ PLAIN = "plain_page"
 MOST_ROWS = 1_000
 """Rows up to which a table is written as HTML, too, where scripts paint it from the item's JSON. For a larger one the first
 paint would wait for megabytes: whoever has no scripts is led to the plain page, which has all of it."""
-LONGEST_JSON = 200
-"""Characters of a JSON field that the list of kept drafts shows."""
 
 
 @page("GET", "POST")
@@ -154,35 +149,6 @@ def _next_batch(actor: access.Actor, done: Batch) -> tuple[Batch | None, int]:
     return None, 0
 
 
-@page()
-def my_work(request: PageRequest) -> HttpResponse:
-    """Everything the person has on the desk or behind them: drafts first, then what was submitted."""
-    actor = access.actor(request)
-    projects = [*access.projects(actor), *(one.project for one in access.former(actor))]
-    annotates = set(access.where(actor, Permission.ANNOTATE))
-    work = cut(request, access.work(actor))
-    rows = list(work)
-    may_open = annotating.may_open(rows, now=timezone.now())
-    notes = annotating.sent_back(rows)
-    for assignment in rows:
-        assignment.kind = kind_title(assignment.batch)
-        # What was done where one does not annotate any more is there to be read.
-        assignment.may_open = assignment.pk in may_open and assignment.batch.project_id in annotates
-        assignment.note = notes.get(assignment.pk, "")
-        if assignment.state == Assignment.State.SUBMITTED:
-            assignment.answered = own_work.own_words(assignment)
-        elif assignment.batch.state != "open" or assignment.state == Assignment.State.SKIPPED:
-            assignment.kept = _kept(assignment)
-    answers = list(inquiring.unread(request.user)) if request.user.unread_answers else []
-    context = {
-        "page": work,
-        "State": Assignment.State,
-        "answers": answers,
-        "shares": paying.own(request.user, projects),
-    }
-    return render(request, "annotating/my_work.html", context)
-
-
 @page("POST")
 def resume(request: PageRequest, public_id: str) -> HttpResponse:
     """Open an item again: a draft whose lease ran out, or a submission that is withdrawn for it."""
@@ -265,31 +231,6 @@ def _page(
         "guidelines_html": mark_safe(guidance.told_as_html(shown, task, top=2)),  # nosec
     }
     return render(request, "annotating/annotate.html", context, status=status)
-
-
-def _kept(assignment: Assignment) -> list[str]:
-    """What a draft says that cannot be opened any more, in words."""
-    task, data = assignment.batch.task(), _draft_data(assignment)
-    words = []
-    for spec in task.fields:
-        value = data.get(spec.name)
-        if spec.kind == "operations" and isinstance(value, list):
-            words += in_words(assignment.plain_item.example.table, _operations(task, data))
-        elif spec.kind == "cells" and isinstance(value, list):
-            words += (
-                [
-                    ngettext("{number} cell marked", "{number} cells marked", len(value)).format(
-                        number=len(value)
-                    )
-                ]
-                if value
-                else []
-            )
-        elif spec.kind == "json":
-            words += [f"{spec.name}: {canonical(value)[:LONGEST_JSON]}"] if value else []
-        elif value:
-            words.append(f"{spec.name}: {' | '.join(map(str, value)) if isinstance(value, list) else value}")
-    return words
 
 
 def _draft_data(assignment: Assignment) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from unittest.mock import patch
 
+import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -11,7 +13,11 @@ from django.utils import timezone
 
 from annotation.journeys import adjudicating, annotating, assigning
 from annotation.models import Assignment, SentBack
-from tests.annotation.cast import World
+from annotation.people import draft_words
+from annotation.views import pages
+from tableqa import Example, Table
+from tasks.contract import Item, task_types
+from tests.annotation.cast import World, envelope
 
 WITHDRAW = "Withdraw and change"
 
@@ -38,7 +44,7 @@ def test_what_is_decided_has_no_button_that_can_only_fail(world: World, client: 
 
     said = page(client, world, "ada")
     assert WITHDRAW not in said
-    assert said.count("final: decided or released") == 2
+    assert said.count("Final: the item is decided or released.") == 2
 
 
 def test_what_one_answered_is_read_without_withdrawing_it(world: World, client: Client) -> None:
@@ -73,7 +79,7 @@ def test_everything_can_be_changed_until_the_close_where_the_batch_decides_then(
     adjudicating.resolve_due(now=later)
 
     assert batch.items.filter(decision__isnull=False).count() == 2
-    assert "final: batch closed" in page(client, world, "ada")
+    assert "Final: the batch is closed." in page(client, world, "ada")
 
 
 def test_what_was_sent_back_says_why(world: World, client: Client) -> None:
@@ -103,3 +109,98 @@ def test_the_page_asks_as_much_for_many_items_as_for_few(world: World, client: C
         client.get("/work/")
 
     assert len(second) <= len(first) + 1
+
+
+def shown(client: Client, world: World, who: str, query: str) -> list[str]:
+    """The questions that a filtered page lists."""
+    client.force_login(world.people[who])
+    answer = client.get(f"/work/?{query}")
+    assert answer.status_code == 200
+    return [assignment.item.example.question for assignment in answer.context["rows"]]
+
+
+def test_questions_are_searched(world: World, client: Client) -> None:
+    batch = world.batch(size=4, overlap=1)
+    answer_all(world, batch, "ada")
+    assert shown(client, world, "ada", "q=STALKER") == ["when did Stalker come out (2)?"]
+    assert shown(client, world, "ada", "q=no+such+question") == []
+    assert len(shown(client, world, "ada", "q=")) == 4
+
+
+def test_a_search_with_a_nul_finds_as_if_it_were_not_there(world: World, client: Client) -> None:
+    answer_all(world, world.batch(size=4, overlap=1), "ada")
+    assert len(shown(client, world, "ada", "q=Stal%00ker&batch=%00")) == 1
+
+
+def test_items_are_filtered_by_batch_and_state(world: World, client: Client) -> None:
+    first, second = world.batch(size=2, overlap=1), world.batch(size=1, overlap=1)
+    answer_all(world, first, "ada")
+    held = world.take(second, "ada")
+    assert held is not None
+
+    assert len(shown(client, world, "ada", f"batch={first.public_id}")) == 2
+    assert shown(client, world, "ada", "state=leased") == [held.item.example.question]
+    assert shown(client, world, "ada", f"batch={first.public_id}&state=leased") == []
+    assert shown(client, world, "ada", "batch=nowhere") == []
+
+
+def test_the_pages_of_a_filtered_list_keep_the_filter(world: World, client: Client) -> None:
+    batch = world.batch(size=4, overlap=1)
+    answer_all(world, batch, "ada")
+    with patch.object(pages, "ROWS", 3):
+        client.force_login(world.ada)
+        said = client.get(f"/work/?batch={batch.public_id}&q=come+out").content.decode()
+    assert f"?q=come+out&amp;batch={batch.public_id}&amp;page=2" in said
+
+
+def test_times_are_in_minutes(world: World, client: Client) -> None:
+    batch = world.batch(size=1, overlap=1)
+    answer_all(world, batch, "ada")
+    Assignment.objects.update(active_seconds=150)
+    said = page(client, world, "ada")
+    assert said.count(">2.5<") == 2  # of the item, and of the batch
+    assert "Hours" not in said
+
+
+def test_it_says_until_when_a_response_can_be_changed(world: World, client: Client) -> None:
+    batch = world.batch(size=2, overlap=2)
+    answer_all(world, batch, "ada")
+    assert page(client, world, "ada").count("You can change it at least until") == 2
+    Assignment.objects.update(ended_at=timezone.now() - timedelta(minutes=5))
+    assert page(client, world, "ada").count("You can change it until the item is decided.") == 2
+
+
+def test_a_kept_draft_is_in_words(world: World, client: Client) -> None:
+    batch = world.batch("value_change", variant="answer_changes", size=1)
+    held = world.take(batch, "ada")
+    assert held is not None
+    program = {"op": "lookup", "column": "c1", "where": []}
+    cell = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": "1996"}
+    data = {
+        "operations": [cell],
+        "answers": ["1996"],
+        "program": program,
+        "reason": "It fits.",
+        "unanswerable": True,
+    }
+    annotating.save_draft(assignment=held, revision=0, response=envelope(held, data), now=timezone.now())
+    assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
+
+    said = page(client, world, "ada")
+
+    assert "Answer: 1996" in said
+    assert "Reason: It fits." in said
+    assert "Unanswerable." in said
+    assert "How the answer is worked out:" in said
+    assert "&quot;op&quot;" not in said
+
+
+@pytest.mark.parametrize(
+    "value", ["text", 3, [1, 2], {"a": {"b": 1}}, [None], {"op": "no such operation"}, [[]], True]
+)
+def test_whatever_a_draft_holds_is_put_in_words(value: object) -> None:
+    example = Example("x", "who?", Table(["Film", "Year"], [["Heat", "1995"]]), ["Heat"])
+    for task in task_types().values():
+        item = Item(example, next(iter(task.variants), ""), {}, {})
+        words = draft_words.draft_in_words(task, {spec.name: value for spec in task.fields}, item)
+        assert all("{" not in sentence and "[" not in sentence for sentence in words)

@@ -265,7 +265,7 @@ class TestTheResult:
         assert annotating.may_open(list(mine.select_related("item")), now=NOON) == set()
         page = text(client_of(world.ada).get(reverse("my_work")))
         assert "Withdraw" not in page
-        assert "final: result recorded" in page
+        assert "Final: your result is recorded." in page
         answer = client_of(world.ada).post(
             reverse("annotate", args=[asked.public_id]), {"action": "undo"}, follow=True
         )

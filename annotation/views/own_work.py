@@ -1,0 +1,95 @@
+"""My work: everything that the person has in progress or behind them, with what can still be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from annotation import access
+from annotation.journeys import annotating
+from annotation.models import Assignment, Batch
+from annotation.money import paying
+from annotation.people import draft_words, own_work
+from annotation.quality import inquiring
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut_wide, kind_title, page
+from tasks.contract import UnknownTaskType
+
+State = Assignment.State
+
+
+@page()
+def my_work(request: PageRequest) -> HttpResponse:
+    """The person's items, newest first: all of them, or those that the search, the batch and the state leave."""
+    actor = access.actor(request)
+    projects = [*access.projects(actor), *(one.project for one in access.former(actor))]
+    chosen = {name: request.GET.get(name, "").replace("\0", "").strip() for name in ("q", "batch", "state")}
+    work = cut_wide(request, _matching(access.work(actor), chosen))
+    rows = list(work)
+    _describe(rows, set(access.where(actor, Permission.ANNOTATE)))
+    mine = Assignment.objects.filter(person=actor.person, batch=OuterRef("pk"))
+    batches = Batch.objects.filter(Exists(mine), project__in=projects).order_by("-opened_at", "-pk")
+    context = {
+        "page": work,
+        "rows": rows,
+        "State": State,
+        "answers": list(inquiring.unread(request.user)) if request.user.unread_answers else [],
+        "shares": paying.own(request.user, projects),
+        "batches": batches.values_list("public_id", "name"),
+        "chosen": chosen,
+        "filtered": any(chosen.values()),
+        "query": urlencode({name: value for name, value in chosen.items() if value}),
+    }
+    return render(request, "annotating/my_work.html", context)
+
+
+def _matching(work: QuerySet[Assignment], chosen: Mapping[str, str]) -> QuerySet[Assignment]:
+    """Those that the filters leave; a state or a batch that does not exist leaves none."""
+    if chosen["q"]:
+        work = work.filter(item__example__question__icontains=chosen["q"])
+    if chosen["batch"]:
+        work = work.filter(batch__public_id=chosen["batch"])
+    return work.filter(state=chosen["state"]) if chosen["state"] else work
+
+
+def _describe(rows: list[Any], annotates: set[int]) -> None:
+    """Write on each assignment what its line says: the response or draft in words, the time, what can be changed.
+
+    annotates: the projects (ids) in which the person annotates; in others their work is there to be read.
+    """
+    now = timezone.now()
+    may_open = annotating.may_open(rows, now=now)
+    notes = annotating.sent_back(rows)
+    for assignment in rows:
+        assignment.kind = kind_title(assignment.batch)
+        assignment.may_open = assignment.pk in may_open and assignment.batch.project_id in annotates
+        assignment.note = notes.get(assignment.pk, "")
+        assignment.minutes = assignment.active_seconds / 60
+        if assignment.state == State.SUBMITTED:
+            assignment.answered = own_work.own_words(assignment)
+            assignment.unsure = assignment.annotation is not None and assignment.annotation.unsure
+            assignment.until = (
+                own_work.changeable_until(assignment, now)
+                if assignment.may_open
+                else own_work.why_final(assignment)
+            )
+        elif assignment.batch.state != "open" or assignment.state == State.SKIPPED:
+            assignment.kept = _draft(assignment)
+
+
+def _draft(assignment: Assignment) -> list[str]:
+    """What a draft says that cannot be opened any more; nothing where its task type is not installed."""
+    draft = getattr(assignment, "draft", None)
+    data = draft.response.get("data") if draft is not None else None
+    if not isinstance(data, Mapping):
+        return []
+    try:
+        return draft_words.draft_in_words(assignment.batch.task(), data, assignment.plain_item)
+    except UnknownTaskType:
+        return []
