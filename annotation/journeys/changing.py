@@ -11,11 +11,12 @@ kind, sample and seed are frozen: other ones mean another batch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
@@ -67,44 +68,40 @@ def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) ->
     people = {"people": Tally.objects.filter(batch=batch).count()}
     for name, value in found.items():
         sentences.append(TERMS[name].effect_in_words(people))
-        if name in COUNTS:
-            sentences += COUNTS[name](batch, value)
+        sentences += EFFECTS.get(name, Effect()).count(batch, value)
     return list(dict.fromkeys(sentences))
 
 
 def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime) -> dict[str, Any]:
     """Change the batch. Returns what was changed. Raises Refused: batch_closed, invalid_request."""
     with transaction.atomic():
-        # Items come before the batch in the order of locks.
-        if wanted.keys() & {"overlap", "decide_at_close"}:
-            _lock_items(batch)
+        if any(EFFECTS[name].locks_items for name in wanted.keys() & EFFECTS):
+            # Items come before the batch in the order of locks.
+            list(
+                Item.objects.select_for_update(no_key=True)
+                .filter(batch=batch)
+                .order_by("pk")
+                .values_list("pk")
+            )
         batch.refresh_from_db()
         found = differences(batch, wanted)
         before = {name: getattr(batch, name) for name in found}
-        if found.get("requires") is not None:
-            lineage.leave_out(batch=batch, required=found["requires"])
-        if "overlap" in found:
-            more = found["overlap"] > batch.overlap
-            if more:
-                adjudicating.reopen_waiting(batch=batch, overlap=found["overlap"], by=by, now=now)
-            set_overlap(batch=batch, overlap=found["overlap"], now=now)
-            if more and batch.strategy == "split" and batch.opened_at is not None:
-                shares.hand_out(batch=batch, by=by, now=now)
-        if "resolve" in found:
-            adjudicating.change_rule(batch=batch, rule=found["resolve"], by=by, now=now)
-        plain = {name: value for name, value in found.items() if name not in ("overlap", "resolve")}
+        effects = {name: EFFECTS.get(name, Effect()) for name in found}
+        for name, effect in effects.items():
+            effect.apply(batch, found[name], by, now)
+        plain = {name: value for name, value in found.items() if not effects[name].writes_column}
         if not Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(
             **plain or {"overlap": F("overlap")}
         ):
             refuse("batch_closed", "The batch {name} is closed and cannot be changed.", name=batch.name)
         batch.refresh_from_db()
-        if "decide_at_close" in found:
-            complete = undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count"))
-            complete.update(due_at=due_at(batch, now + UNDO_WINDOW))
-        for name in found.keys() - {"resolve"}:
-            was, becomes = before[name], found[name]
-            detail = events.changed(name, was, becomes)
-            events.log(batch, _in_short(name, was), _in_short(name, becomes), by=by, now=now, detail=detail)
+        for name, effect in effects.items():
+            effect.follow_up(batch, now)
+            if not effect.logs:
+                was, becomes = before[name], found[name]
+                detail = events.changed(name, was, becomes)
+                short = [_in_short(name, value) for value in (was, becomes)]
+                events.log(batch, *short, by=by, now=now, detail=detail)
     return found
 
 
@@ -136,7 +133,7 @@ def _effects_on_decided(batch: Batch, found: Mapping[str, Any]) -> list[str]:
 def _count_slots(batch: Batch, overlap: int) -> list[str]:
     items = undecided(batch)
     if overlap > batch.overlap:
-        complete = items.filter(places_count__gt=0, submitted_count__gte=F("places_count")).count()
+        complete = _complete_items(batch).count()
         said = [
             ngettext(
                 "{items} undecided: {value} more slot for each.",
@@ -176,7 +173,7 @@ def _count_slots(batch: Batch, overlap: int) -> list[str]:
 
 def _count_resolved(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
     said = []
-    if complete := _complete(batch):
+    if complete := _complete_items(batch).count():
         said.append(
             gettext("{items} complete and undecided: the new rule applies.").format(items=_items(complete))
         )
@@ -233,19 +230,59 @@ def _left_out(batch: Batch, required: Batch | None) -> list[str]:
 def _count_final(batch: Batch, at_close: bool) -> list[str]:
     if at_close:
         return [gettext("People can change their responses until the batch closes.")]
-    complete = number_format(_complete(batch), force_grouping=True)
+    complete = number_format(_complete_items(batch).count(), force_grouping=True)
     return [gettext("Complete now: {complete}. Their responses become final.").format(complete=complete)]
 
 
-COUNTS: Final[dict[str, Callable[[Batch, Any], list[str]]]] = {
-    "overlap": _count_slots,
-    "caps": _count_limited,
-    "decide_at_close": _count_final,
-    "resolve": _count_resolved,
-    "requires": _left_out,
-    "pay": _count_paid,
+def _change_overlap(batch: Batch, overlap: int, by: Person, now: datetime) -> None:
+    more = overlap > batch.overlap
+    if more:
+        adjudicating.reopen_waiting(batch=batch, overlap=overlap, by=by, now=now)
+    set_overlap(batch=batch, overlap=overlap, now=now)
+    if more and batch.strategy == "split" and batch.opened_at is not None:
+        shares.hand_out(batch=batch, by=by, now=now)
+
+
+def _change_rule(batch: Batch, rule: Mapping[str, Any], by: Person, now: datetime) -> None:
+    adjudicating.change_rule(batch=batch, rule=rule, by=by, now=now)
+
+
+def _leave_out(batch: Batch, required: Batch | None, by: Person, now: datetime) -> None:
+    if required is not None:
+        lineage.leave_out(batch=batch, required=required)
+
+
+def _renew_due(batch: Batch, now: datetime) -> None:
+    _complete_items(batch).update(due_at=due_at(batch, now + UNDO_WINDOW))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a change of one term does to this batch, beside the general effect of the term.
+
+    count          sentences with counts, before anything is done
+    apply          changes of other tables, before the column is written
+    follow_up      changes of other tables, afterwards
+    writes_column  `apply` writes the column itself; `logs`: and the log
+    locks_items    `apply` or `follow_up` changes items
+    """
+
+    count: Callable[[Batch, Any], list[str]] = lambda batch, value: []
+    apply: Callable[[Batch, Any, Person, datetime], None] = lambda batch, value, by, now: None
+    follow_up: Callable[[Batch, datetime], None] = lambda batch, now: None
+    writes_column: bool = False
+    logs: bool = False
+    locks_items: bool = False
+
+
+EFFECTS: Final[dict[str, Effect]] = {
+    "overlap": Effect(_count_slots, _change_overlap, writes_column=True, locks_items=True),
+    "caps": Effect(_count_limited),
+    "decide_at_close": Effect(_count_final, follow_up=_renew_due, locks_items=True),
+    "resolve": Effect(_count_resolved, _change_rule, writes_column=True, logs=True),
+    "requires": Effect(_left_out, _leave_out, locks_items=True),
+    "pay": Effect(_count_paid),
 }
-"""What a change of a term does to this batch, beside the general effect of the term."""
 
 
 def _in_short(name: str, value: Any) -> str:
@@ -254,15 +291,11 @@ def _in_short(name: str, value: Any) -> str:
     return plain if len(plain) <= 20 else f"{name[:11]} {digest(value)[:8]}"
 
 
-def _complete(batch: Batch) -> int:
+def _complete_items(batch: Batch) -> QuerySet[Item]:
     """Items with all their responses that nobody has decided and no adjudicator waits for."""
-    return undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count")).count()
+    return undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count"))
 
 
 def _items(number: int) -> str:
     said = ngettext("{number} item is", "{number} items are", number)
     return said.format(number=number_format(number, force_grouping=True))
-
-
-def _lock_items(batch: Batch) -> None:
-    list(Item.objects.select_for_update(no_key=True).filter(batch=batch).order_by("pk").values_list("pk"))
