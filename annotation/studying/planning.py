@@ -778,16 +778,14 @@ class _WorkComparison(_Supply):
 
     def models(self, place: int, wanted: Work) -> Iterator[Change]:
         """Models that terms name exist on this site."""
-        there = self.standing.predictors
-        if wanted.loop_model and wanted.loop_model not in there:
-            words = unknown(gettext("model"), wanted.loop_model, there)
-            words = f"{words} {gettext('PREDICTORS lists the models of this site.')}"
-            yield self.say("cannot", "batch", wanted.name, words, place)
-        context = Context(task_types()[wanted.type], predictors=there, values=dict(wanted.terms))
-        try:
-            TERMS["help_from"].checked(wanted.help_from, context)
-        except Refused as refused:
-            yield self.say("cannot", "batch", wanted.name, f"help: {refused.detail}", place)
+        values, predictors = dict(wanted.terms), self.standing.predictors
+        context = Context(task_types()[wanted.type], predictors=predictors, values=values)
+        for name in ("loop_model", "help_from"):
+            try:
+                TERMS[name].checked(values[name], context)
+            except Refused as refused:
+                words = f"{COMPARED[name]}: {refused.detail}"
+                yield self.say("cannot", "batch", wanted.name, words, place)
 
 
 class _Costs(_Comparison):

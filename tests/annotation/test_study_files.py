@@ -507,7 +507,7 @@ class TestThePlan:
                 {"feeds_from": ""},
                 "it has no items. Name sources in `sample`, or a batch in `feeds_from`.",
             ),
-            ({"loop_model": "tapas"}, "Unknown model 'tapas'. Available: none."),
+            ({"loop_model": "tapas"}, "There is no model 'tapas'. Available: none."),
         ],
     )
     def test_says_what_is_in_the_way(self, change: dict[str, Any], said: str) -> None:
