@@ -507,7 +507,11 @@ class TestThePlan:
                 {"feeds_from": ""},
                 "it has no items. Name sources in `sample`, or a batch in `feeds_from`.",
             ),
-            ({"loop_model": "tapas"}, "There is no model 'tapas'. Available: none."),
+            (
+                {"type": "question_paraphrase", "variant": "word", "loop_model": "tapas"},
+                "loop_model: There is no model 'tapas'. Available: none.",
+            ),
+            ({"loop_model": "tapas"}, "Short table does not support this option: Model in the loop."),
         ],
     )
     def test_says_what_is_in_the_way(self, change: dict[str, Any], said: str) -> None:
