@@ -139,6 +139,7 @@ class AskewAnnotate extends HTMLElement {
     this.#closePanels();
     document.querySelector("form[data-action=skip]")?.reset(); // why the last item was skipped is nothing about this one
     this.#silence();
+    this.guidelines.begin(assignment.progress?.submitted ?? 0); // before the table is fitted to the room that is left
     this.checklist.begin();
     this.#fillShown(assignment.shows);
     const held = assignment.draft;
@@ -179,6 +180,7 @@ class AskewAnnotate extends HTMLElement {
     this.#hidden("revision", held?.revision ?? 0);
     if (!first || !document.activeElement || document.activeElement === document.body) this.#focusStart();
     this.#announce([first ? this.#instruction() : said, again || this.#asked()].filter(Boolean).join(" "));
+    this.guidelines.pointAtChoices(this.panel);
     this.#tell("item-shown", { assignment });
     if (assignment.suggests === "before" && !this.practice) this.#askSuggestions(assignment.id);
     this.#fetchAhead();
@@ -813,6 +815,7 @@ class AskewAnnotate extends HTMLElement {
   async #send(response) {
     await this.#leave("submit", { response, confirmed: this.#confirmed }, (answer) => {
       this.#done.push(answer.annotation.id);
+      this.guidelines.count();
       remember(this.#store(), this.#done);
       const { id, suggests } = this.#current;
       this.#advance(t("Previous item submitted."), answer.next, 1);

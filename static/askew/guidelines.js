@@ -1,40 +1,73 @@
-/* The guidelines of a kind, beside the item: open on the first visit, then as they were left, for each kind on its own.
+/* The guidelines of a task type, in a drawer beside the item: open for the first items, then closed, one key away.
 
-   They are a <details> whose summary is the head of the column; a button of the bar and a key show and hide it. Where
-   they would lie over the item (a small window) they wait until they are asked for. Whoever opens them stands in them
-   and can scroll with the arrows; Esc closes them and goes back to where one was. */
+   They are a <details> whose summary is the head of the drawer. A button of the bar and a key open and close it; what a
+   person chooses counts from then on, for each task type on its own. Where the drawer would cover the item (a small
+   window) it stays closed until it is asked for. Opening it moves the focus into the text, which scrolls with the arrow
+   keys; Esc closes it and goes back. A field at its head searches the text (guidelines-search.js), and the paragraph about
+   the chosen option is highlighted (guidelines-terms.js). */
+
+import { Search } from "./guidelines-search.js";
+import { Terms } from "./guidelines-terms.js";
 
 const STORE = "askew:guidelines:";
+const COUNT = "askew:guidelines-items:";
+const FIRST_ITEMS = 3; // submitted items of a task type after which its guidelines close
 const BESIDE = "(min-width: 75rem) and (min-height: 32rem)"; // as in askew.css: there is room for a column
 
 export class Guidelines {
   #part;
+  #prose;
   #button;
+  #search;
+  #terms;
   #from = null;
 
   constructor(page) {
     this.#part = page.querySelector("[data-guidelines]");
     if (!this.#part) return;
+    this.#prose = this.#part.querySelector(".prose");
     this.#button = page.querySelector("[data-guidelines-button]");
-    this.#part.open = matchMedia(BESIDE).matches && recall(this.#part.dataset.guidelines) !== "closed";
+    this.#search = new Search(this.#part.querySelector("[data-search]"), this.#prose);
+    this.#terms = new Terms(this.#prose);
     this.#label();
     this.#part.addEventListener("toggle", () => this.#label());
     this.#part.querySelector("summary").addEventListener("click", (event) => {
       event.preventDefault(); // there is nothing left to press once it is closed
       this.toggle(false);
     });
-    this.#part.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      event.preventDefault();
-      event.stopPropagation();
-      this.toggle(false);
-    });
+    this.#part.addEventListener("keydown", (event) => this.#onKey(event));
     this.#button?.addEventListener("click", () => this.toggle());
-    addEventListener("resize", () => this.#fit());
+    for (const kind of ["change", "focusin"]) {
+      page.addEventListener(kind, ({ target }) => this.#point(target));
+    }
+    new ResizeObserver(() => this.#fit()).observe(this.#prose);
   }
 
   get open() {
     return Boolean(this.#part?.open);
+  }
+
+  /* Another item is shown: `submitted` items of its batch are done. What a person chose stays; nothing closes under them. */
+  begin(submitted) {
+    if (!this.#part) return;
+    this.#terms.clear();
+    const choice = recall(STORE + this.#kind);
+    const items = Math.max(submitted, Number(recall(COUNT + this.#kind)) || 0);
+    const opens = matchMedia(BESIDE).matches && (choice === null ? items < FIRST_ITEMS : choice !== "closed");
+    if (opens === this.open || this.#part.contains(document.activeElement)) return;
+    this.#part.open = opens;
+    this.#label();
+  }
+
+  /* What is chosen in the panel when an item comes. */
+  pointAtChoices(panel) {
+    if (!this.#part) return;
+    for (const input of panel.querySelectorAll("[data-field] input:checked")) this.#point(input);
+  }
+
+  /* An item of this task type is submitted. */
+  count() {
+    if (this.#part) keep(COUNT + this.#kind, String((Number(recall(COUNT + this.#kind)) || 0) + 1));
   }
 
   /* By a person: what they choose is kept. */
@@ -44,36 +77,60 @@ export class Guidelines {
     const inside = this.#part.contains(document.activeElement);
     this.#part.open = open;
     this.#label();
-    keep(this.#part.dataset.guidelines, open ? "open" : "closed");
-    if (open) this.#part.querySelector(".prose").focus({ preventScroll: true });
+    keep(STORE + this.#kind, open ? "open" : "closed");
+    if (open) this.#prose.focus({ preventScroll: true });
     else if (inside) (this.#from?.isConnected && this.#from !== document.body ? this.#from : this.#button)?.focus({ preventScroll: true });
+  }
+
+  get #kind() {
+    return this.#part.dataset.guidelines;
+  }
+
+  #onKey(event) {
+    if (event.key === "Escape") {
+      event.preventDefault();
+      event.stopPropagation();
+      if (!this.#search.leave()) this.toggle(false);
+    } else if (event.key === "/" && !event.target.matches("input")) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.#search.focus();
+    }
+  }
+
+  /* The option that is chosen, or the one that has the focus. */
+  #point(input) {
+    if (!input.matches?.(".panel input:is([type=radio], [type=checkbox])")) return;
+    const unticked = input.type === "checkbox" && !input.checked && document.activeElement !== input;
+    if (unticked) this.#terms.clear();
+    else this.#terms.show(input);
   }
 
   #label() {
     document.body.classList.toggle("guided", this.open);
     this.#button?.setAttribute("aria-expanded", String(this.open));
     this.#fit();
+    if (this.open) this.#terms.scroll();
   }
 
   /* Words stay whole as long as the tables fit; else they break, so that no column is cut. */
   #fit() {
-    const prose = this.#part.querySelector(".prose");
-    const tables = [...prose.querySelectorAll("table")];
+    const tables = [...this.#prose.querySelectorAll("table")];
     for (const table of tables) table.classList.remove("tight");
-    if (prose.scrollWidth > prose.clientWidth) for (const table of tables) table.classList.add("tight");
+    if (this.#prose.scrollWidth > this.#prose.clientWidth) for (const table of tables) table.classList.add("tight");
   }
 }
 
-function recall(kind) {
+function recall(key) {
   try {
-    return localStorage.getItem(STORE + kind);
+    return localStorage.getItem(key);
   } catch {
     return null;
   }
 }
 
-function keep(kind, how) {
+function keep(key, value) {
   try {
-    localStorage.setItem(STORE + kind, how);
+    localStorage.setItem(key, value);
   } catch { /* then they open again on the next visit */ }
 }
