@@ -24,9 +24,9 @@ from annotation.quality import guidance
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.annotating import EDITS
-from annotation.views.contrasting import contrasted, said
+from annotation.views.contrasting import compared, contrasted, said
 from annotation.views.pages import PageRequest, cut_wide, kind_title, page, refusals_on
-from annotation.views.tables import chosen_cells, compared, drawn, in_words, pointed_at, sheet
+from annotation.views.tables import chosen_cells, drawn, in_words, pointed_at, sheet
 from annotation.words import shown
 from tableqa.json_text import read_json
 from tableqa.operations import Operation, OperationError, from_list, normalise

@@ -23,8 +23,9 @@ from annotation.models import Annotation, Assignment, Batch, CrowdEntry, Draft, 
 from annotation.quality import guidance, inquiring, qualifying
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.views.contrasting import compared
 from annotation.views.pages import PageRequest, kind_title, page
-from annotation.views.tables import compared, in_words, sheet
+from annotation.views.tables import in_words, sheet
 from annotation.work import gates, queue
 from tableqa.operations import (
     InsertColumn,

@@ -1,22 +1,24 @@
 """One table with what several people did to it: who marked which cell, who changed it to what.
 
-Responses are named by their letters. What a response says beside the table (labels, words) is not drawn here.
+Responses are named by their letters. What a response says beside the table (labels, words) is not drawn here. The model
+is `tableqa.merged_tables`; here it gets letters and marks, and is cut to what a page shows.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext
 
-from annotation.views.tables import chosen_cells
+from annotation.views.tables import chosen_cells, drawn
 from tableqa import Table
 from tableqa.cells.columns import holds_numbers
-from tableqa.operations import MoveColumn, MoveRow, Operation, OperationError, from_list, replay
-from tasks.contract import TaskType
+from tableqa.merged_tables import Cells, Line, MergedTable, merge
+from tableqa.operations import Operation, OperationError, from_dict, from_list, replay
+from tasks.contract import Item, TaskType
 
 WHOLE = 60
 """Rows of a table that is drawn whole; of a longer one those where people differ, and their neighbours."""
@@ -48,17 +50,8 @@ def said(letter: str, task: TaskType, data: Mapping[str, Any]) -> Said:
     return Said(letter, operations, chosen_cells(task, data))
 
 
-@dataclass
-class _Found:
-    """Who did what, by place; letters in their order."""
-
-    edits: dict[tuple[str, str], dict[str, list[str]]] = field(default_factory=dict)
-    marks: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    renamed: dict[str, dict[str, list[str]]] = field(default_factory=dict)
-    notes: dict[str, dict[str, list[str]]] = field(default_factory=dict)
-    removed: set[str] = field(default_factory=set)
-    rows: dict[tuple[str, tuple[str, ...]], list[str]] = field(default_factory=dict)
-    columns: dict[tuple[str, tuple[str, ...]], list[str]] = field(default_factory=dict)
+Marks = Mapping[tuple[str, str], list[str]]
+"""(row id, column id) -> the letters of the responses that marked the cell."""
 
 
 def contrasted(
@@ -69,7 +62,7 @@ def contrasted(
     part: int = 0,
     whole: int = WHOLE,
 ) -> dict[str, Any] | None:
-    """The table for adjudicating/_contrast.html, with every letter where its response differs from the table as given.
+    """The table for comparing/_merged.html, with every letter where its response differs from the table as given.
 
     `pointed` are cells that the item itself points at. A table of more than `whole` rows is cut to the rows in which
     something was done and their neighbours (the first rows, where nothing was); `part` 1, 2, ... are `PART` rows of it,
@@ -77,26 +70,32 @@ def contrasted(
     be laid over each other. Operations that do not replay raise OperationError.
     """
     letters = [one.letter for one in said]
-    found = _Found()
+    merged = merge(base, [replay(base, one.operations) if one.operations else base for one in said])
+    if merged is None:
+        return None
+    marks: dict[tuple[str, str], list[str]] = {}
     for one in said:
-        edited = replay(base, one.operations) if one.operations else base
-        if edited.header_id != base.header_id:
-            return None
-        _note(found, base, edited, one)
+        for cell in one.marked:
+            who = marks.setdefault((cell[0], cell[1]), [])
+            if one.letter not in who:
+                who.append(one.letter)
     shows = {(cell[0], cell[1]) for cell in pointed}
-    columns = _columns(base, found, letters)
-    rows = _rows(base, found, shows, letters)
+    columns = _columns(merged, letters)
+    touched = {row for row, _ in (*marks, *shows)}
+    rows = [_row(merged, place, touched, letters) for place in range(len(merged.rows))]
     total = len(rows)
     parts = -(-total // PART)
     if total > whole:
         rows = rows[(part - 1) * PART : part * PART] if 1 <= part <= parts else _cut(rows, whole or FEW)
     for row in rows:
-        if "values" in row:
-            row["cells"] = [_cell(row, column, found, shows, letters) for column in columns]
+        if "place" in row:
+            row["cells"] = [_cell(merged, row, at, marks, shows, letters) for at in range(len(columns))]
+            for cell, column in zip(row["cells"], columns, strict=True):
+                cell["numbers"] = column["numbers"]
     return {
         "title": base.title,
         "caption": base.caption,
-        "header_rows": [_above(line, base, columns) for line in base.header_rows],
+        "header_rows": [_above(line, merged) for line in merged.above],
         "columns": columns,
         "rows": rows,
         "width": len(columns) + 1,
@@ -104,139 +103,96 @@ def contrasted(
         "part": part if 1 <= part <= parts else 0,
         "parts": range(1, parts + 1) if total > whole else (),
         "letters": letters,
-        "summary": _summary(found, letters),
+        "summary": _summary(merged, marks, letters),
     }
 
 
-def _note(found: _Found, base: Table, edited: Table, one: Said) -> None:
-    """Write down under the letter what this response did."""
-    letter = one.letter
-    for cell in one.marked:
-        _add(found.marks, (cell[0], cell[1]), letter)
-    if edited is base:
-        return
-    here, there = set(base.column_ids), set(edited.column_ids)
-    for kind, gone in (("c", here - there), ("r", set(base.row_ids) - set(edited.row_ids))):
-        for id in gone:
-            _add(found.notes.setdefault(f"{kind}:{id}", {}), gettext("removed by"), letter)
-            found.removed.add(f"{kind}:{id}")
-    for operation in one.operations:
-        if isinstance(operation, MoveRow):
-            _add(found.notes.setdefault(f"r:{operation.row}", {}), gettext("moved by"), letter)
-        elif isinstance(operation, MoveColumn):
-            _add(found.notes.setdefault(f"c:{operation.column}", {}), gettext("moved by"), letter)
-    names = dict(zip(edited.column_ids, edited.header, strict=True))
-    for id, name in zip(base.column_ids, base.header, strict=True):
-        if id in names and names[id] != name:
-            _add(found.renamed.setdefault(id, {}), names[id], letter)
-    same_columns = edited.column_ids == base.column_ids
-    was = dict(zip(base.row_ids, base.rows, strict=True))
-    anchor = ""
-    for id, texts in zip(edited.row_ids, edited.rows, strict=True):
-        old = was.get(id)
-        if old is None:
-            values = dict(zip(edited.column_ids, texts, strict=True))
-            _add(found.rows, (anchor, tuple(values.get(column, "") for column in base.column_ids)), letter)
-            continue
-        anchor = id
-        if same_columns and old == texts:
-            continue
-        now = dict(zip(edited.column_ids, texts, strict=True))
-        for column, text in zip(base.column_ids, old, strict=True):
-            if column in now and now[column] != text:
-                _add(found.edits.setdefault((id, column), {}), now[column], letter)
-    anchor = ""
-    for place, id in enumerate(edited.column_ids):
-        if id in here:
-            anchor = id
-            continue
-        cells = dict(zip(edited.row_ids, edited.column(id), strict=True))
-        texts = (edited.header[place], *(cells.get(row, "") for row in base.row_ids))
-        _add(found.columns, (anchor, texts), letter)
+def compared(task: TaskType, item: Item) -> dict[str, Any] | None:
+    """The changed tables among an item's inputs, drawn as changes of the original's, for comparing/_compared.html.
+
+    Only inputs that are shown, and only where the original is: {"original": {table}, name: {operations}}. Several are
+    merged into one table, in which the first letter of its name stands for an input; None where there is nothing to
+    compare.
+    """
+    shown = {name: item.inputs[name] for name in task.showing(item) if name in item.inputs}
+    original = shown.get("original")
+    if not isinstance(original, Mapping) or "table" not in original:
+        return None
+    base = Table.from_dict(original["table"])
+    edits = {
+        name: [from_dict(operation) for operation in one["operations"]]
+        for name, one in shown.items()
+        if isinstance(one, Mapping) and "operations" in one
+    }
+    merged = None
+    if len(edits) > 1:
+        variants = [Said(name[0].upper(), operations) for name, operations in edits.items()]
+        merged = contrasted(base, variants, whole=len(base.rows) + sum(map(len, edits.values())))
+    return {
+        "merged": merged,
+        "tables": [drawn(base, operations) for operations in edits.values()] if merged is None else [],
+        "rows": len(base.rows),
+    }
 
 
-def _columns(base: Table, found: _Found, letters: Sequence[str]) -> list[dict[str, Any]]:
-    """The columns of the table, and behind each those that somebody put there."""
+def _columns(merged: MergedTable, letters: Sequence[str]) -> list[dict[str, Any]]:
+    """The columns of the merged table, with who renamed, removed, moved or added each."""
     columns: list[dict[str, Any]] = []
-
-    def put(anchor: str) -> None:
-        for (behind, texts), who in found.columns.items():
-            if behind == anchor:
-                columns.append(
-                    {
-                        "id": "",
-                        "name": texts[0],
-                        "texts": dict(zip(base.row_ids, texts[1:], strict=True)),
-                        "numbers": holds_numbers(texts[1:]),
-                        "inserted": who,
-                        "notes": [],
-                        "renamed": [],
-                        "all": who == letters,
-                    }
-                )
-
-    put("")
-    for number, (id, name) in enumerate(zip(base.column_ids, base.header, strict=True), start=1):
+    for at, line in enumerate(merged.columns):
+        inserted = [letters[number] for number in line.inserted]
+        new = line.base is None
         columns.append(
             {
-                "id": id,
-                "number": number,
-                "name": name,
-                "numbers": holds_numbers(base.column(id)),
-                "notes": _notes(found, f"c:{id}", letters),
-                "removed": f"c:{id}" in found.removed,
-                "renamed": _changes(found.renamed.get(id, {}), letters),
-                "inserted": [],
+                "id": "" if new else line.id,
+                "number": at + 1 if line.base is None else line.base + 1,
+                "name": merged.header.texts[at],
+                "numbers": holds_numbers([cells.texts[at] for cells in merged.cells]),
+                "notes": [] if new else _notes(line, letters),
+                "removed": bool(line.removed),
+                "renamed": [] if new else _changes(merged.header, at, letters),
+                "inserted": inserted,
+                "all": inserted == letters,
             }
         )
-        put(id)
     return columns
 
 
-def _rows(
-    base: Table, found: _Found, pointed: set[tuple[str, str]], letters: Sequence[str]
-) -> list[dict[str, Any]]:
-    """The rows of the table, and below each those that somebody put there; without their cells, which `_cell` makes."""
-    behind: dict[str, list[tuple[tuple[str, ...], list[str]]]] = {}
-    for (anchor, texts), who in found.rows.items():
-        behind.setdefault(anchor, []).append((texts, who))
-    touched = {row for row, _ in (*found.edits, *found.marks, *pointed)}
-    rows: list[dict[str, Any]] = []
-
-    def put(anchor: str) -> None:
-        for texts, who in behind.get(anchor, ()):
-            row = {"id": "", "values": texts, "inserted": who, "all": who == letters, "special": True}
-            rows.append(row)
-
-    put("")
-    for number, (id, texts) in enumerate(zip(base.row_ids, base.rows, strict=True), start=1):
-        notes = _notes(found, f"r:{id}", letters)
-        special = bool(notes) or id in touched
-        row = {"id": id, "number": number, "values": texts, "notes": notes, "special": special}
-        rows.append(row | {"removed": f"r:{id}" in found.removed})
-        put(id)
-    return rows
+def _row(merged: MergedTable, place: int, touched: set[str], letters: Sequence[str]) -> dict[str, Any]:
+    """A row of the merged table, without its cells, which `_cell` makes."""
+    line = merged.rows[place]
+    inserted = [letters[number] for number in line.inserted]
+    row = {
+        "id": "" if line.base is None else line.id,
+        "place": place,
+        "notes": [] if line.base is None else _notes(line, letters),
+        "special": merged.has_changes(place) or line.id in touched,
+        "inserted": inserted,
+        "all": inserted == letters,
+        "removed": bool(line.removed),
+    }
+    return row if line.base is None else row | {"number": line.base + 1}
 
 
 def _cell(
+    merged: MergedTable,
     row: Mapping[str, Any],
-    column: Mapping[str, Any],
-    found: _Found,
+    at: int,
+    marked: Marks,
     pointed: set[tuple[str, str]],
     letters: Sequence[str],
 ) -> dict[str, Any]:
-    numbers = column["numbers"]
-    if column["inserted"]:
-        return {"text": column["texts"].get(row["id"], ""), "numbers": numbers, "inserted": True}
-    text = row["values"][column["number"] - 1]
-    if not row["special"] and len(text) <= LONG:
-        return {"text": text, "numbers": numbers}
-    place = (row["id"], column["id"])
-    changes = _changes(found.edits.get(place, {}), letters)
-    marks = found.marks.get(place, [])
+    cells, column = merged.cells[row["place"]], merged.columns[at]
+    text, inserted = cells.texts[at], column.base is None
+    if not row["special"] and at not in cells.changes and len(text) <= LONG:
+        return {"text": text, "inserted": inserted}
+    in_base = not inserted and bool(row["id"])
+    place = (row["id"], column.id)
+    changes = _changes(cells, at, letters, in_base=in_base)
+    marks = marked.get(place, []) if in_base else []
     return {
         "text": text,
-        "numbers": numbers,
+        "in_base": in_base,
+        "inserted": inserted,
         "changes": changes,
         "marks": " ".join(marks),
         "all": marks == letters,
@@ -245,9 +201,10 @@ def _cell(
     }
 
 
-def _above(line: Sequence[str], base: Table, columns: Sequence[Mapping[str, Any]]) -> list[str]:
-    texts = dict(zip(base.column_ids, line, strict=True))
-    return [texts.get(column["id"], "") for column in columns]
+def _above(line: Cells, merged: MergedTable) -> list[str]:
+    return [
+        "" if column.base is None else text for text, column in zip(line.texts, merged.columns, strict=True)
+    ]
 
 
 def _cut(rows: Sequence[dict[str, Any]], first: int) -> list[dict[str, Any]]:
@@ -273,15 +230,26 @@ def _cut(rows: Sequence[dict[str, Any]], first: int) -> list[dict[str, Any]]:
     return [*found, {"left": left}] if left else found
 
 
-def _summary(found: _Found, letters: Sequence[str]) -> list[dict[str, Any]]:
+def _summary(merged: MergedTable, marks: Marks, letters: Sequence[str]) -> list[dict[str, Any]]:
     """How many places were marked or edited by whom, and how many rows and columns removed, moved, renamed or put there,
     everybody first: {"letters", "all", "marked", "edited", "lines"}.
     """
-    marked = Counter(" ".join(who) for who in found.marks.values())
-    edited = Counter(" ".join(who) for texts in found.edits.values() for who in texts.values())
-    lines = Counter(" ".join(who) for who in (*found.rows.values(), *found.columns.values()))
+    marked = Counter(" ".join(who) for who in marks.values())
+    edited = Counter(
+        change["letters"]
+        for cells, row in zip(merged.cells, merged.rows, strict=True)
+        for at in cells.changes
+        if row.base is not None and merged.columns[at].base is not None
+        for change in _changes(cells, at, letters)
+    )
+    lines = Counter(
+        note["letters"] for line in (*merged.rows, *merged.columns) for note in _notes(line, letters)
+    )
     lines.update(
-        " ".join(who) for one in (*found.notes.values(), *found.renamed.values()) for who in one.values()
+        change["letters"]
+        for at in merged.header.changes
+        if merged.columns[at].base is not None
+        for change in _changes(merged.header, at, letters)
     )
     everybody = " ".join(letters)
     names = sorted({*marked, *edited, *lines}, key=lambda who: (who != everybody, -len(who), who))
@@ -297,20 +265,28 @@ def _summary(found: _Found, letters: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _notes(found: _Found, key: str, letters: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        {"what": what, "letters": " ".join(who), "all": who == letters}
-        for what, who in found.notes.get(key, {}).items()
-    ]
+def _notes(line: Line, letters: Sequence[str]) -> list[dict[str, Any]]:
+    """Who removed, added or moved a row or column."""
+    notes = (
+        (gettext("removed by"), line.removed),
+        (gettext("new by"), line.inserted),
+        (gettext("moved by"), line.moved),
+    )
+    return [{"what": what, **_who(numbers, letters)} for what, numbers in notes if numbers]
 
 
-def _changes(texts: Mapping[str, list[str]], letters: Sequence[str]) -> list[dict[str, Any]]:
+def _changes(cells: Cells, at: int, letters: Sequence[str], *, in_base: bool = True) -> list[dict[str, Any]]:
     """What was written, and by whom: what most wrote first."""
-    ordered = sorted(texts.items(), key=lambda pair: (-len(pair[1]), pair[1]))
-    return [{"text": text, "letters": " ".join(who), "all": who == letters} for text, who in ordered]
+    said: dict[str, list[int]] = {}
+    for number, text in enumerate(cells.changes.get(at, ())):
+        if text is not None and not (in_base and text == cells.texts[at]):
+            said.setdefault(text, []).append(number)
+    ordered = sorted(said.items(), key=lambda pair: (-len(pair[1]), pair[1]))
+    return [{"text": text, **_who(numbers, letters)} for text, numbers in ordered]
 
 
-def _add(found: dict[Any, list[str]], key: Any, letter: str) -> None:
-    who = found.setdefault(key, [])
-    if letter not in who:
-        who.append(letter)
+def _who(numbers: Sequence[int], letters: Sequence[str]) -> dict[str, Any]:
+    return {
+        "letters": " ".join(letters[number] for number in numbers),
+        "all": len(numbers) == len(letters),
+    }

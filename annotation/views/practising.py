@@ -15,9 +15,10 @@ from annotation.help import predicting
 from annotation.models import PracticeDone
 from annotation.quality import guidance
 from annotation.views.consenting import back_to
+from annotation.views.contrasting import compared
 from annotation.views.pages import PageRequest, page
 from annotation.views.setting_up import kind_or_404
-from annotation.views.tables import compared, sheet
+from annotation.views.tables import sheet
 from annotation.work import practising
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tableqa import Table
 from tableqa.cells.columns import holds_numbers
-from tableqa.operations import MoveColumn, MoveRow, Operation, SplitColumn, describe, from_dict, replay
+from tableqa.operations import MoveColumn, MoveRow, Operation, SplitColumn, describe, replay
 from tasks.contract import Item, TaskType
 
 
@@ -82,23 +82,6 @@ def drawn(
         "columns": [{**column, "marked": (base.header_id, column["id"]) in pointed} for column in columns],
         "rows": _rows(base, edited, operations, columns, pointed, ticked),
         "choosing": choosing,
-    }
-
-
-def compared(task: TaskType, item: Item) -> dict[str, dict[str, Any]]:
-    """The changed tables among an item's inputs, drawn as changes of the original's: input -> what `drawn` gives.
-
-    Only inputs that are shown, and only where the original is: {"original": {table}, name: {operations}}.
-    """
-    shown = {name: item.inputs[name] for name in task.showing(item) if name in item.inputs}
-    original = shown.get("original")
-    if not isinstance(original, Mapping) or "table" not in original:
-        return {}
-    base = Table.from_dict(original["table"])
-    return {
-        name: drawn(base, [from_dict(operation) for operation in one["operations"]])
-        for name, one in shown.items()
-        if isinstance(one, Mapping) and "operations" in one
     }
 
 

@@ -17,8 +17,9 @@ from annotation.help import predicting
 from annotation.models import Batch
 from annotation.quality import guidance, trying
 from annotation.roles import Permission
+from annotation.views.contrasting import compared
 from annotation.views.pages import PageRequest, page
-from annotation.views.tables import compared, sheet
+from annotation.views.tables import sheet
 from tasks.contract import Item
 
 
