@@ -15,6 +15,7 @@
 import { t } from "./language.js";
 import { Problem, send } from "./api.js";
 import { Checklist } from "./checklist.js";
+import { comparisonKeys } from "./comparison-keys.js";
 import { Draft, NoDraft, copyOf, same } from "./draft.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
@@ -53,6 +54,7 @@ class AskewAnnotate extends HTMLElement {
     if (!source || this.form) return;
     this.form = this.querySelector("form");
     this.grid = this.querySelector("askew-grid[data-show=table]");
+    this.comparison = this.querySelector("askew-comparison");
     this.fields = outside(this.form, "[data-field]");
     const missing = this.fields.find((field) => field.localName.includes("-") && !customElements.get(field.localName));
     [this.bar] = outside(this.form, ".actions");
@@ -90,6 +92,7 @@ class AskewAnnotate extends HTMLElement {
         { name: "forward", key: "f", label: t("Previous items: one forward"), run: () => this.past?.step(-1) },
       ] : []),
       { name: "table", key: "t", label: t("Go to the table"), run: () => this.#toTable() },
+      ...comparisonKeys(this.comparison),
       { name: "guidelines", key: "i", label: t("Show or hide the guidelines"), run: () => this.guidelines.toggle() },
       { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => this.keys.help() },
       ...(this.form.querySelector("[data-hide-marked]") ? [
@@ -115,7 +118,8 @@ class AskewAnnotate extends HTMLElement {
     const { gridKeys } = await import("./grid-keys.js");
     const { grid: mode, contract } = this.#current;
     const own = outside(this, "[data-hears]").map(({ keyTable }) => keyTable).filter(Boolean);
-    return [...own, ...(this.grid ? [{ title: t("In the table"), rows: gridKeys(mode, contract?.allowed ?? null) }] : [])];
+    if (!this.grid && !this.comparison) return own;
+    return [...own, { title: t("In the table"), rows: gridKeys(this.comparison ? "compare" : mode, contract?.allowed ?? null) }];
   }
 
   // --- one item ----------------------------------------------------------------------------------------------------
@@ -300,7 +304,8 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #toTable() {
-    if (this.grid.editing) this.grid.focusCell();
+    if (this.comparison) this.comparison.focusTable();
+    else if (this.grid.editing) this.grid.focusCell();
     else this.grid.querySelector(".sheet")?.focus();
   }
 

@@ -1,17 +1,34 @@
-/* The mode in which the changes of a table are read: old beside new, from change to change. */
+/* The mode in which the changes of a table are read: old above new, from change to change. Where several variants of the
+   table are compared, each change says whose it is (variants.js). Rows without changes are left out of a long table. */
 
 import "./edits.js";
 import { t } from "./language.js";
 import { MODES, Mode } from "./modes.js";
+import { placesOf } from "./tables.js";
 import { count, describe } from "./words.js";
+
+const WHOLE = 60; // rows of a table that is shown whole at first
+const FEW_ROWS = 12; // a table with no more rows than these is never cut
+const FIRST = 20; // rows shown of a table in which no row is changed
+const NEAR = 1; // rows shown above and below a changed one
+const SHORTEST = 3; // rows that are left out together, at least
 
 export class Comparing extends Mode {
   #at = -1;
+  #all; // the table with all rows
+  #opened = new Set(); // runs of rows that somebody opened
+  #cut;
+  #further;
   label = t("Table with changes");
 
-  constructor(grid) {
+  constructor(grid, { whole = false, tools = [] } = {}) {
     super(grid);
-    this.changes = changesIn(grid.edits, grid.turned);
+    this.changes = grid.edits.changes?.() ?? changesIn(grid.edits, grid.turned);
+    this.#further = tools;
+    this.#all = grid.edits.state;
+    this.#cut = !whole && this.#all.rows.length > WHOLE;
+    this.mayCut = !whole && this.#all.rows.length > FEW_ROWS && this.#withRuns(new Set()) !== this.#all.rows;
+    this.#fold();
   }
 
   /* Where to look first: {row, column}, or null. */
@@ -20,11 +37,12 @@ export class Comparing extends Mode {
   }
 
   tools() {
-    if (!this.changes.length) return [];
-    return [
+    const steps = this.changes.length ? [
       { name: "previous", label: t("Previous change"), keys: "Shift N", act: () => this.next(-1) },
       { name: "next", label: t("Next change"), keys: "N", act: () => this.next(1) },
-    ];
+    ] : [];
+    const fold = { name: "fold", label: () => (this.#cut ? t("Show all rows") : t("Only changed rows")), act: () => this.#turn() };
+    return [...steps, ...(this.mayCut ? [fold] : []), ...this.#further];
   }
 
   next(by) {
@@ -45,6 +63,76 @@ export class Comparing extends Mode {
     const words = this.#at < 0 ? (number ? count(number, "change") : t("No change")) : t`Change ${this.#at + 1} of ${number}`;
     return this.grid.turned ? t`Rows and columns exchanged. ${words}` : words;
   }
+
+  // --- rows without changes ----------------------------------------------------------------------------------------
+
+  /* Show the rows of one run. */
+  open(run) {
+    this.#opened.add(run);
+    this.#again();
+    this.grid.querySelector(".sheet").focus({ preventScroll: true });
+  }
+
+  /* Show all rows, so that texts are found in all of them. */
+  unfold() {
+    if (this.#cut) this.#turn();
+  }
+
+  #turn() {
+    this.#cut = !this.#cut;
+    this.#opened.clear();
+    this.#again();
+    this.grid.querySelector("[data-tool=fold]")?.focus();
+    this.grid.say(this.#cut ? t("Only changed rows are shown.") : t("All rows are shown."));
+  }
+
+  #again() {
+    this.#fold();
+    this.grid.repaint();
+  }
+
+  #fold() {
+    const { edits } = this.grid;
+    const rows = this.#cut ? this.#withRuns(this.#opened) : this.#all.rows;
+    edits.state = rows === this.#all.rows ? this.#all : { ...this.#all, rows, rowIds: rows.map(({ id }) => id) };
+    edits.rowPlaces = placesOf(edits.state.rowIds);
+  }
+
+  #withRuns(opened) {
+    const { operations } = this.grid.edits;
+    const moved = new Set(operations.filter(({ op }) => op === "move_row").map(({ row }) => row));
+    const { rows } = this.grid.evidence;
+    const marked = (id) => moved.has(id) || rows.has(id);
+    return withRuns(this.#all.rows, (row) => (row.special ?? Boolean(row.old || row.removed || row.inserted)) || marked(row.id), opened);
+  }
+}
+
+/* The rows with each run of rows in which and beside which nothing is special as one: {id, left: how many}. The same list
+   if no run is long enough. */
+export function withRuns(rows, isSpecial, opened) {
+  const wanted = new Set();
+  rows.forEach((row, at) => {
+    if (isSpecial(row)) for (let near = at - NEAR; near <= at + NEAR; near += 1) wanted.add(near);
+  });
+  if (!wanted.size) for (let at = 0; at < FIRST; at += 1) wanted.add(at);
+  const shown = [];
+  let run = [];
+  const close = () => {
+    const id = `run:${run[0]?.id}`;
+    if (run.length < SHORTEST || opened.has(id)) shown.push(...run);
+    else shown.push({ id, left: run.length, number: null, removed: false, inserted: false, cells: [], old: null });
+    run = [];
+  };
+  rows.forEach((row, at) => {
+    if (!wanted.has(at)) {
+      run.push(row);
+      return;
+    }
+    close();
+    shown.push(row);
+  });
+  close();
+  return shown.length === rows.length ? rows : shown;
 }
 
 /* Where each operation shows, in the order of the table: [{row, column, words}]. */

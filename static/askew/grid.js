@@ -13,6 +13,9 @@
             limit         how many changes the contract allows; null for any number
             cellFormat    "ignore": new texts are not held against their columns
             label         what a screen reader calls the table
+            variants      compare: several edits of the table (Variants of variants.js) instead of one
+            whole         compare: rows without changes are never left out
+            tools         compare: further buttons over the table, as tools.js takes them
    Values:  operations (net), cells (in table order), base, edited, mode, marksHidden, here {row, column}
    Events (all bubble): grid-change {typing} after every change and every key typed into a cell; grid-here when another
    cell becomes the current one; grid-submit when Enter is pressed outside a cell; grid-leave when Esc is. */
@@ -85,7 +88,7 @@ export class AskewGrid extends HTMLElement {
     clearTimeout(this.#timer);
     this.#name = options.mode ?? "read";
     if (!(this.#name in MODES)) throw new Error(`<askew-grid> has no mode ${this.#name}; it has ${Object.keys(MODES).join(", ")}`);
-    const fits = this.#take(table, operations);
+    const fits = this.#take(table, operations, options);
     const { base, state } = this.edits;
     this.marked = Cells.of(options.cells ?? []);
     this.evidence = Cells.of(options.marks ?? []);
@@ -104,7 +107,7 @@ export class AskewGrid extends HTMLElement {
     this.#anchor = null;
     this.#hits = new Map();
     this.#hit = null;
-    this.#mode = new MODES[this.#name](this);
+    this.#mode = new MODES[this.#name](this, options);
     this.#odd = this.#mode.isGrid && this.cellFormat !== "ignore" ? this.edits.odd() : new Map();
     const [row] = state.rows;
     const [column] = state.columns;
@@ -126,9 +129,10 @@ export class AskewGrid extends HTMLElement {
   }
 
   /* A table that was turned round is compared with itself turned: nothing else of it would stand where it stood. */
-  #take(table, operations) {
+  #take(table, operations, { variants }) {
     this.turned = false;
-    this.edits = tableOf(table);
+    this.edits = variants ?? tableOf(table);
+    if (variants) return variants.fits;
     const fits = this.edits.begin(operations);
     const last = this.edits.operations.findLastIndex(({ op }) => op === "transpose");
     if (this.#name === "compare" && last >= 0) {
@@ -258,6 +262,14 @@ export class AskewGrid extends HTMLElement {
     this.#legend.hidden = !looked.size;
   }
 
+  /* Paint the table anew, scrolled to where it was. */
+  repaint() {
+    const { scrollTop, scrollLeft } = this.#painting.sheet;
+    this.#build();
+    this.#painting.sheet.scrollTop = scrollTop;
+    this.#painting.sheet.scrollLeft = scrollLeft;
+  }
+
   /* Compare: go to the next change (or the one before). Read: the next marked cell. */
   next(by = 1) {
     this.#mode.next?.(by);
@@ -308,6 +320,7 @@ export class AskewGrid extends HTMLElement {
 
   openFind() {
     this.#mode.keep?.();
+    this.#mode.unfold?.();
     this.#find.open(this.here);
   }
 
@@ -557,15 +570,11 @@ export class AskewGrid extends HTMLElement {
     this.marked = cells;
     this.edits.become(operations);
     this.#odd = this.cellFormat === "ignore" ? new Map() : this.edits.odd();
-    const { sheet } = this.#painting;
     if (this.#painting.update(this.edits.state)) {
       const moved = [...this.#odd.keys(), ...oddBefore.keys()].filter((row) => !equalMaps(this.#odd.get(row), oddBefore.get(row)));
       this.#painting.refresh(moved);
     } else {
-      const { scrollTop, scrollLeft } = sheet;
-      this.#build();
-      this.#painting.sheet.scrollTop = scrollTop;
-      this.#painting.sheet.scrollLeft = scrollLeft;
+      this.repaint();
       const fresh = this.columnIds().filter((id) => !columnsBefore.includes(id));
       for (const column of new Set([fresh.at(-1), fresh[0]])) { // as many of them as there is room for, the first in any case
         if (column !== undefined) this.#painting.bringIntoSight({ row: this.edits.base.header_id, column });
@@ -664,6 +673,10 @@ export class AskewGrid extends HTMLElement {
     this.#listening = true;
     follow(this);
     this.addEventListener("keydown", (event) => this.#onKey(event));
+    this.addEventListener("click", ({ target }) => {
+      const run = target.closest("[data-open-run]");
+      if (run) this.#mode.open(run.dataset.openRun);
+    });
     this.addEventListener("grid-zoom", () => {
       this.#painting.scaled();
       this.refreshTools();
@@ -984,14 +997,15 @@ export class AskewGrid extends HTMLElement {
     const { base, state } = this.edits;
     const lines = [
       { row: base.header_id, texts: state.columns.map(({ name }) => name) },
-      ...state.rows.map(({ id, cells }) => ({ row: id, texts: this.#readable(id, cells) })),
+      ...state.rows.map(({ id, cells, old }) => ({ row: id, texts: this.#readable(id, cells, old) })),
     ];
     return { columns: this.columnIds(), lines };
   }
 
   /* What is hidden is not found either. */
-  #readable(row, cells) {
+  #readable(row, shown, old) {
     const evidence = this.marksHidden ? this.evidence.rows.get(row) : null;
+    const cells = old ? shown.map((text, place) => [text, ...(old.get(place)?.now?.map((version) => version.text) ?? [])].join("\n")) : shown;
     return evidence ? cells.map((text, place) => (evidence.has(this.edits.state.columns[place].id) ? "" : text)) : cells;
   }
 

@@ -13,7 +13,7 @@ export class Keys {
   #dialog = null;
   #list = null; // a promise, once somebody has asked for it
 
-  /* actions: [{name, key, label, run}]; sections() -> further tables for the dialog, [{title, rows: [[keys], text]}], or a
+  /* actions: [{name, key, label, run(event)}]; sections() -> further tables for the dialog, [{title, rows: [[keys], text]}], or a
      promise of them. */
   constructor(page, actions, sections = () => []) {
     this.page = page;
@@ -78,7 +78,7 @@ export class Keys {
     if (event.target.closest("details[data-panel][open]") && (!found[0].run || found[0].name === "submit")) return;
     event.preventDefault();
     if (event.repeat) return;
-    if (found[0].run) found[0].run();
+    if (found[0].run) found[0].run(event);
     else this.page.choose(found.map((action) => action.input), shown(found[0].key));
   }
 

@@ -362,7 +362,7 @@ function placesBelow(base, edited) {
 }
 
 /* The fewest moves, and the insertions, that turn `before`, less what is gone, into `after`: [[id, after], ...]. */
-function changesOfOrder(before, after, created) {
+export function changesOfOrder(before, after, created) {
   if (before === after || equal(before, after)) return { moves: [], insertions: [] };
   const places = placesOf(before);
   const kept = after.filter((id) => places.has(id));

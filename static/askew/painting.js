@@ -5,7 +5,7 @@
    differs is touched. What a cell is besides its text (marked, protected, found, ...) comes from `flags`. Rows in sight
    are painted at once, the others while the browser is idle. */
 
-import { t } from "./language.js";
+import { counted, t } from "./language.js";
 import { formatOf } from "./cells.js";
 import { equal, placesOf } from "./tables.js";
 
@@ -329,12 +329,12 @@ export class Painting {
 
   #paintHeadCell(th, column, index) {
     const note = this.#options.notes?.get(column.id) ?? (column.removed ? t("removed") : column.inserted ? t("new") : "");
-    const key = [column.name, column.old ?? "", column.old !== null, note].join("\n");
+    const key = JSON.stringify([column.name, column.old, note]);
     if (th.dataset.painted !== key) {
       th.dataset.painted = key;
       const name = column.name.trim() ? element("span", { textContent: column.name }) : element("span", { className: "unnamed", textContent: t`column ${index + 1}` });
-      const parts = column.old !== null ? [was(column.old), now(column.name)] : [name];
-      th.replaceChildren(...parts, ...(note ? [element("small", { textContent: note })] : []));
+      const parts = column.old !== null ? versions(column.old, column.name) : [name];
+      th.replaceChildren(...parts, ...notes(column.notes, note));
     }
     const classes = [this.#numeric[index] ? "n" : "", column.removed ? "removed" : "", column.inserted ? "inserted" : "", column.old !== null ? "changed" : "", this.#options.headFlags?.(column.id) ?? ""];
     const names = classes.filter(Boolean).join(" ");
@@ -361,6 +361,7 @@ export class Painting {
   }
 
   #entry(row) {
+    if (row.left) return this.#leftOut(row);
     const tr = this.#model.cloneNode(true);
     tr.dataset.row = row.id;
     const entry = { tr, row: null, flags: null, columns: ".".repeat(this.#state.columns.length) };
@@ -369,7 +370,22 @@ export class Painting {
     return entry;
   }
 
+  /* One row that stands for rows without changes, and opens them. */
+  #leftOut(row) {
+    const tr = element("tr", { className: "left-out", role: "row" });
+    tr.dataset.row = row.id;
+    const button = element("button", { type: "button", className: "quiet small", textContent: counted(row.left, "{0} row without changes", "{0} rows without changes") });
+    button.dataset.openRun = row.id;
+    const td = element("td", { role: "cell", colSpan: this.#state.columns.length, ariaColSpan: String(this.#state.columns.length) });
+    td.append(button);
+    tr.append(element("th", { className: "number", scope: "row", role: "rowheader", textContent: "⋮" }), td);
+    const entry = { tr, row, flags: null, columns: this.#columnsKey };
+    this.#entries.set(row.id, entry);
+    return entry;
+  }
+
   #paintRow(entry, row) {
+    if (row.left) return;
     const { tr, row: before } = entry;
     const flags = this.#options.flags?.(row.id) ?? null;
     const columns = this.#columnsKey;
@@ -380,8 +396,7 @@ export class Painting {
       tr.classList.toggle("removed", row.removed);
       tr.classList.toggle("inserted", row.inserted);
       cells[0].textContent = row.inserted ? t("new") : String(row.number);
-      const note = row.removed ? t("removed") : moved ? t("moved") : "";
-      if (note) cells[0].append(element("small", { textContent: note }));
+      cells[0].append(...notes(row.notes, row.removed ? t("removed") : moved ? t("moved") : ""));
     }
     const first = before === null;
     row.cells.forEach((text, index) => {
@@ -389,13 +404,15 @@ export class Painting {
       const flag = flags?.[index] ?? "";
       const had = entry.flags?.[index] ?? "";
       const wasOld = before?.old?.get(index);
+      const by = row.by?.get(index);
       const filled = first || before.cells[index] !== text || wasOld !== old || content(flag) !== content(had);
       const dressed = first
-        ? flag || old !== undefined || columns[index] !== "." || merged?.has(this.#state.columns[index].id)
+        ? flag || by || old !== undefined || columns[index] !== "." || merged?.has(this.#state.columns[index].id)
         : flag !== had || (wasOld === undefined) !== (old === undefined) || entry.columns[index] !== columns[index];
       const td = cells[index + 1];
       if (filled) fill(td, text, old, flag);
-      if (dressed) this.#dress(td, index, flag, old !== undefined, merged);
+      if (filled && by) td.append(" ", who(by, t("marked by ")));
+      if (dressed) this.#dress(td, index, by ? `${flag} by${by.all ? "" : " some"}` : flag, old !== undefined, merged);
     });
     entry.row = row;
     entry.flags = flags;
@@ -671,7 +688,7 @@ export class Painting {
     this.#state.columns.forEach((_, at) => {
       let [text, word] = ["", ""];
       for (const { cells } of rows) {
-        const cell = cells[at];
+        const cell = cells[at] ?? "";
         if (cell.length > text.length) text = cell;
         if (cell.length > word.length) for (const one of cell.split(BLANKS)) if (one.length > word.length) word = one;
       }
@@ -786,7 +803,7 @@ function fill(td, text, old, flag) {
     td.replaceChildren(element("span", { className: "withheld", textContent: t("hidden") }));
     return;
   }
-  if (old !== undefined) td.replaceChildren(was(old), now(text));
+  if (old !== undefined) td.replaceChildren(...versions(old, text));
   else if (text.length > LONG || lines(text) > TALL) {
     td.replaceChildren(element("span", { className: "long", textContent: text, tabIndex: td.role === "gridcell" ? -1 : 0 }));
   } else td.textContent = text;
@@ -801,6 +818,34 @@ function was(text) {
 
 const now = (text) => element("ins", text === "" ? { className: "emptied", textContent: t("empty") } : { textContent: text });
 
+/* The old text above the new one; of several variants ({was, now: [{text, by, all}]}) the new text of each. */
+function versions(old, text) {
+  if (typeof old === "string") return [was(old), now(text)];
+  const parts = old.now.map((version) => {
+    const ins = now(version.text);
+    ins.classList.add("of");
+    ins.prepend(who(version, t("by ")), " ");
+    return ins;
+  });
+  return old.was === null ? parts : [was(old.was), ...parts];
+}
+
+/* The letters of variants, as a sign. */
+function who({ by, all }, words) {
+  const letters = element("b", { className: all ? "who all" : "who" });
+  letters.append(element("span", { className: "sr", textContent: words }), by);
+  return letters;
+}
+
+function notes(several, single) {
+  if (!several) return single ? [element("small", { textContent: single })] : [];
+  return several.map(({ what, by, all }) => {
+    const note = element("small", { textContent: `${what} ` });
+    note.append(who({ by, all }, ""));
+    return note;
+  });
+}
+
 /* Whether a column is one of numbers, to be set flush right: the same rule as tableqa/cells/columns.py has. Only how
    it looks: nothing is rewritten. */
 export function holdsNumbers(texts) {
@@ -810,7 +855,7 @@ export function holdsNumbers(texts) {
 
 function numericColumns({ columns, rows }) {
   const first = rows.slice(0, LOOKED_AT);
-  return columns.map((_, column) => holdsNumbers(first.map(({ cells }) => cells[column])));
+  return columns.map((_, column) => holdsNumbers(first.map(({ cells }) => cells[column] ?? "")));
 }
 
 /* row id -> place of a column -> words. Cells that the source had merged stay cells of their own, which can be edited. */

@@ -6,6 +6,7 @@ paraphrase is its words, Enter and a digit; and no page is loaded between two it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
@@ -360,17 +361,16 @@ def test_a_pair_is_three_digits_and_the_changes_are_marked(
     page = annotating(new_context, live_server.url, world.cy, pair(world))
     cy = Keyboard(page)
     expect(page.locator(".question")).to_have_text("when did Heat come out (0)?")
-    left, right = page.locator("[data-side=left]"), page.locator("[data-side=right]")
-    years = {left.locator("td ins").inner_text(), right.locator("td ins").inner_text()}
-    assert years == {"1996", "2006"}
-    expect(left.locator("td del").first).to_contain_text("1995")
-    expect(left.get_by_role("list").first).to_contain_text("Year: 1995 becomes")
-    expect(left.locator("[data-new-answers]")).to_have_text(left.locator("td ins").inner_text())
+    left, cell = page.locator("[data-verdict=left]"), page.locator("askew-comparison td.changed")
+    expect(cell).to_have_count(1)
+    expect(cell.locator("del")).to_contain_text("1995")
+    texts = dict(part.inner_text().split()[1:] for part in cell.locator("ins").all())
+    assert sorted(texts) == ["L", "R"]
+    assert {*texts.values()} == {"1996", "2006"}
+    expect(left.locator("[data-old-answers]")).to_have_text("1995")
+    expect(left.locator("[data-new-answers]")).to_have_text(texts["L"])
     expect(left.get_by_role("heading", name="Left example")).to_be_visible()
     expect(left.locator("[data-wording]")).to_be_hidden()  # it heads the page already
-    boxes = [place.locator(".sheet").bounding_box() for place in (left, right)]
-    assert all(boxes)
-    assert boxes[0]["y"] == boxes[1]["y"]  # type: ignore[index]
     expect(page.get_by_role("group", name="Right example: how good is it?")).to_be_in_viewport()
     expect(page.locator("[data-errors-of]:visible")).to_have_count(0)
     finds_the_page_accessible(page)
@@ -384,6 +384,32 @@ def test_a_pair_is_three_digits_and_the_changes_are_marked(
         "left_errors": [],
         "right_errors": [],
     }
+
+
+def test_changes_are_jumped_to_and_tables_turned_from_anywhere_on_the_page(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.cy, pair(world))
+    here = page.locator("askew-comparison [data-here]")
+    expect(page.locator(".question")).to_be_focused()
+    page.keyboard.press("n")
+    expect(here).to_have_class(re.compile("changed"))
+    expect(page.locator("askew-grid > [role=status]")).to_contain_text(
+        "Change 1 of 1. Row 1, Year: was 1995; "
+    )
+    expect(page.locator(".question")).to_be_focused()
+    page.keyboard.press("v")
+    tables = page.locator("askew-comparison .sheet")
+    expect(tables).to_have_count(2)
+    assert {page.locator("askew-comparison td ins").nth(at).inner_text() for at in (0, 1)} == {"1996", "2006"}
+    rows = [[row.bounding_box() for row in tables.nth(at).locator("tr").all()] for at in (0, 1)]
+    assert [(box["y"], box["height"]) for box in rows[0] if box] == [
+        (box["y"], box["height"]) for box in rows[1] if box
+    ]
+    finds_the_page_accessible(page)
+    page.get_by_role("button", name="One table").click()
+    expect(tables).to_have_count(1)
+    expect(page.get_by_role("button", name="Side by side")).to_be_focused()
 
 
 def test_a_digit_that_the_question_does_not_have_changes_nothing(
@@ -459,7 +485,9 @@ def test_one_changed_example_alone_is_one_digit_and_nothing_is_called_left(
     batch = world.batch("perturbation_rating", of="perturbed", overlap=1)
     page = annotating(new_context, live_server.url, world.cy, batch)
     cy = Keyboard(page)
-    expect(page.locator("[data-side=right]")).to_be_hidden()
+    expect(page.locator("[data-verdict=right]")).to_be_hidden()
+    expect(page.locator("askew-comparison td.changed ins")).to_have_text("1996")
+    expect(page.locator(".who:visible")).to_have_count(0)
     expect(page.get_by_text("Which is better?")).to_be_hidden()
     expect(page.get_by_role("heading", name="Changed example", exact=True)).to_be_visible()
     expect(page.locator("main")).not_to_contain_text("Left example")
@@ -544,17 +572,15 @@ def test_without_scripts_a_paraphrase_is_a_form(
 
 
 @REFUSED_ONCE
-def test_without_scripts_two_examples_are_two_tables_and_their_changes(
+def test_without_scripts_two_examples_are_one_table_with_both_texts(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = plain(new_context, live_server.url, world.cy, pair(world))
-    left, right = page.locator("[data-side=left]"), page.locator("[data-side=right]")
-    years = {side.locator("tbody tr").first.locator("ins").inner_text() for side in (left, right)}
-    assert years == {"1996", "2006"}
-    expect(left.locator("tbody td.changed del")).to_contain_text("1995")  # as on the page with scripts
-    wide = [side.bounding_box() for side in (left, right)]
-    assert all(box and box["width"] > 500 for box in wide)  # not in the narrow column beside a table
-    expect(left).to_contain_text("Row 1, Year: 1995 becomes")
+    cell = page.locator("askew-comparison td.changed")
+    assert {part.inner_text()[-4:] for part in cell.locator("ins").all()} == {"1996", "2006"}
+    assert sorted(letter.inner_text()[-1] for letter in cell.locator(".who").all()) == ["L", "R"]
+    expect(cell.locator("del")).to_contain_text("1995")  # as on the page with scripts
+    expect(page.locator("[data-verdict=left] [data-old-answers]")).to_have_text("1995")
     page.locator("[data-verdict=left]").get_by_role("radio", name="5").check()
     page.locator("[data-verdict=right]").get_by_role("radio", name="2").check()
     page.get_by_role("radio", name="The left one").check()

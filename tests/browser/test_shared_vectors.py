@@ -1,4 +1,6 @@
-"""The browser's half of a contract says what Python's says: the same vectors, run in Chromium on the shipped modules."""
+"""The browser's half of a contract, and of a merged table, says what Python's says: the same vectors, run in Chromium on
+the shipped modules.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "contracts.json").read_text("utf-8"))
+FOLDER = Path(__file__).parents[1] / "vectors"
+VECTORS = json.loads((FOLDER / "contracts.json").read_text("utf-8"))
+MERGED = json.loads((FOLDER / "merged.json").read_text("utf-8"))["cases"]
 
 
 @pytest.fixture
@@ -59,3 +63,30 @@ def test_formats_of_cells_are_judged_the_same_in_the_browser(modules: Page) -> N
         VECTORS["same_format"],
     )
     assert found == [case["same"] for case in VECTORS["same_format"]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_variants_are_merged_the_same_in_the_browser(modules: Page) -> None:
+    found = modules.evaluate(
+        """async (cases) => {
+            const { hasChanges, insertedBy, merge, removedBy } = await import("/static/askew/merged.js");
+            const { replay, withIds } = await import("/static/askew/operations.js");
+            const line = (each) => ({ ...each, removed: removedBy(each), inserted: insertedBy(each) });
+            const cells = ({ texts, changes }) => ({ texts, changes: [...changes] });
+            return cases.map(({ table, variants }) => {
+                const base = withIds(table);
+                const merged = merge(base, variants.map((operations) => replay(base, operations)));
+                return merged && {
+                    columns: merged.columns.map(line),
+                    rows: merged.rows.map(line),
+                    above: merged.above.map(cells),
+                    header: cells(merged.header),
+                    cells: merged.cells.map(cells),
+                    changed: merged.rows.map((_, at) => hasChanges(merged, at)),
+                };
+            });
+        }""",
+        MERGED,
+    )
+    for case, merged in zip(MERGED, found, strict=True):
+        assert merged == case["merged"], case["name"]

@@ -1,15 +1,15 @@
-/* <askew-pair>: one or two perturbed examples of one original, each as what it changes: the question word by word, the
-   table old beside new. What is wrong with an example is asked for where its score is low. */
+/* <askew-pair>: what is asked about one or two perturbed examples of one original. The tables are compared in the
+   <askew-comparison> beside it. What is wrong with an example is asked for where its score is low. */
 
-import "../askew/comparing.js";
+import "../askew/comparison.js";
 import { t } from "../askew/language.js";
 import { drawWording } from "../askew/wording.js";
 
 const REJECTED_BELOW = 3;
 const NAMES = {
-  left: { title: t("Left example"), the: t("the left example") },
-  right: { title: t("Right example"), the: t("the right example") },
-  single: { title: t("Changed example"), the: t("the example") },
+  left: { letter: "L", title: t("Left example"), the: t("the left example") },
+  right: { letter: "R", title: t("Right example"), the: t("the right example") },
+  single: { letter: "", title: t("Changed example"), the: t("the example") },
 };
 
 class AskewPair extends HTMLElement {
@@ -20,20 +20,21 @@ class AskewPair extends HTMLElement {
 
   /* Called with what an item shows: the sides that are there, and the original that they change. */
   shown(_, { shows }) {
-    this.toggleAttribute("data-two", Boolean(shows.right));
     for (const part of this.querySelectorAll("[data-needs]")) part.hidden = !shows[part.dataset.needs];
-    for (const side of ["left", "right"]) {
-      if (!shows[side]) continue;
-      const names = shows.right ? NAMES[side] : NAMES.single;
-      this.#draw(this.querySelector(`[data-side=${side}]`), shows[side], shows.original, names);
-      this.#name(this.querySelector(`[data-verdict=${side}]`), names);
+    const sides = ["left", "right"].filter((side) => shows[side]);
+    const named = sides.map((side) => ({ side, names: sides.length > 1 ? NAMES[side] : NAMES.single }));
+    for (const { side, names } of named) {
+      const place = this.querySelector(`[data-verdict=${side}]`);
+      this.#draw(place, shows[side], shows.original);
+      this.#name(place, names);
     }
-    const [left, right] = this.querySelectorAll("[data-side] askew-grid");
-    left.scrollWith(shows.right ? right : null);
+    const variants = named.map(({ side, names: { letter, title } }) => ({ letter, name: title, operations: shows[side].operations }));
+    this.closest("askew-annotate").querySelector("askew-comparison").compare({ table: shows.original.table, variants });
   }
 
   /* The next item may be a pair where this one is a single example: what is asked says which one it asks about. */
-  #name(place, { title, the }) {
+  #name(place, { letter, title, the }) {
+    place.querySelector("[data-letter]").hidden = !letter;
     for (const part of place.querySelectorAll("[data-title]")) part.textContent = title;
     const [score, errors] = place.querySelectorAll("[data-field]");
     Object.assign(score.dataset, { label: title, required: t`Rate ${the} from 1 to 5.` });
@@ -41,16 +42,15 @@ class AskewPair extends HTMLElement {
     for (const input of score.querySelectorAll("input")) input.dataset.label = `${title}: ${input.value}`;
   }
 
-  #draw(place, { question, answers, operations, changes }, original, { title }) {
-    place.querySelector("[data-title]").textContent = title;
+  #draw(place, { question, answers }, original) {
     const wording = place.querySelector("[data-wording]");
     wording.hidden = question === original.question; // then it heads the page as it is
     drawWording(wording, original.question, question);
-    place.querySelector("askew-grid").compare(original.table, operations, { label: t`${title}, table` });
-    list(place.querySelector("[data-changes-in-words]"), changes);
-    const other = answers.length !== original.answers.length || answers.some((text, at) => text !== original.answers[at]);
-    list(place.querySelector("[data-new-answers]"), other ? answers : []);
-    place.querySelector("[data-other-answer]").hidden = !other;
+    const [before, after] = [original.answers, answers].map((texts) => texts.join(" | "));
+    const [old, now] = ["[data-old-answers]", "[data-new-answers]"].map((part) => place.querySelector(part));
+    [old.textContent, now.textContent] = [before, after];
+    old.hidden = before === after;
+    place.querySelector("[data-same-answers]").hidden = before !== after;
   }
 
   /* A low score asks what is wrong; a better one does not. Chosen by key, nothing says "change": a moment later is early enough. */
@@ -60,10 +60,6 @@ class AskewPair extends HTMLElement {
       errors.hidden = !(chosen && Number(chosen.value) < REJECTED_BELOW) || Boolean(errors.closest("[data-needs][hidden]"));
     }
   }
-}
-
-function list(place, texts) {
-  place.replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text, dir: "auto" })));
 }
 
 customElements.define("askew-pair", AskewPair);

@@ -1,0 +1,98 @@
+/* <askew-comparison>: one or more edited variants of a table, in a single table or as two complete tables side by side.
+
+   The server renders the single table inside the element, and without this script it stays what it is. `compare(data)`
+   paints it from JSON: {table, variants: [{letter, name, operations, cells}], marks: [[row id, column id], ...]}. With
+   data-source, the JSON is in the script element of that id. One variant is compared with the original. */
+
+import "./comparing.js";
+import { t } from "./language.js";
+import { element } from "./painting.js";
+import { Variants } from "./variants.js";
+
+class AskewComparison extends HTMLElement {
+  #data = null;
+  #pairs = [];
+  #pair = -1; // the tables that are side by side; -1: the single table
+
+  connectedCallback() {
+    const source = this.dataset.source && document.getElementById(this.dataset.source);
+    if (source && !this.#data) this.compare(JSON.parse(source.textContent));
+  }
+
+  compare(data) {
+    const { table, variants } = data;
+    this.#data = { marks: [], ...data, merged: variants.length > 1 ? new Variants(table, variants) : null };
+    const sides = variants.length > 1 ? variants : [{ letter: "", name: t("Original"), operations: [] }, ...variants];
+    this.#pairs = sides.flatMap((left, at) => sides.slice(at + 1).map((right) => [left, right]));
+    this.#pair = this.#data.merged?.state === null ? 0 : -1;
+    this.#show();
+  }
+
+  /* Go to the next change, or to the one before. */
+  next(by = 1) {
+    this.querySelector("askew-grid")?.next(by);
+  }
+
+  /* From the single table to two tables side by side, from pair to pair, and back. */
+  turn() {
+    const held = this.contains(document.activeElement);
+    const single = this.#data.merged?.state !== null;
+    this.#pair += 1;
+    if (this.#pair === this.#pairs.length) this.#pair = single ? -1 : 0;
+    this.#show();
+    if (held) this.focusTable();
+  }
+
+  focusTable() {
+    this.querySelector(".sheet")?.focus();
+  }
+
+  get sideBySide() {
+    return this.#pair >= 0;
+  }
+
+  #show() {
+    this.toggleAttribute("data-side-by-side", this.sideBySide);
+    if (this.sideBySide) this.#showPair(this.#pairs[this.#pair]);
+    else this.#showSingle();
+  }
+
+  #showSingle() {
+    const { table, variants, merged, marks } = this.#data;
+    const grid = element("askew-grid");
+    this.replaceChildren(grid);
+    const options = { label: t("Table with the changes"), marks, tools: [this.#tool(t("Side by side"))] };
+    if (merged) grid.compare(table, [], { ...options, variants: merged });
+    else grid.compare(table, variants[0].operations, options);
+  }
+
+  #showPair(pair) {
+    const { table, marks } = this.#data;
+    const grids = pair.map(() => element("askew-grid"));
+    this.replaceChildren(...pair.map(({ letter, name }, at) => {
+      const side = element("section", { className: "side" });
+      const title = element("h2", { textContent: name });
+      if (letter) title.prepend(element("b", { className: "who", textContent: letter, ariaHidden: "true" }), " ");
+      side.append(title, grids[at]);
+      return side;
+    }));
+    const last = this.#pair === this.#pairs.length - 1;
+    pair.forEach(({ name, operations = [] }, at) => {
+      const tools = at ? [] : [this.#tool(last && this.#data.merged?.state !== null ? t("One table") : t("Next pair"))];
+      grids[at].compare(table, operations, { label: t`${name}, table`, whole: true, marks, tools: this.#pairs.length > 1 || this.#data.merged?.state !== null ? tools : [] });
+    });
+    grids[0].scrollWith(grids[1]);
+  }
+
+  #tool(label) {
+    return { name: "layout", label, keys: "V", act: () => this.#pressed() };
+  }
+
+  /* The button is painted anew: the focus goes to the new one. */
+  #pressed() {
+    this.turn();
+    this.querySelector("[data-tool=layout]")?.focus();
+  }
+}
+
+customElements.define("askew-comparison", AskewComparison);
