@@ -27,10 +27,14 @@ from django_htmx.middleware import HtmxDetails
 from annotation.models import Batch, Person
 from annotation.people import attempts
 from annotation.refusals import Refused
-from tasks.contract import Invalid, UnknownTaskType, task_types
+from tableqa import Example, Table
+from tasks.contract import Invalid, Item, UnknownTaskType, task_types
 
 ROWS = 50
 """Rows of a list on one page."""
+
+_ANY_EXAMPLE = Example("any", "?", Table(["A"], [["1"]]), ["1"])
+"""What a batch asks for depends on its options alone: any example will do."""
 
 P = ParamSpec("P")
 Response = TypeVar("Response", bound=HttpResponseBase)
@@ -130,6 +134,15 @@ def kind_title(batch: Batch) -> str:
     return (
         task.title if task else gettext("{task_type} (not installed here)").format(task_type=batch.task_type)
     )
+
+
+def kind_instruction(batch: Batch) -> str:
+    """What a batch asks people to do, in one line; "" where its kind is not installed any more."""
+    task = task_types().get(batch.task_type)
+    if task is None:
+        return ""
+    item = Item(_ANY_EXAMPLE, batch.variant, batch.settings)
+    return task.instruct(item, has_model=bool(batch.loop_model))
 
 
 def public_link(request: HttpRequest, path: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import Error
@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 from django.views.decorators.cache import never_cache
@@ -18,10 +19,14 @@ from django.views.decorators.http import require_safe
 from annotation import access, migration_state, visibility
 from annotation.database import limits
 from annotation.evaluation import evaluation_runs
-from annotation.models import Batch, Item, Job, Project, Release
+from annotation.models import Batch, Item, Job, Project, Release, Tally
+from annotation.people import next_batch
 from annotation.roles import Permission
-from annotation.views.pages import PageRequest, cut, kind_title, page
+from annotation.views.pages import PageRequest, cut, kind_instruction, kind_title, page
 from annotation.work import gates, queue
+
+Counts = Mapping[int, int]
+"""Numbers by batch (id)."""
 
 # -- home -------------------------------------------------------------------------------------------
 
@@ -31,27 +36,29 @@ def home(request: PageRequest) -> HttpResponse:
     """The person's projects with what waits for them in each: items to annotate, items to adjudicate."""
     actor = access.actor(request)
     projects = cut(request, access.projects(actor))
-    work = _work(actor, list(projects))
-    rows = [row for project in projects for row in work.get(project.pk, [])]
-    for row in [row for row in rows if (row["left"] and not row["after"]) or row["waiting"]][:1]:
-        row["first"] = True
+    rows = _work(actor, list(projects))
+    recommended = _recommended(actor, rows)
     leads = set(access.where(actor, Permission.SET_UP))
     context = {
         "page": projects,
         "projects": [
-            {"project": project, "work": work.get(project.pk, []), "leads": project.pk in leads}
+            {
+                "project": project,
+                "groups": _groups([row for row in rows if row["batch"].project_id == project.pk]),
+                "leads": project.pk in leads,
+            }
             for project in projects
         ],
-        "left": sum(row["left"] for row in rows if not row["after"]),
-        "waiting": sum(row["waiting"] for row in rows),
+        "recommended": recommended,
+        "first_to_decide": next((row for row in rows if row["waiting"]), None) if not recommended else None,
         "may_make_projects": access.may_make_projects(actor),
         "former": access.former(actor)[:5],
     }
     return render(request, "site/home.html", context)
 
 
-def _work(actor: access.Actor, projects: Sequence[Project]) -> dict[int, list[dict[str, Any]]]:
-    """By project: the batches that have something for this person, in five queries."""
+def _work(actor: access.Actor, projects: Sequence[Project]) -> list[dict[str, Any]]:
+    """The batches that have something for this person, in six queries."""
     annotates = set(access.where(actor, Permission.ANNOTATE))
     adjudicates = set(access.where(actor, Permission.ADJUDICATE))
     here = [project.pk for project in projects]
@@ -61,23 +68,62 @@ def _work(actor: access.Actor, projects: Sequence[Project]) -> dict[int, list[di
     counted = visibility.adjudicable(actor.person, waiting).values("batch_id").annotate(n=Count("pk"))
     to_decide = {row["batch_id"]: row["n"] for row in counted.order_by()}
     running = Q(project__in=annotates.intersection(here), opened_at__isnull=False, closed_at__isnull=True)
-    batches = list(Batch.objects.filter(running | Q(pk__in=to_decide)).order_by("opened_at", "pk"))
+    batches = list(
+        Batch.objects.filter(running | Q(pk__in=to_decide))
+        .select_related("project")
+        .order_by("opened_at", "pk")
+    )
     mine = [batch.pk for batch in batches if batch.state == "open" and batch.project_id in annotates]
     left = queue.left_for(actor.person, mine)
     after = gates.qualifications_ahead(actor.person, [batch for batch in batches if batch.pk in left])
-    found: dict[int, list[dict[str, Any]]] = {}
-    for batch in batches:
-        found.setdefault(batch.project_id, []).append(
-            {
-                "batch": batch,
-                "title": kind_title(batch),
-                "annotates": batch.pk in left,
-                "left": left.get(batch.pk, 0),
-                "after": after.get(batch.pk, ""),
-                "waiting": to_decide.get(batch.pk, 0),
-            }
-        )
-    return found
+    tallies = {tally.batch_id: tally for tally in Tally.objects.filter(person=actor.person, batch__in=mine)}
+    return [
+        {
+            "batch": batch,
+            "title": kind_title(batch),
+            "instruction": kind_instruction(batch),
+            "annotates": batch.pk in left,
+            "left": left.get(batch.pk, 0),
+            "after": after.get(batch.pk, ""),
+            "waiting": to_decide.get(batch.pk, 0),
+            "standing": _standing(batch, tallies.get(batch.pk), left, after, to_decide),
+        }
+        for batch in batches
+    ]
+
+
+def _standing(
+    batch: Batch, tally: Tally | None, left: Counts, after: Mapping[int, str], to_decide: Counts
+) -> next_batch.Standing:
+    return next_batch.Standing(
+        left=left.get(batch.pk, 0),
+        held=tally.leased if tally else 0,
+        ended_at=tally.ended_at if tally else None,
+        locked=batch.pk in after,
+        admits=batch.purpose == Batch.Purpose.QUALIFICATION,
+        waiting=to_decide.get(batch.pk, 0),
+    )
+
+
+def _recommended(actor: access.Actor, rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The batch that the person should go on with: the best one that gives them an item now, or says how to get one."""
+    now = timezone.now()
+    for place in next_batch.in_order([row["standing"] for row in rows]):
+        batch, held = rows[place]["batch"], rows[place]["standing"].held
+        gate = gates.shut(batch=batch, person=actor.person, now=now, holding=None, begun=bool(held))
+        if gate is None or gate.address:
+            return rows[place]
+    return None
+
+
+def _groups(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The batches of a project by what they have for the person; no empty group."""
+    grouped = {key: [row for row in rows if row["standing"].group == key] for key in next_batch.GROUPS}
+    return [
+        {"key": key, "title": gettext(title), "rows": grouped[key]}
+        for key, title in next_batch.GROUPS.items()
+        if grouped[key]
+    ]
 
 
 # -- jobs -------------------------------------------------------------------------------------------

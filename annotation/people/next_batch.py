@@ -1,0 +1,68 @@
+"""Which batch a person should go on with, and how home groups the others. Pure functions over what a batch has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.utils.translation import gettext_noop
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a batch has for a person.
+
+    left       items for them, those in progress included
+    held       items in progress
+    ended_at   when they last submitted or skipped an item of it; None before the first
+    locked     whether a qualification comes first
+    admits     whether it is a qualification
+    waiting    items that they can adjudicate
+    """
+
+    left: int = 0
+    held: int = 0
+    ended_at: datetime | None = None
+    locked: bool = False
+    admits: bool = False
+    waiting: int = 0
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self.held) or self.ended_at is not None
+
+    @property
+    def group(self) -> str:
+        """Its group on home, a key of `GROUPS`."""
+        if self.left and self.locked:
+            return "locked"
+        if self.left:
+            return "begun" if self.has_begun else "new"
+        return "adjudicate" if self.waiting else "done"
+
+
+GROUPS: Final = {
+    "begun": gettext_noop("In progress"),
+    "new": gettext_noop("Not started"),
+    "locked": gettext_noop("Qualification first"),
+    "adjudicate": gettext_noop("To adjudicate"),
+    "done": gettext_noop("Nothing left for you"),
+}
+"""The groups of home in their order, with their titles."""
+
+
+def in_order(standings: Sequence[Standing]) -> list[int]:
+    """The batches (by place) that the person can go on with, the best first.
+
+    Where they worked last comes first, then what else they began, then a qualification, then what was opened first.
+    """
+    open_to_them = [place for place, one in enumerate(standings) if one.left and not one.locked]
+
+    def rank(place: int) -> tuple[bool, float, bool, int]:
+        one = standings[place]
+        latest = -one.ended_at.timestamp() if one.ended_at is not None else 0.0
+        return (not one.has_begun, latest, not one.admits, place)
+
+    return sorted(open_to_them, key=rank)

@@ -1,0 +1,143 @@
+"""Home: one batch is recommended, the others are grouped, and each says in a line what it asks."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.journeys import adjudicating
+from annotation.models import Batch, Tally
+from annotation.people.next_batch import GROUPS, Standing, in_order
+from annotation.views.pages import kind_instruction
+from tasks.contract import task_types
+from tests.annotation.cast import NOON, World
+from tests.annotation.test_qualification_journey import text
+
+MOMENTS = st.none() | st.integers(0, 10_000).map(lambda minutes: NOON + timedelta(minutes=minutes))
+STANDINGS = st.lists(
+    st.builds(
+        Standing,
+        left=st.integers(0, 3),
+        held=st.integers(0, 2),
+        ended_at=MOMENTS,
+        locked=st.booleans(),
+        admits=st.booleans(),
+        waiting=st.integers(0, 2),
+    ),
+    max_size=8,
+)
+
+
+@given(STANDINGS)
+def test_only_batches_that_can_be_gone_on_with_are_recommended_and_each_once(
+    standings: list[Standing],
+) -> None:
+    order = in_order(standings)
+    assert sorted(order) == [place for place, one in enumerate(standings) if one.left and not one.locked]
+
+
+@given(STANDINGS)
+def test_what_was_begun_comes_first_and_of_it_the_latest(standings: list[Standing]) -> None:
+    order = [standings[place] for place in in_order(standings)]
+    assert [one.has_begun for one in order] == sorted((one.has_begun for one in order), reverse=True)
+    moments = [one.ended_at for one in order if one.ended_at is not None]
+    assert moments == sorted(moments, reverse=True)
+
+
+@given(STANDINGS)
+def test_every_batch_is_in_one_group(standings: list[Standing]) -> None:
+    assert {one.group for one in standings} <= set(GROUPS)
+    assert all((one.group == "done") == (not one.left and not one.waiting) for one in standings)
+
+
+def home(client: Client, world: World, who: str = "ada") -> dict[str, object]:
+    client.force_login(world.people[who])
+    answer = client.get("/")
+    assert answer.status_code == 200
+    return {"text": text(answer), "html": answer.content.decode(), **(answer.context["recommended"] or {})}
+
+
+def test_the_batch_in_which_one_worked_last_is_recommended(world: World, client: Client) -> None:
+    first, second, third = (world.batch(size=3, name=name) for name in ("First", "Second", "Third"))
+    assert home(client, world)["batch"] == first
+    world.label(third, "ada", "extraction")
+    world.label(second, "ada", "extraction")
+    Tally.objects.filter(batch=third).update(ended_at=NOON + timedelta(hours=1))
+
+    page = home(client, world)
+
+    assert page["batch"] == third
+    assert f'autofocus href="/batches/{third.public_id}/annotate/"' in str(page["html"])
+    assert str(page["html"]).count("button primary") == 1
+    assert "In progress" in str(page["text"])
+    assert "Not started" in str(page["text"])
+
+
+def test_a_batch_at_its_limit_is_not_recommended(world: World, client: Client) -> None:
+    limited = world.batch(size=4, name="Limited", caps={"items_per_day": 1})
+    other = world.batch(size=4, name="Other")
+    assignment = world.take(limited, "ada")
+    assert assignment is not None
+    world.answer(assignment, {"label": "extraction"}, now=timezone.now())
+    assert home(client, world)["batch"] == other
+
+
+def test_a_qualification_comes_before_what_asks_for_it(world: World, client: Client) -> None:
+    world.batch(size=2, name="Ordinary")
+    assert home(client, world)["text"]
+    standings = [Standing(left=2, locked=True), Standing(left=2), Standing(left=2, admits=True)]
+    assert in_order(standings) == [2, 1]
+
+
+def test_nothing_is_recommended_where_nothing_is_left(world: World, client: Client) -> None:
+    batch = world.batch(size=1)
+    world.label(batch, "ada", "extraction")
+    page = home(client, world)
+    assert "batch" not in page
+    assert "Nothing left for you (1)" in str(page["text"])
+
+
+def test_what_waits_for_an_adjudicator_is_the_main_action_of_who_annotates_nothing(
+    world: World, client: Client
+) -> None:
+    batch = world.batch(size=1, overlap=2)
+    world.label(batch, "ada", "extraction")
+    world.label(batch, "bo", "reasoning")
+    adjudicating.resolve_batch(batch=batch, now=timezone.now())
+    page = home(client, world, "ivo")
+    assert str(page["html"]).count("button primary") == 1
+    assert "To adjudicate" in str(page["text"])
+
+
+@pytest.mark.parametrize("kind", sorted(task_types()))
+def test_every_batch_says_in_a_line_what_it_asks(world: World, kind: str) -> None:
+    task = task_types()[kind]
+    for variant in task.variants or [""]:
+        batch = Batch(task_type=kind, variant=variant, settings=_defaults(task))
+        line = kind_instruction(batch)
+        assert line
+        assert "{" not in line
+
+
+def _defaults(task: object) -> dict[str, object]:
+    properties = task.settings_schema.get("properties", {})  # type: ignore[attr-defined]
+    return {name: spec["default"] for name, spec in properties.items() if "default" in spec}
+
+
+def test_home_asks_as_much_for_many_batches_as_for_few(world: World, client: Client) -> None:
+    world.batch(size=1)
+    home(client, world)
+    with CaptureQueriesContext(connection) as few:
+        home(client, world)
+    for _ in range(3):
+        world.batch(size=1)
+    with CaptureQueriesContext(connection) as many:
+        home(client, world)
+    assert len(many) == len(few)
