@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
-from django.urls import reverse
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
 from annotation import access
 from annotation.help import predicting
-from annotation.models import PracticeDone
+from annotation.models import Batch, PracticeDone, Project
 from annotation.quality import guidance
+from annotation.roles import Permission
 from annotation.views.consenting import back_to
 from annotation.views.contrasting import compared
 from annotation.views.pages import PageRequest, page
 from annotation.views.setting_up import kind_or_404
 from annotation.views.tables import sheet
-from annotation.work import practising
+from annotation.work import gates, practising, queue
+from tasks.contract import TaskType
 
 
 @page("GET", "POST")
@@ -30,6 +32,11 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
     task = kind_or_404(type)
     variant = request.GET.get("variant") or next(iter(task.variants), "")
     exercises = practising.exercises(task, variant)
+    if exercises and request.POST.get("action") == "again":
+        practising.restart(request.session, project, task, variant)
+        return redirect(_address(request, variant=variant, number=1))
+    if exercises and "score" in request.GET:
+        return _score(request, actor, project, task, variant)
     number = request.GET.get("number", "1")
     index = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 5 else -1
     if exercises and not 0 <= index < len(exercises):
@@ -75,7 +82,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
     context |= {
         "number": index + 1,
         "batch_query": f"&batch={request.GET['batch']}" if back else "",
-        "done_address": back or reverse("guidelines", args=[project.slug, task.key]),
+        "done_address": _address(request, variant=variant, score=1),
         "asked": asked,
         "still": still,
         "done": PracticeDone.objects.filter(
@@ -94,3 +101,47 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "guidelines_html": mark_safe(text),  # nosec
     }
     return render(request, "practising/practice.html", context)
+
+
+def _score(
+    request: PageRequest, actor: access.Actor, project: Project, task: TaskType, variant: str
+) -> HttpResponse:
+    """The end of practice: how many were right, the way to the items, and once more."""
+    score = practising.score(request.session, project, task, variant)
+    back = back_to(request, actor)
+    following, left = (None, 0) if back else _batch_after(actor, project, task, variant)
+    context = {
+        "project": project,
+        "task": task,
+        "variant": variant,
+        "score": score,
+        "goes": [(number, score.goes[number]) for number in sorted(score.goes)],
+        "first_left": score.left[0] if score.left else None,
+        "back": back,
+        "batch_query": f"&batch={request.GET['batch']}" if back else "",
+        "following": following,
+        "left": left,
+    }
+    return render(request, "practising/score.html", context)
+
+
+def _batch_after(
+    actor: access.Actor, project: Project, task: TaskType, variant: str
+) -> tuple[Batch | None, int]:
+    """The open batch of this task type and variant that has items for the person, with their number."""
+    if project.pk not in access.where(actor, Permission.ANNOTATE):
+        return None, 0
+    same = Batch.objects.filter(project=project, task_type=task.key, variant=variant, opened_at__isnull=False)
+    running = list(same.filter(closed_at__isnull=True, paused_at__isnull=True).order_by("opened_at", "pk"))
+    left = queue.left_for(actor.person, [batch.pk for batch in running])
+    ahead = gates.qualifications_ahead(actor.person, running)
+    for batch in running:
+        if left[batch.pk] and batch.pk not in ahead:
+            return batch, left[batch.pk]
+    return None, 0
+
+
+def _address(request: PageRequest, *, variant: str, **query: int) -> str:
+    """This page with another query, which keeps the batch that the person came from and the page without scripts."""
+    kept = {name: request.GET[name] for name in ("batch", "plain") if name in request.GET}
+    return f"{request.path}?{urlencode({**({'variant': variant} if variant else {}), **query, **kept})}"

@@ -100,7 +100,7 @@ def keep(
     if feedback.problems:
         return None
     kept = dict(session.get(KEPT) or {})
-    name = f"{project.pk}:{task.key}:{variant}"
+    name = _name(project, task, variant)
     goes = went(str(kept.get(name, "")), number, feedback.right, len(exercises(task, variant)))
     if goes != kept.get(name):
         session[KEPT] = {**kept, name: goes}
@@ -126,10 +126,57 @@ def asked(project: Project, task: TaskType, variant: str) -> bool:
     ).exists()
 
 
+@dataclass(frozen=True)
+class Score:
+    """What came of a practice set at first go, since somebody began it anew in this session.
+
+    goes   by exercise: True right, False wrong, None where nobody can tell; exercises that were not answered are missing
+    """
+
+    total: int
+    goes: Mapping[int, bool | None]
+
+    @property
+    def right(self) -> int:
+        return sum(went is True for went in self.goes.values())
+
+    @property
+    def judged(self) -> int:
+        return sum(went is not None for went in self.goes.values())
+
+    @property
+    def unjudged(self) -> int:
+        return len(self.goes) - self.judged
+
+    @property
+    def left(self) -> list[int]:
+        """The exercises (from 1) that were not answered yet, in their order."""
+        return [number for number in range(1, self.total + 1) if number not in self.goes]
+
+
+def score(session: Mapping[str, Any], project: Project, task: TaskType, variant: str) -> Score:
+    """The person's score in a practice set."""
+    total = len(exercises(task, variant))
+    goes = str((session.get(KEPT) or {}).get(_name(project, task, variant), ""))
+    if len(goes) != total:
+        return Score(total, {})
+    came = {letter: right for right, letter in _LETTERS.items()}
+    return Score(
+        total, {number: came[letter] for number, letter in enumerate(goes, start=1) if letter in came}
+    )
+
+
+def restart(session: MutableMapping[str, Any], project: Project, task: TaskType, variant: str) -> None:
+    """Begin a practice set anew: the score of this session starts again. What was kept of the first time stays."""
+    kept = dict(session.get(KEPT) or {})
+    if kept.pop(_name(project, task, variant), None) is not None:
+        session[KEPT] = kept
+
+
+def _name(project: Project, task: TaskType, variant: str) -> str:
+    return f"{project.pk}:{task.key}:{variant}"
+
+
 def left(session: Mapping[str, Any], project: Project, task: TaskType, variant: str) -> list[int]:
     """The exercises (from 1) that were not answered yet in this session, in their order."""
-    total = len(exercises(task, variant))
-    goes = str((session.get(KEPT) or {}).get(f"{project.pk}:{task.key}:{variant}", ""))
-    if len(goes) != total:
-        return list(range(1, total + 1))
-    return [number for number, letter in enumerate(goes, start=1) if letter == _NOT_YET]
+    return score(session, project, task, variant).left
