@@ -24,7 +24,7 @@ from annotation.quality import guidance
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.annotating import EDITS
-from annotation.views.contrasting import compared, contrasted, said
+from annotation.views.contrasting import compared, contrasted, for_scripts, said
 from annotation.views.pages import PageRequest, cut_wide, kind_title, page, refusals_on
 from annotation.views.tables import chosen_cells, drawn, in_words, pointed_at, sheet
 from annotation.words import shown
@@ -276,13 +276,15 @@ def _shown_item(request: PageRequest, item: Item, candidates: Sequence[Candidate
     batch = item.batch
     task, plain = batch.task(), item.plain()
     shows = task.payload(plain)
-    contrast = None
+    contrast = comparison = None
     if "table" in task.shows:
         each = [
             said(candidate.letter, task, (candidate.annotation.response or {})["data"])
             for candidate in candidates
         ]
-        contrast = contrasted(plain.example.table, each, pointed=pointed_at(task, plain), part=_part(request))
+        pointed = pointed_at(task, plain)
+        contrast = contrasted(plain.example.table, each, pointed=pointed, part=_part(request))
+        comparison = for_scripts(plain.example.table, each, pointed=pointed) if contrast else None
     return {
         "batch": batch,
         "project": batch.project,
@@ -294,6 +296,7 @@ def _shown_item(request: PageRequest, item: Item, candidates: Sequence[Candidate
         "shows": shows,
         "beside": _beside(shows),
         "contrast": contrast,
+        "comparison": comparison,
         "table": drawn(plain.example.table) if "table" in task.shows and contrast is None else None,
         "candidates": [_shown(candidate, task, plain, alone=contrast is None) for candidate in candidates],
     }

@@ -107,6 +107,27 @@ def contrasted(
     }
 
 
+def for_scripts(
+    base: Table, said: Sequence[Said], *, pointed: Iterable[Sequence[str]] = ()
+) -> dict[str, Any] | None:
+    """The same for `static/askew/comparison.js`, which merges by itself; None if nobody changed or marked a cell."""
+    if not any(one.operations or list(one.marked) for one in said):
+        return None
+    return {
+        "table": base.to_wire(),
+        "variants": [
+            {
+                "letter": one.letter,
+                "name": gettext("Response {letter}").format(letter=one.letter),
+                "operations": [operation.to_dict() for operation in one.operations],
+                "cells": [list(cell) for cell in one.marked],
+            }
+            for one in said
+        ],
+        "marks": [list(cell) for cell in pointed],
+    }
+
+
 def compared(task: TaskType, item: Item) -> dict[str, Any] | None:
     """The changed tables among an item's inputs, drawn as changes of the original's, for comparing/_compared.html.
 

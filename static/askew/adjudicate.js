@@ -1,8 +1,9 @@
 /* <askew-adjudicate>: the keys of an adjudicator's page. It is a form that works without them.
 
-   A letter chooses the response of that name; J and K go from one difference in the table to the next; R goes to the note,
-   Enter decides (in the note Ctrl+Enter does). Sending back and excluding open their panels, which Escape closes. */
+   A letter chooses the response of that name; N goes to the next change in the table, V shows two tables; R goes to the note,
+   Enter decides (in the note Ctrl+Enter does); L leaves the item for later. Sending back and excluding open their panels, which Escape closes. */
 
+import { comparisonKeys } from "./comparison-keys.js";
 import { t } from "./language.js";
 import { Keys, outside, writes } from "./keys.js";
 
@@ -19,9 +20,8 @@ class AskewAdjudicate extends HTMLElement {
       { name: "own", key: "w", label: t("Write your own response"), run: () => follow("[data-own]") },
       { name: "send_back", key: "s", label: t("Send a response back"), run: () => this.#open("send_back") },
       { name: "exclude", key: "x", label: t("Exclude the item"), run: () => this.#open("exclude") },
-      { name: "later", key: "n", label: t("Decide later, open the next item"), run: () => follow("[data-later]") },
-      { name: "next_difference", key: "j", label: t("Go to the next difference"), run: () => this.#step(1) },
-      { name: "last_difference", key: "k", label: t("Go to the previous difference"), run: () => this.#step(-1) },
+      ...comparisonKeys(this.querySelector("askew-comparison")),
+      { name: "later", key: "l", label: t("Decide later, open the next item"), run: () => follow("[data-later]") },
       { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => this.keys.help() },
     ]);
     this.addEventListener("click", ({ target }) => target.closest("[data-help]") && this.keys.help());
@@ -69,16 +69,6 @@ class AskewAdjudicate extends HTMLElement {
     if (!panel) return; // nothing can go back any more
     panel.open = true;
     panel.querySelector("input, textarea").focus();
-  }
-
-  /* The cells in which somebody did something, in the order of the table; after the last one the first. */
-  #step(by) {
-    const cells = [...this.querySelectorAll("[data-done]")];
-    if (!cells.length) return this.#announce(t("No response changes the table."));
-    const at = cells.indexOf(document.activeElement);
-    const cell = cells[at < 0 ? (by > 0 ? 0 : cells.length - 1) : (at + by + cells.length) % cells.length];
-    cell.focus();
-    cell.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   #announce(text) {

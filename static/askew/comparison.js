@@ -5,6 +5,7 @@
    data-source, the JSON is in the script element of that id. One variant is compared with the original. */
 
 import "./comparing.js";
+import "./grid.js";
 import { t } from "./language.js";
 import { element } from "./painting.js";
 import { Variants } from "./variants.js";
@@ -21,10 +22,12 @@ class AskewComparison extends HTMLElement {
 
   compare(data) {
     const { table, variants } = data;
-    this.#data = { marks: [], ...data, merged: variants.length > 1 ? new Variants(table, variants) : null };
-    const sides = variants.length > 1 ? variants : [{ letter: "", name: t("Original"), operations: [] }, ...variants];
+    const merged = variants.length > 1 || variants[0].letter ? new Variants(table, variants) : null;
+    this.#data = { marks: [], ...data, merged };
+    const active = variants.filter(({ operations = [], cells = [] }) => operations.length || cells.length);
+    const sides = active.length > 1 ? active : [{ letter: "", name: t("Original") }, ...(active.length ? active : variants.slice(0, 1))];
     this.#pairs = sides.flatMap((left, at) => sides.slice(at + 1).map((right) => [left, right]));
-    this.#pair = this.#data.merged?.state === null ? 0 : -1;
+    this.#pair = this.#single ? -1 : 0;
     this.#show();
   }
 
@@ -36,15 +39,19 @@ class AskewComparison extends HTMLElement {
   /* From the single table to two tables side by side, from pair to pair, and back. */
   turn() {
     const held = this.contains(document.activeElement);
-    const single = this.#data.merged?.state !== null;
     this.#pair += 1;
-    if (this.#pair === this.#pairs.length) this.#pair = single ? -1 : 0;
+    if (this.#pair === this.#pairs.length) this.#pair = this.#single ? -1 : 0;
     this.#show();
     if (held) this.focusTable();
   }
 
   focusTable() {
     this.querySelector(".sheet")?.focus();
+  }
+
+  /* Whether one table can show all variants: not after rows and columns were exchanged. */
+  get #single() {
+    return this.#data.merged?.state !== null;
   }
 
   get sideBySide() {
@@ -72,14 +79,13 @@ class AskewComparison extends HTMLElement {
     this.replaceChildren(...pair.map(({ letter, name }, at) => {
       const side = element("section", { className: "side" });
       const title = element("h2", { textContent: name });
-      if (letter) title.prepend(element("b", { className: "who", textContent: letter, ariaHidden: "true" }), " ");
+      if (letter && !name.endsWith(letter)) title.prepend(element("b", { className: "who", textContent: letter, ariaHidden: "true" }), " ");
       side.append(title, grids[at]);
       return side;
     }));
-    const last = this.#pair === this.#pairs.length - 1;
-    pair.forEach(({ name, operations = [] }, at) => {
-      const tools = at ? [] : [this.#tool(last && this.#data.merged?.state !== null ? t("One table") : t("Next pair"))];
-      grids[at].compare(table, operations, { label: t`${name}, table`, whole: true, marks, tools: this.#pairs.length > 1 || this.#data.merged?.state !== null ? tools : [] });
+    const tools = this.#pairs.length > 1 || this.#single ? [this.#tool(this.#single && pair === this.#pairs.at(-1) ? t("One table") : t("Next pair"))] : [];
+    pair.forEach(({ name, operations = [], cells = [] }, at) => {
+      grids[at].compare(table, operations, { label: t`${name}, table`, whole: true, marks, cells, tools: at ? [] : tools });
     });
     grids[0].scrollWith(grids[1]);
   }
