@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -68,19 +68,25 @@ LEVEL = 3
 """How hard archives are packed: records of one table stand together, and zlib's usual 6 takes more than twice as long."""
 
 
+class Options(TypedDict):
+    """What `plan_release` takes beside project, person and time."""
+
+    name: str
+    format: str
+    allow_simulated: NotRequired[bool]
+    mix: NotRequired[int | None]
+    waivers: NotRequired[Mapping[str, str]]
+    purpose: NotRequired[str]
+
+
 def make_release(
     *,
     project: Project,
-    name: str,
-    format: str,
     by: Person | None,
     now: datetime,
-    allow_simulated: bool = False,
-    mix: int | None = None,
-    waivers: Mapping[str, str] | None = None,
-    purpose: str = "",
     out: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    **options: Unpack[Options],
 ) -> Release:
     """Write a release to the data folder and, when given, a copy to `out` (absent or empty).
 
@@ -90,17 +96,7 @@ def make_release(
     that was used is refused. Raises Refused.
     """
     with _empty(out):
-        release = plan_release(
-            project=project,
-            name=name,
-            format=format,
-            by=by,
-            now=now,
-            allow_simulated=allow_simulated,
-            mix=mix,
-            waivers=waivers,
-            purpose=purpose,
-        )
+        release = plan_release(project=project, by=by, now=now, **options)
         try:
             release = write_release(release, progress=progress)
         except BaseException:
@@ -145,31 +141,10 @@ def _make_empty(out: Path, created: list[Path]) -> None:
         )
 
 
-def start_release(
-    *,
-    project: Project,
-    name: str,
-    format: str,
-    by: Person,
-    now: datetime,
-    allow_simulated: bool = False,
-    mix: int | None = None,
-    waivers: Mapping[str, str] | None = None,
-    purpose: str = "",
-) -> Release:
+def start_release(*, project: Project, by: Person, now: datetime, **options: Unpack[Options]) -> Release:
     """Make a release in the background; its job tells how far it is."""
     with transaction.atomic():
-        release = plan_release(
-            project=project,
-            name=name,
-            format=format,
-            by=by,
-            now=now,
-            allow_simulated=allow_simulated,
-            mix=mix,
-            waivers=waivers,
-            purpose=purpose,
-        )
+        release = plan_release(project=project, by=by, now=now, **options)
         release.job = jobs.enqueue(
             project=project, kind="release", ids={"release": release.pk}, by=by, now=now
         )
@@ -191,7 +166,7 @@ def plan_release(
     format: str,
     by: Person | None,
     now: datetime,
-    allow_simulated: bool,
+    allow_simulated: bool = False,
     mix: int | None = None,
     waivers: Mapping[str, str] | None = None,
     purpose: str = "",

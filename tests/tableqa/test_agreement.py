@@ -118,7 +118,7 @@ def test_fourteen_raters_of_ten_subjects_have_kappa_0_210() -> None:
     ("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
 )
 def test_krippendorffs_four_by_twelve_example(level: str, published: float) -> None:
-    result = krippendorff_alpha(KRIPPENDORFF_2011, level)  # type: ignore[arg-type]
+    result = krippendorff_alpha(KRIPPENDORFF_2011, level)
 
     assert round(result.value or 0, 3) == published
     # The twelfth unit has a single rating and does not enter: 40 pairable values, as the paper counts them.
@@ -188,7 +188,7 @@ def test_alpha_equals_the_krippendorff_package(level: str, seed: int) -> None:
     if seed % 2:
         ratings = ratings * 1.7 - 3  # no whole numbers
 
-    ours = krippendorff_alpha(ratings, level, replicates=0).value  # type: ignore[arg-type]
+    ours = krippendorff_alpha(ratings, level, replicates=0).value
 
     assert ours == pytest.approx(krippendorff.alpha(ratings.T, level_of_measurement=level), abs=1e-12)  # type: ignore[arg-type]
 
@@ -635,8 +635,8 @@ def test_alpha_takes_nothing_from_a_unit_with_one_rating() -> None:
     ratings = [[1, 2], [2, 2], [1, 1], [2, 1]]
 
     for level in LEVELS:
-        with_single = krippendorff_alpha([*ratings, [3, None]], level)  # type: ignore[arg-type]
-        assert with_single == krippendorff_alpha(ratings, level)  # type: ignore[arg-type]
+        with_single = krippendorff_alpha([*ratings, [3, None]], level)
+        assert with_single == krippendorff_alpha(ratings, level)
 
 
 # ---- ratings in every form -------------------------------------------------------------------------------------
@@ -895,7 +895,7 @@ def test_what_is_no_units_by_raters_is_refused(ratings: object, complaint: str) 
 )
 def test_a_senseless_request_is_refused(request_: dict[str, int], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        fleiss_kappa([[1, 2]], **request_)
+        fleiss_kappa([[1, 2]], **request_)  # type: ignore[arg-type]
 
 
 def test_an_unknown_measure_or_level_is_refused() -> None:
