@@ -29,10 +29,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast, get_args
 
+from tableqa.bootstrap import Bootstrap, Resampling
 from tableqa.language import joined, message
 from tableqa.set_distances import Distance, distance_of_sizes
 
@@ -111,9 +112,7 @@ def agreement(
     measure: str,
     *,
     order: Sequence[object] | None = None,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
+    **resampling: Unpack[Resampling],
 ) -> Agreement:
     """One measure of agreement of any number of raters, who need not be the same for each unit.
 
@@ -132,11 +131,12 @@ def agreement(
     Raises ValueError for an unknown measure, ratings that are not two-dimensional or hold what cannot be a label, a category
     that `order` lacks, an interval between things not numbers, and a distance between things not sets.
     """
-    _check_request(measure, order, replicates, confidence)
+    _check_request(measure, order)
+    bootstrap = Bootstrap(**resampling)
     codes, categories = _coded(ratings)
     rows, counts = _collapsed(codes, len(categories))
     raters = int((rows > 0).any(axis=0).sum())
-    return _measured(rows, counts, categories, raters, measure, order, replicates, seed, confidence)
+    return _measured(rows, counts, categories, raters, measure, order, bootstrap)
 
 
 def from_patterns(
@@ -146,9 +146,7 @@ def from_patterns(
     *,
     raters: int,
     order: Sequence[object] | None = None,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
+    **resampling: Unpack[Resampling],
 ) -> Agreement:
     """Agreement from distinct rating patterns and how many units show each: what a database can count by itself.
 
@@ -159,12 +157,13 @@ def from_patterns(
 
     Raises ValueError where patterns, counts and raters do not fit together, and as `agreement` does.
     """
-    _check_request(measure, order, replicates, confidence)
+    _check_request(measure, order)
+    bootstrap = Bootstrap(**resampling)
     rows, weights, categories = _from_patterns(patterns, counts)
     widest = int((rows > 0).sum(axis=1).max(initial=0))
     if raters < widest:
         raise ValueError(f"raters is {raters}, but a pattern holds {widest} ratings.")
-    return _measured(rows, weights, categories, raters, measure, order, replicates, seed, confidence)
+    return _measured(rows, weights, categories, raters, measure, order, bootstrap)
 
 
 def over_clusters(
@@ -219,11 +218,9 @@ def over_clusters(
                 np.array([np.bincount(flat, one[owner], minlength=len(patterns.counts)) for one in weights])
             )
         )
-    values = np.concatenate(drawn)
-    defined = values[~np.isnan(values)]
-    tail = (1 - found.confidence) / 2
-    low, high = map(float, np.quantile(defined, [tail, 1 - tail])) if len(defined) else (None, None)
-    return replace(found, low=low, high=high, left_out=found.replicates - len(defined))
+    bootstrap = Bootstrap(found.replicates, found.seed, found.confidence)
+    low, high, left_out = bootstrap.ends(np.concatenate(drawn))
+    return replace(found, low=low, high=high, left_out=left_out)
 
 
 def influence(
@@ -237,7 +234,7 @@ def influence(
     same each time; the counts are then those of the sample. Empty where the value is undefined, or where it is without
     some unit. Raises ValueError as `agreement` does.
     """
-    _check_request(measure, order, 0, 0.95)
+    _check_request(measure, order)
     codes, categories = _coded(ratings)
     rows, counts = _collapsed(codes, len(categories))
     return _influence(_canonical(rows, counts, categories, measure, order), measure)
@@ -251,7 +248,7 @@ def influence_of_patterns(
     order: Sequence[object] | None = None,
 ) -> tuple[Array, Array]:
     """`influence` from patterns and counts as `from_patterns` takes them."""
-    _check_request(measure, order, 0, 0.95)
+    _check_request(measure, order)
     rows, weights, categories = _from_patterns(patterns, counts)
     return _influence(_canonical(rows, weights, categories, measure, order), measure)
 
@@ -286,7 +283,7 @@ def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | 
     import krippendorff
     from statsmodels.stats import inter_rater
 
-    _check_request(measure, order, 0, 0.95)
+    _check_request(measure, order)
     units = [[value for value in row if not is_missing(value)] for row in _listed(ratings)]
     pairable = [unit for unit in units if len(unit) > 1]
     labels = sorted({value for unit in pairable for value in unit}, key=_sort_key)
@@ -329,17 +326,13 @@ def _nltk_distance(labels: list[object], distance: str) -> Callable[..., Array]:
     return metric
 
 
-def _check_request(measure: str, order: Sequence[object] | None, replicates: int, confidence: float) -> None:
+def _check_request(measure: str, order: Sequence[object] | None) -> None:
     if measure not in (*MEASURES, *SET_MEASURES):
         raise ValueError(
             f"measure is {measure!r}; it must be one of {', '.join((*MEASURES, *SET_MEASURES))}."
         )
     if order is not None and measure not in WITH_ORDER:
         raise ValueError(f"order is for the ordinal level only (and AC1); {measure} has no use for it.")
-    if replicates < 0:
-        raise ValueError(f"replicates is {replicates}; it must be 0 (no interval) or more.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it must be between 0 and 1, as in 0.95.")
 
 
 # ---- from ratings to patterns --------------------------------------------------------------------------------
@@ -632,9 +625,7 @@ def _measured(
     raters: int,
     measure: str,
     order: Sequence[object] | None,
-    replicates: int,
-    seed: int,
-    confidence: float,
+    bootstrap: Bootstrap,
 ) -> Agreement:
     import numpy as np
 
@@ -654,15 +645,11 @@ def _measured(
         value = float(estimate(patterns.counts[None, :].astype(float))[0])
         if measure in WITH_SINGLE and len(np.unique(patterns.sizes)) > 1:
             note = GENERALISED if measure == "fleiss_kappa" else UNEQUAL
-        if replicates and units == 1:
+        if bootstrap.replicates and units == 1:
             note = joined([note or "", ONE_UNIT])
-        elif replicates:
-            drawn = np.concatenate([estimate(draws) for draws in _resamples(patterns, replicates, seed)])
-            defined = drawn[~np.isnan(drawn)]
-            left_out = replicates - len(defined)
-            if len(defined):
-                tail = (1 - confidence) / 2
-                low, high = map(float, np.quantile(defined, [tail, 1 - tail]))
+        elif bootstrap.replicates:
+            drawn = np.concatenate([estimate(draws) for draws in _resamples(patterns, bootstrap)])
+            low, high, left_out = bootstrap.ends(drawn)
     return Agreement(
         value=value,
         low=low,
@@ -673,10 +660,8 @@ def _measured(
         measure=measure,
         reason=reason,
         note=note,
-        confidence=confidence,
-        replicates=replicates,
         left_out=left_out,
-        seed=seed,
+        **asdict(bootstrap),
     )
 
 
@@ -929,11 +914,11 @@ def _category_totals(patterns: _Patterns, weight: Array) -> Callable[[Array], Ar
 _DENSE = 1 << 21
 
 
-def _resamples(patterns: _Patterns, replicates: int, seed: int) -> Iterator[Array]:
+def _resamples(patterns: _Patterns, bootstrap: Bootstrap) -> Iterator[Array]:
     """Units drawn with replacement, as counts for each pattern: B x P arrays, B small where patterns are many."""
     import numpy as np
 
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(bootstrap.seed)
     counts = patterns.counts
     count, units = len(counts), int(counts.sum())
     chunk = max(1, _DENSE // len(patterns.category))
@@ -942,8 +927,8 @@ def _resamples(patterns: _Patterns, replicates: int, seed: int) -> Iterator[Arra
     singly = count * 10 > units
     owner = np.repeat(np.arange(count), counts) if singly else None
     group = max(1, _DRAWN // units)
-    for done in range(0, replicates, chunk):
-        size = min(chunk, replicates - done)
+    for done in range(0, bootstrap.replicates, chunk):
+        size = min(chunk, bootstrap.replicates - done)
         if owner is None:
             yield generator.multinomial(units, counts / units, size=size).astype(float)
         else:

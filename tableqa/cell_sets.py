@@ -21,12 +21,13 @@ Sources:
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
 
 from tableqa.agreement import NO_PAIR, ONE_UNIT, Agreement
+from tableqa.bootstrap import Bootstrap, Resampling
 from tableqa.language import joined, message
 from tableqa.set_distances import Distance, check_distance, distance_of_sizes
 
@@ -55,10 +56,7 @@ NO_CHOICE = message(
 def cell_set_agreement(
     units: Sequence[Unit],
     distance: Distance = "masi",
-    *,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
+    **resampling: Unpack[Resampling],
 ) -> Agreement:
     """One minus the observed over the expected distance between raters' sets of cells, chance taken within each table.
 
@@ -71,7 +69,7 @@ def cell_set_agreement(
     `value` is None with a reason where nothing was rated twice, or all sets are empty or whole tables. Raises ValueError
     for an unknown distance, a set that is none, and more cells than the table has.
     """
-    _check_request(distance, replicates, confidence)
+    check_distance(distance)
     raters = max((len(sets) for _, sets in units), default=0)
     for number, (_, sets) in enumerate(units):
         if len(sets) != raters:
@@ -81,9 +79,7 @@ def cell_set_agreement(
             )
     used = {rater for _, sets in units for rater in range(len(sets)) if sets[rater] is not None}
     patterns = Counter(pattern_of(shape, sets, number) for number, (shape, sets) in enumerate(units))
-    return from_patterns(
-        patterns, distance, raters=len(used), replicates=replicates, seed=seed, confidence=confidence
-    )
+    return from_patterns(patterns, distance, raters=len(used), **resampling)
 
 
 def from_patterns(
@@ -91,16 +87,14 @@ def from_patterns(
     distance: Distance = "masi",
     *,
     raters: int,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
+    **resampling: Unpack[Resampling],
 ) -> Agreement:
     """The same figure from distinct patterns of units (`pattern_of`) and how many units show each.
 
     raters: people with at least one set, which patterns cannot tell. The result equals that of the sets written out, to the
     last digit of the interval. Raises ValueError as `cell_set_agreement` does.
     """
-    _check_request(distance, replicates, confidence)
+    check_distance(distance)
     ordered = sorted((pattern for pattern in patterns if pattern.pairs), key=Pattern.key)
     return of_ratios(
         [pattern.ratings * pattern.observed(distance) for pattern in ordered],
@@ -111,9 +105,7 @@ def from_patterns(
         no_choice=NO_CHOICE,
         ratings=sum(pattern.ratings * patterns[pattern] for pattern in ordered),
         raters=raters,
-        replicates=replicates,
-        seed=seed,
-        confidence=confidence,
+        bootstrap=Bootstrap(**resampling),
     )
 
 
@@ -140,9 +132,8 @@ def with_interval_over(
         return found
     if sum(counts) == 1:
         return replace(found, low=None, high=None, left_out=0)
-    low, high, left_out = _interval(
-        observed, expected, counts, found.replicates, found.seed, found.confidence
-    )
+    bootstrap = Bootstrap(found.replicates, found.seed, found.confidence)
+    low, high, left_out = _interval(observed, expected, counts, bootstrap)
     return replace(found, low=low, high=high, left_out=left_out)
 
 
@@ -190,14 +181,6 @@ def second_opinion(units: Sequence[Unit], distance: Distance = "masi") -> float 
                 as_cells = [frozenset(("r0", f"c{place}") for place in places) for places in (left, right)]
                 expected += weight * likely * apart(*as_cells) if likely else 0.0
     return 1 - observed / expected if expected else None
-
-
-def _check_request(distance: str, replicates: int, confidence: float) -> None:
-    check_distance(distance)
-    if replicates < 0:
-        raise ValueError(f"replicates is {replicates}; it must be 0 (no interval) or more.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it must be between 0 and 1, as in 0.95.")
 
 
 # ---- one unit ------------------------------------------------------------------------------------------------
@@ -308,9 +291,7 @@ def of_ratios(
     no_choice: str,
     ratings: int,
     raters: int,
-    replicates: int,
-    seed: int,
-    confidence: float,
+    bootstrap: Bootstrap,
 ) -> Agreement:
     """One minus the sum of the observed over that of the expected distances of units, with its bootstrap interval.
 
@@ -327,10 +308,10 @@ def of_ratios(
         reason = no_choice
     else:
         value = 1 - _weighed(observed, counts) / _weighed(expected, counts)
-        if replicates and number == 1:
+        if bootstrap.replicates and number == 1:
             note = joined([note, ONE_UNIT])
-        elif replicates:
-            low, high, left_out = _interval(observed, expected, counts, replicates, seed, confidence)
+        elif bootstrap.replicates:
+            low, high, left_out = _interval(observed, expected, counts, bootstrap)
     return Agreement(
         value=value,
         low=low,
@@ -341,10 +322,8 @@ def of_ratios(
         measure=measure,
         reason=reason,
         note=note,
-        confidence=confidence,
-        replicates=replicates,
         left_out=left_out,
-        seed=seed,
+        **asdict(bootstrap),
     )
 
 
@@ -372,28 +351,21 @@ def _interval(
     observed: Sequence[float],
     expected: Sequence[float],
     counts: Sequence[int],
-    replicates: int,
-    seed: int,
-    confidence: float,
+    bootstrap: Bootstrap,
 ) -> tuple[float | None, float | None, int]:
     """Ends of the percentile interval over units drawn with replacement, and how many draws left it undefined."""
     import numpy as np
 
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(bootstrap.seed)
     # Both numbers of a unit side by side, so that each draw looks up one place in memory.
     pairs = np.repeat(np.array(observed) + 1j * np.array(expected), counts)
     number = len(pairs)
-    sums = np.zeros(replicates, complex)
+    sums = np.zeros(bootstrap.replicates, complex)
     step = max(1, _BLOCK // number)
     narrow = np.int32 if number < 2**31 else np.int64  # the same draws, and half the memory
-    for done in range(0, replicates, step):
-        size = min(step, replicates - done)
+    for done in range(0, bootstrap.replicates, step):
+        size = min(step, bootstrap.replicates - done)
         chosen = generator.integers(0, number, (size, number), dtype=narrow)
         sums[done : done + size] = pairs[chosen].sum(axis=1)
     drawn = sums[sums.imag > 0]
-    values = 1 - drawn.real / drawn.imag
-    if not len(values):
-        return None, None, replicates
-    tail = (1 - confidence) / 2
-    low, high = map(float, np.quantile(values, [tail, 1 - tail]))
-    return low, high, replicates - len(values)
+    return bootstrap.ends(1 - drawn.real / drawn.imag)

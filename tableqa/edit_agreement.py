@@ -22,9 +22,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
 
 from tableqa.agreement import Agreement
+from tableqa.bootstrap import Bootstrap, Resampling
 from tableqa.cell_sets import Pattern, common_by_chance, of_ratios, ratio_influence, with_interval_over
 from tableqa.language import message
 from tableqa.operations import Operation
@@ -56,10 +57,7 @@ NO_CHOICE = message(
 def edit_agreement(
     units: Sequence[Unit],
     distance: Distance = "masi",
-    *,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
+    **resampling: Unpack[Resampling],
 ) -> Agreement:
     """One minus the observed over the expected distance between raters' sets of edits.
 
@@ -71,10 +69,7 @@ def edit_agreement(
     an unknown distance, two edits of one rater at one place, and more edits than there are places.
     """
     check_distance(distance)
-    if replicates < 0:
-        raise ValueError(f"replicates is {replicates}; it must be 0 (no interval) or more.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it must be between 0 and 1, as in 0.95.")
+    bootstrap = Bootstrap(**resampling)
     used = {rater for _, sets in units for rater in range(len(sets)) if sets[rater] is not None}
     counted, observed, expected = _prepared(units, distance)
     return of_ratios(
@@ -86,9 +81,7 @@ def edit_agreement(
         no_choice=NO_CHOICE,
         ratings=sum(pattern.ratings * count for pattern, count in counted.items()),
         raters=len(used),
-        replicates=replicates,
-        seed=seed,
-        confidence=confidence,
+        bootstrap=bootstrap,
     )
 
 

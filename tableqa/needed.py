@@ -23,9 +23,10 @@ Source:
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tableqa.agreement import Agreement, agreement, from_patterns, influence, influence_of_patterns
+from tableqa.bootstrap import Resampling
 from tableqa.language import joined, message, number
 
 if TYPE_CHECKING:
@@ -152,12 +153,10 @@ def for_ratings(
     wanted: float,
     *,
     order: Sequence[object] | None = None,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
+    **resampling: Unpack[Resampling],
 ) -> Needed:
     """From units x raters, as `tableqa.agreement.agreement` takes them. Raises ValueError as it does."""
-    found = agreement(ratings, measure, order=order, replicates=replicates, seed=seed, confidence=confidence)
+    found = agreement(ratings, measure, order=order, **resampling)
     return units_needed(found, *influence(ratings, measure, order=order), wanted=wanted)
 
 
@@ -169,21 +168,10 @@ def for_patterns(
     raters: int,
     wanted: float,
     order: Sequence[object] | None = None,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
+    **resampling: Unpack[Resampling],
 ) -> Needed:
     """From counted patterns, as `tableqa.agreement.from_patterns` takes them. Raises ValueError as it does."""
-    found = from_patterns(
-        patterns,
-        counts,
-        measure,
-        raters=raters,
-        order=order,
-        replicates=replicates,
-        seed=seed,
-        confidence=confidence,
-    )
+    found = from_patterns(patterns, counts, measure, raters=raters, order=order, **resampling)
     return units_needed(found, *influence_of_patterns(patterns, counts, measure, order=order), wanted=wanted)
 
 

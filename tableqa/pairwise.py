@@ -14,11 +14,12 @@ Source:
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 from tableqa.agreement import NO_PAIR, ONE_CATEGORY, ONE_UNIT, Agreement, from_patterns, is_missing
+from tableqa.bootstrap import Bootstrap, Resampling
 
 COHEN = "cohen_kappa"
 
@@ -60,10 +61,7 @@ class PairMatrix:
 def cohen_kappa(
     one: Sequence[Hashable | None],
     other: Sequence[Hashable | None],
-    *,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
+    **resampling: Unpack[Resampling],
 ) -> Agreement:
     """Cohen's kappa of two raters' nominal labels, unit by unit; None and NaN are missing, and such units do not enter.
 
@@ -81,25 +79,20 @@ def cohen_kappa(
     except TypeError as error:
         raise ValueError(f"A rating cannot be a label: {error}.") from error
     raters = sum(any(not is_missing(label) for label in labels) for labels in (one, other))
-    return cohen_of_counts(table, raters=raters, replicates=replicates, seed=seed, confidence=confidence)
+    return cohen_of_counts(table, raters=raters, **resampling)
 
 
 def cohen_of_counts(
     table: Mapping[tuple[Any, Any], int],
     *,
     raters: int = 2,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
+    **resampling: Unpack[Resampling],
 ) -> Agreement:
     """`cohen_kappa` from how many units have each (label of one, label of the other), none of them missing.
 
     raters: who of the two has any rating at all, where no unit has both.
     """
-    if replicates < 0:
-        raise ValueError(f"replicates is {replicates}; it must be 0 (no interval) or more.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it must be between 0 and 1, as in 0.95.")
+    bootstrap = Bootstrap(**resampling)
     number = sum(table.values())
     value, low, high, left_out, reason, note = None, None, None, 0, None, None
     if not number:
@@ -107,8 +100,8 @@ def cohen_of_counts(
     elif len({label for pair in table for label in pair}) < 2:
         reason = ONE_CATEGORY
     else:
-        value, (low, high), left_out = _kappa(table, replicates if number > 1 else 0, seed, confidence)
-        if replicates and number == 1:
+        value, low, high, left_out = _kappa(table, bootstrap)
+        if bootstrap.replicates and number == 1:
             note = ONE_UNIT
     return Agreement(
         value=value,
@@ -120,16 +113,14 @@ def cohen_of_counts(
         measure=COHEN,
         reason=reason,
         note=note,
-        confidence=confidence,
-        replicates=replicates,
         left_out=left_out,
-        seed=seed,
+        **asdict(bootstrap),
     )
 
 
 def _kappa(
-    table: Mapping[tuple[Any, Any], int], replicates: int, seed: int, confidence: float
-) -> tuple[float, tuple[float | None, float | None], int]:
+    table: Mapping[tuple[Any, Any], int], bootstrap: Bootstrap
+) -> tuple[float, float | None, float | None, int]:
     """The value, the ends of its interval, and in how many draws it was undefined."""
     import numpy as np
 
@@ -160,15 +151,11 @@ def _kappa(
             return np.where(by_chance == number**2, np.nan, (agreed / number - share) / (1 - share))
 
     value = float(kappa(counts[None, :])[0])
-    if not replicates:
-        return value, (None, None), 0
-    drawn = kappa(np.random.default_rng(seed).multinomial(counts.sum(), counts / counts.sum(), replicates))
-    defined = drawn[~np.isnan(drawn)]
-    if not len(defined):
-        return value, (None, None), replicates
-    tail = (1 - confidence) / 2
-    low, high = map(float, np.quantile(defined, [tail, 1 - tail]))
-    return value, (low, high), replicates - len(defined)
+    units = counts.sum()
+    if not bootstrap.replicates or units == 1:
+        return value, None, None, 0
+    generator = np.random.default_rng(bootstrap.seed)
+    return value, *bootstrap.ends(kappa(generator.multinomial(units, counts / units, bootstrap.replicates)))
 
 
 def by_pair(
@@ -176,9 +163,7 @@ def by_pair(
     measure: str | Callable[[Both], Agreement] = COHEN,
     *,
     order: Sequence[object] | None = None,
-    replicates: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
+    **resampling: Unpack[Resampling],
 ) -> PairMatrix:
     """How far every two people agree, over the items that both rated.
 
@@ -205,24 +190,11 @@ def by_pair(
         if callable(measure):
             figure = measure(both)
         elif measure == COHEN:
-            figure = cohen_kappa(
-                [row[1] for row in both],
-                [row[2] for row in both],
-                replicates=replicates,
-                seed=seed,
-                confidence=confidence,
-            )
+            figure = cohen_kappa([row[1] for row in both], [row[2] for row in both], **resampling)
         else:
             counted = Counter((a, b) for _, a, b in both)
             figure = from_patterns(
-                list(counted),
-                list(counted.values()),
-                measure,
-                raters=2,
-                order=order,
-                replicates=replicates,
-                seed=seed,
-                confidence=confidence,
+                list(counted), list(counted.values()), measure, raters=2, order=order, **resampling
             )
         found.append(Pair(one, other, figure))
     return PairMatrix(people, tuple(found))
