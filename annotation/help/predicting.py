@@ -11,7 +11,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ from django.utils.translation import gettext, gettext_noop
 import tableqa
 import tasks.contract
 from annotation import jobs
-from annotation.help import judging, tries
+from annotation.help import judging, tries, verdict_line
 from annotation.models import Assignment, Batch, Decision, Item, Job, Outcome, Person, Project, Try
 from annotation.refusals import refuse
 from predictor.chat import ChatError
@@ -68,19 +68,30 @@ ON_YOU_GO = gettext_noop("You can continue and submit.")
 
 @dataclass(frozen=True)
 class Look:
-    """What a model says of one example: answers, how sure it is, where it looked, how much of the table it saw."""
+    """What a model says of one example: answers, how sure it is, where it looked, how much of the table it saw.
+
+    `expected` holds the gold answers, () where there are none; `confidence` is the score as a word.
+    """
 
     answers: tuple[str, ...]
+    expected: tuple[str, ...]
     score: float | None
     cells: tuple[tuple[str, str], ...]
     rows_seen: int
     rows_total: int
     right: bool | None
 
+    @property
+    def confidence(self) -> str:
+        """How sure the model is, as a word in the reader's language."""
+        return verdict_line.confidence(self.score)
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "answers": list(self.answers),
+            "expected": list(self.expected),
             "score": self.score,
+            "confidence": self.confidence,
             "cells": [list(cell) for cell in self.cells],
             "rows_seen": self.rows_seen,
             "rows_total": self.rows_total,
@@ -93,7 +104,9 @@ class Seen:
     """What the page learns of a look: a state with a sentence, both answers and a verdict where there are any.
 
     `forms`: for `unsure`, the form of the model's answer and of the given one that were compared. `tries` counts
-    what the person has tried on this item, None where nothing is counted.
+    what the person has tried on this item, None where nothing is counted. `line` is the verdict in one line
+    (`verdict_line.parts`), `meaning` whether anybody has confirmed the answer to the changed example, in words.
+    `fooled_today`: for a check that fools the model, how many items the person has fooled it on today.
     """
 
     state: State
@@ -103,6 +116,15 @@ class Seen:
     verdict: str | None = None
     forms: tuple[str, str] | None = None
     tries: int | None = None
+    line: tuple[verdict_line.Part, ...] = ()
+    meaning: str = ""
+    fooled_today: int | None = None
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The gold answers to the example that the model has answered last."""
+        newest = self.perturbed or self.original
+        return newest.expected if newest is not None else ()
 
     def to_dict(self, seq: int) -> dict[str, Any]:
         return {
@@ -114,6 +136,9 @@ class Seen:
             "verdict": self.verdict,
             "forms": list(self.forms) if self.forms else None,
             "tries": self.tries,
+            "line": [list(part) for part in self.line],
+            "meaning": self.meaning,
+            "fooled_today": self.fooled_today,
         }
 
 
@@ -145,7 +170,7 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
             assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=asked.digest
         ).first()
         if known is not None:
-            return _of_row(known, asked, counted, batch.task())
+            return _counted(_of_row(known, asked, counted, batch.task()), assignment, now)
     if not is_live(entry):
         if kind == "preview":
             return Seen("slow", gettext(WORDS["slow"]), tries=counted)
@@ -161,9 +186,16 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
     if kind == "try":
         took = int((time.monotonic() - began) * 1000)
         row = _keep(assignment, asked, response, answer=answer, milliseconds=took, now=now)
-        return _of_row(row, asked, tries.of_person(assignment), batch.task())
+        return _counted(_of_row(row, asked, tries.of_person(assignment), batch.task()), assignment, now)
     held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
     return _seen(asked, answer.original, answer.perturbed, held, answer.error, counted, batch.task())
+
+
+def _counted(seen: Seen, assignment: Assignment, now: datetime) -> Seen:
+    """A check that fools the model, with the person's count of the day."""
+    if seen.verdict != "fooled" or assignment.batch.task().predicts != "live":
+        return seen
+    return replace(seen, fooled_today=tries.fooled_today(assignment, now=now))
 
 
 def practise(
@@ -415,16 +447,32 @@ def _seen(
 ) -> Seen:
     judged = held.judgements["perturbed"]
     nothing_yet = asked.perturbed is None and not error
+    newest = perturbed or original
+    of_meaning = ""
+    if task.predicts == "live":
+        of_meaning = verdict_line.meaning(given=held.gold["perturbed"], computed=asked.computed)
+    line = verdict_line.parts(
+        held,
+        original=original["answers"] if original else (),
+        perturbed=perturbed["answers"] if perturbed else None,
+        score=newest["score"] if newest else None,
+        of_meaning=of_meaning,
+        own=_own_words(task),
+    )
     return Seen(
         state="answered",
         words=error
         or (_so_far(held) if nothing_yet else gettext(_own_words(task).get(held.verdict, held.words))),
         # A model that cannot read the example, or be read, has said nothing that is right or wrong.
-        original=_look(original, asked.original, None if error else held.judgements["original"]),
-        perturbed=_look(perturbed, asked.perturbed, None if error else judged),
+        original=_look(
+            original, asked.original, None if error else held.judgements["original"], held.gold["original"]
+        ),
+        perturbed=_look(perturbed, asked.perturbed, None if error else judged, held.gold["perturbed"]),
         verdict=None if nothing_yet else held.verdict,
         forms=judged.forms if judged is not None and held.verdict == "unsure" else None,
         tries=counted,
+        line=tuple(line),
+        meaning=gettext(verdict_line.MEANING[of_meaning]) if of_meaning and perturbed else "",
     )
 
 
@@ -441,13 +489,17 @@ def _so_far(held: judging.Held) -> str:
 
 
 def _look(
-    said: Mapping[str, Any] | None, example: tableqa.Example | None, judged: verdicts.Judgement | None
+    said: Mapping[str, Any] | None,
+    example: tableqa.Example | None,
+    judged: verdicts.Judgement | None,
+    expected: Sequence[str],
 ) -> Look | None:
     if said is None or example is None:
         return None
     rows, columns = example.table.row_ids, example.table.column_ids
     return Look(
         answers=tuple(said["answers"]),
+        expected=tuple(expected),
         score=said["score"],
         cells=tuple((rows[row], columns[column]) for row, column in said["cells"]),
         rows_seen=said["rows_seen"],

@@ -4,12 +4,13 @@ a submission rests on the last try of the same content, and calls no model.
 
 from __future__ import annotations
 
+import zoneinfo
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Prefetch
+from django.db.models import OuterRef, Prefetch, Subquery
 
 from annotation import by_key
 from annotation.help.judging import Held, asked, hold
@@ -43,6 +44,22 @@ def loop(batch: Batch) -> dict[str, Any] | None:
 def of_person(assignment: Assignment) -> int:
     """How many things the person has tried on this item."""
     return Try.objects.filter(assignment=assignment, kind=Try.Kind.PERSON).count()
+
+
+def fooled_today(assignment: Assignment, *, now: datetime) -> int:
+    """The items of the project on which this person has fooled the model today, in the time zone of the project."""
+    project = assignment.batch.project
+    midnight = now.astimezone(zoneinfo.ZoneInfo(project.time_zone)).replace(
+        hour=0, minute=0, second=0, microsecond=0
+    )
+    newest = Verdict.objects.filter(of=OuterRef("pk")).order_by("-pk").values("verdict")[:1]
+    rows = Try.objects.filter(
+        assignment__person_id=assignment.person_id,
+        assignment__batch__project=project,
+        made_at__gte=midnight,
+    ).exclude(kind=Try.Kind.PANEL)
+    fooled = rows.annotate(newest=Subquery(newest)).filter(newest="fooled")
+    return fooled.values("assignment").distinct().count()
 
 
 def keep_verdict(row: Try, held: Held, *, now: datetime) -> Verdict | None:

@@ -1,13 +1,14 @@
-/* <askew-prediction>: what a model says of the item on screen, beside what is being made of it.
+/* <askew-prediction>: what a model answers to the item on screen, in one line whose height never changes.
 
    It follows the keys: 300 ms after the last change the draft is saved and a preview is asked for; Check (and Enter, where
    a kind sends it here) is a try, which is kept and counted. With data-when="on_request" nothing is asked until the button
-   is pressed. An answer is shown only while it is about what stands there; else it is shown as earlier. Whatever the model
-   does, nothing waits for it: fields, Submit and the table know nothing of this element.
+   is pressed. Whatever the model does, nothing waits for it: fields, Submit and the table know nothing of this element.
 
-   States (data-state): idle, waiting, busy, answered, stale, changed, unavailable, slow, none. A model that was busy or away
-   is asked again by itself: a try as a try, so that it is kept and counted once there is an answer. What it said before
-   stays on the page meanwhile, and says that it is from before. data-tried-on names the fields that a model is asked about; without it, all of them count.
+   States (data-state): idle, waiting, busy, answered, stale, changed, unavailable, slow, none. While it waits, the line of
+   the last answer stays, dimmed; answers, the expected answer and the state in full are behind Details, the model's name,
+   its licence and the time behind "i". A model that was busy or away is asked again by itself: a try as a try, so that it
+   is kept and counted once there is an answer. A check that fools the model is a moment: the line flashes once, and the
+   count of the day appears. data-tried-on names the fields that a model is asked about; without it, all of them count.
    For other elements: `wants` (there is something that was not tried yet), `away` and `check()`. */
 
 import { counted, t } from "./language.js";
@@ -20,8 +21,19 @@ const POLL = 1_500; // ms between two looks at a try that is answered in the bac
 const MOST_CELLS = 4; // that the model looked at, named in words
 const ASKING = t("Asking the model…");
 const EARLIER = t("This model answer is for an earlier version.");
-const PASSING = [ASKING, EARLIER]; // said for a moment, or saying it already
 const BEFORE = t("The answers above are for an earlier version.");
+const PASSING = ["waiting", "stale"]; // states in which the line of the last answer stays
+const ASIDE = ["confidence", "meaning"]; // parts of the line that come after the answers
+const LABELS = {
+  idle: t("Press Check to ask the model"),
+  waiting: ASKING,
+  stale: t("Answer for an earlier version"),
+  slow: t("Press Check to ask the model"),
+  changed: t("The model has changed: no verdict"),
+  unavailable: t("No answer from the model"),
+  busy: t("The model is busy"),
+  nothing: t("Nothing to check yet"),
+};
 
 export class AskewPrediction extends HTMLElement {
   #assignment = null;
@@ -87,6 +99,8 @@ export class AskewPrediction extends HTMLElement {
     this.page.grid?.lookedAt?.([]);
     this.button.hidden = !this.#has;
     this.parts.name.textContent = [assignment.loop?.model, assignment.loop?.licence].filter(Boolean).join(" · ");
+    for (const details of this.querySelectorAll("details")) details.open = false;
+    this.removeAttribute("data-moment");
     this.#tries(null);
     if (!this.#has) return;
     if (assignment.loop.when === "live") this.#soon(0);
@@ -208,12 +222,18 @@ export class AskewPrediction extends HTMLElement {
   /* A state without a new answer: the last one stays, and it is said that it is from before. */
   #show(state, words) {
     this.#set(state);
-    this.dataset.verdict = "";
-    const before = this.#seen && !this.parts.looks.hidden && !PASSING.includes(words);
+    const passing = PASSING.includes(state) && this.#seen;
+    if (!passing) {
+      this.dataset.verdict = "";
+      this.#line([["verdict", LABELS[state] ?? words]]);
+    }
+    this.removeAttribute("data-moment");
+    const before = this.#seen && !this.parts.looks.hidden && !PASSING.includes(state);
     write(this.parts.words, before ? `${words} ${BEFORE}` : words);
     if (!this.#seen) {
       this.parts.looks.hidden = true;
       this.parts.facts.textContent = "";
+      this.parts.time.textContent = "";
     }
     if (state !== "waiting") this.page.grid?.lookedAt?.([]);
   }
@@ -226,17 +246,33 @@ export class AskewPrediction extends HTMLElement {
 
   #draw() {
     const { said, took } = this.#seen;
-    const { original, perturbed, verdict, words, forms } = said;
+    const { original, perturbed, verdict, words, forms, line, meaning } = said;
+    const last = perturbed ?? original;
     this.#set("answered");
-    this.dataset.verdict = verdict ?? "";
-    this.parts.looks.hidden = !original && !perturbed;
+    this.dataset.verdict = verdict ?? (original?.right === false ? "wrong_on_original" : "");
+    const [label = ["verdict", words], ...others] = line;
+    const moment = said.fooled_today ? [["today", t`${said.fooled_today} today`]] : [];
+    this.#line([label, ...moment, ...others]);
+    this.toggleAttribute("data-moment", moment.length > 0);
+    this.parts.looks.hidden = !last;
     look(this.parts.original, original);
     look(this.parts.perturbed, perturbed);
+    list(this.parts.expected, last?.expected ?? []);
     const compared = forms ? t` Compared: ${forms[0]} and ${forms[1]}.` : "";
     write(this.parts.words, this.dataset[`sentence${verdict}`] ?? `${words}${compared}`);
-    const last = perturbed ?? original;
-    this.parts.facts.textContent = [...(last ? facts(last) : []), this.#where(last), took === null ? "" : `${Math.round(took)} ms`].filter(Boolean).join(" · ");
+    this.parts.facts.textContent = [meaning, ...(last ? facts(last) : []), this.#where(last)].filter(Boolean).join(" · ");
+    this.parts.time.textContent = took === null ? "" : `${Math.round(took)} ms`;
     this.page.grid?.lookedAt?.(last?.cells ?? []);
+  }
+
+  /* The line, from parts [kind, words]; written only where it says something else, for it is read out. */
+  #line(parts) {
+    const text = JSON.stringify(parts);
+    if (this.dataset.line === text) return;
+    this.dataset.line = text;
+    const aside = ([kind]) => ASIDE.includes(kind);
+    spans(this.parts.line, parts.filter((part) => !aside(part)));
+    spans(this.parts.aside, parts.filter(aside));
   }
 
   #where(last) {
@@ -253,21 +289,30 @@ export class AskewPrediction extends HTMLElement {
   }
 }
 
+function spans(place, parts) {
+  place.replaceChildren(...parts.flatMap(([kind, words], number) => [
+    ...(number ? [" "] : []), Object.assign(document.createElement("span"), { className: kind, textContent: words, dir: "auto" }),
+  ]));
+}
+
 function look(place, said) {
   place.hidden = !said;
   if (!said) return;
-  const list = place.querySelector("ul");
-  const given = said.answers.filter((text) => text.trim());
-  const texts = given.length ? given : [t("no answer")];
-  list.replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text, dir: "auto" })));
+  const answers = said.answers.filter((text) => text.trim());
+  list(place, answers.length ? answers : [t("no answer")]);
   const state = place.querySelector(".state");
   state.hidden = said.right === null;
   state.textContent = said.right ? t("right") : t("wrong");
   state.dataset.kind = said.right ? "good" : "bad";
 }
 
-function facts({ score, rows_seen: seen, rows_total: total }) {
-  const sure = score === null ? "" : t`${Math.round(score * 100)} % sure`;
+function list(place, texts) {
+  place.hidden = !texts.length;
+  place.querySelector("ul").replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text, dir: "auto" })));
+}
+
+function facts({ score, confidence, rows_seen: seen, rows_total: total }) {
+  const sure = score === null ? "" : `${confidence} (${Math.round(score * 100)} %)`;
   const rows = seen < total ? t`rows 1–${seen} of ${total}` : "";
   return [sure, rows];
 }

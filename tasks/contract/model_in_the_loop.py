@@ -25,7 +25,7 @@ class ModelInTheLoop(TaskType):
     looks               names of the two answers of the model
     check_label         label of the button
     verdict_words       sentences for verdicts, where the usual ones do not fit
-    prediction_in_form  whether form.html includes the verdict itself; by default it is below the table
+    prediction_in_form  whether form.html includes the verdict itself; by default it is below the question
     """
 
     predicts: ClassVar[Literal["live", "on_request", ""]]

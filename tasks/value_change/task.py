@@ -158,6 +158,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
     starts_from = ("short_table",)
     predicts = "live"
     tried_on = ("operations", "answers", "program")
+    prediction_in_form = True
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence", "program")
     fields = (
         Field("operations", "operations"),

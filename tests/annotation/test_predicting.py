@@ -549,7 +549,9 @@ class TestTheInterface:
         assert (said.body["seq"], said.body["state"], said.body["tries"]) == (4, "answered", 1)
         assert set(said.body["perturbed"]) == {
             "answers",
+            "expected",
             "score",
+            "confidence",
             "cells",
             "rows_seen",
             "rows_total",

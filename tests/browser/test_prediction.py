@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from predictor import client, listing
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
-from tests.browser.pages import annotating, intercept, passes, signed_in, takes_keys
+from tests.browser.pages import HeldRequests, annotating, intercept, passes, settled, signed_in, takes_keys
 from tests.in_flight import wait_until_quiet
 from tests.predictor.scripted import Scripted, answer, chat_stub, scripted
 from tests.waiting import wait_until
@@ -58,7 +59,7 @@ def type_question(page: Page, text: str) -> None:
 
 
 def seen_by_the_model(page: Page) -> list[str]:
-    return page.locator("askew-prediction .answers li").all_inner_texts()
+    return page.locator(".looks :is([data-part=original], [data-part=perturbed]) li").all_text_contents()
 
 
 def test_the_answer_is_there_when_somebody_stops_typing(
@@ -66,16 +67,17 @@ def test_the_answer_is_there_when_somebody_stops_typing(
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     state(page, "answered")
-    expect(page.locator("[data-part=perturbed]")).to_be_hidden()
-    expect(page.locator(".says")).to_contain_text("answers the original correctly")
+    expect(page.locator("[data-part=perturbed]")).to_have_attribute("hidden", "")
+    expect(page.locator(".says")).to_contain_text("Right so far")
+    expect(page.locator("[data-part=words]")).to_contain_text("answers the original correctly")
     page.locator("textarea[name=question]").fill("in which year was it released")
     state(page, "stale")
     state(page, "answered")
-    expect(page.locator(".says")).to_contain_text("model")
+    expect(page.locator("[data-part=words]")).to_contain_text("model")
     assert not Try.objects.exists(), "a preview is not kept"
     assert Draft.objects.get().response["data"]["question"] == "in which year was it released"
     expect(page.locator("td.looked")).to_have_count(1)
-    expect(page.locator("[data-part=facts]")).to_contain_text("75 % sure")
+    expect(page.locator("[data-part=facts]")).to_contain_text("fairly sure (75 %)")
     expect(page.locator("[data-part=facts]")).to_contain_text("Year")
 
 
@@ -143,7 +145,7 @@ def test_a_change_that_is_taken_back_is_no_new_question(
     page.clock.install()
     type_question(page, "what year is it from?")
     state(page, "answered")
-    expect(page.locator("[data-part=perturbed]")).to_be_visible()
+    expect(page.locator("[data-part=perturbed]")).not_to_have_attribute("hidden", "")
     asked = len(server.asked)
     page.get_by_role("radio", name="A synonym for the operation (first, most, difference)").check()
     passes(page, 500)
@@ -180,7 +182,7 @@ def test_whatever_the_model_does_typing_saving_and_submitting_go_on_and_it_comes
     type_question(page, "which year saw it in cinemas?")
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
     state(page, MOODS[mood])
-    expect(page.locator(".says")).to_contain_text("You can continue and submit.")
+    expect(page.locator("[data-part=words]")).to_contain_text("You can continue and submit.")
     assert "<" not in page.locator("askew-prediction").inner_text()
     assert Draft.objects.get().response["data"]["question"] == "which year saw it in cinemas?"
     page.keyboard.press("Escape")
@@ -218,11 +220,11 @@ def test_a_table_that_no_model_reads_says_which_limit_it_passes_and_can_be_submi
     page = annotating(
         new_context, live_server.url, world.ada, a_batch(world, sources=[world.import_written(large)])
     )
-    expect(page.locator(".says")).to_contain_text(words, timeout=30_000)
+    expect(page.locator("[data-part=words]")).to_contain_text(words, timeout=30_000)
     assert server.asked == [], "what no model takes is not sent"
     type_question(page, "what stands at the top on the left?")
     expect(page.locator("askew-prediction")).to_have_attribute("data-verdict", "model_error")
-    expect(page.locator(".says")).to_contain_text(words)
+    expect(page.locator("[data-part=words]")).to_contain_text(words)
     page.keyboard.press("Escape")
     page.keyboard.press("1")
     expect(page.get_by_role("heading", name="All caught up")).to_be_visible(timeout=30_000)
@@ -240,7 +242,7 @@ def test_a_model_that_comes_back_is_there_again_by_itself(
     state(page, "unavailable")
     server.start()
     state(page, "answered")
-    expect(page.locator("[data-part=perturbed]")).to_be_visible()
+    expect(page.locator("[data-part=perturbed]")).not_to_have_attribute("hidden", "")
     for mood in ("failing", "well", "failing", "well"):
         server.mood = mood
         server.asked.clear()
@@ -261,7 +263,7 @@ def test_while_the_server_is_away_nobody_is_told_to_submit(
     state(page, "answered")
     intercept(page, "**/predictions/", lambda route: route.abort())
     type_question(page, "which year saw it in cinemas?")
-    says = page.locator(".says")
+    says = page.locator("[data-part=words]")
     expect(says).to_contain_text("The server cannot be reached. Retrying soon.")
     expect(says).not_to_contain_text("submit")
 
@@ -274,7 +276,7 @@ def test_a_try_while_the_model_is_away_is_counted_once_it_is_back(
     state(page, "answered")
     type_question(page, "which year saw it in cinemas?")
     state(page, "answered")
-    expect(page.locator("[data-part=perturbed]")).to_be_visible()
+    expect(page.locator("[data-part=perturbed]")).not_to_have_attribute("hidden", "")
     server.mood = "failing"
     type_question(page, "what year did one first see it?")
     state(page, "unavailable")
@@ -283,14 +285,14 @@ def test_a_try_while_the_model_is_away_is_counted_once_it_is_back(
     if keys == ("Enter",):
         expect(page.locator("[name=category]").first).to_be_focused()
     state(page, "unavailable")
-    expect(page.locator(".says")).to_contain_text(
+    expect(page.locator("[data-part=words]")).to_contain_text(
         "You can continue and submit. The answers above are for an earlier version."
     )
     expect(page.locator("[data-part=tries]")).to_have_text("")
     server.mood = "well"
     expect(page.locator("[data-part=tries]")).to_have_text("1 check", timeout=20_000)
     state(page, "answered")
-    expect(page.locator(".says")).not_to_contain_text("earlier version")
+    expect(page.locator("[data-part=words]")).not_to_contain_text("earlier version")
     assert [row.kind for row in Try.objects.all()] == ["person"]
 
 
@@ -331,7 +333,7 @@ def test_a_language_model_behind_an_endpoint_is_tried_and_one_that_talks_is_said
         type_question(page, "what year did one first see it?")
         page.keyboard.press("Enter")
         expect(page.locator("askew-prediction")).to_have_attribute("data-verdict", "model_error")
-        expect(page.locator(".says")).to_contain_text(
+        expect(page.locator("[data-part=words]")).to_contain_text(
             "did not return a list of answers for the original after 3 requests"
         )
         expect(page.locator("[data-part=original] .state")).to_be_hidden()
@@ -351,7 +353,7 @@ def test_a_model_that_was_exchanged_says_so(
     server.sha = "f" * 16
     type_question(page, "which year saw it in cinemas?")
     state(page, "changed")
-    expect(page.locator(".says")).to_contain_text("there is no verdict")
+    expect(page.locator("[data-part=words]")).to_contain_text("there is no verdict")
     page.keyboard.press("Escape")
     page.keyboard.press("1")
     expect(page.locator("[data-progress-text]")).to_have_text("1 of 4")
@@ -393,7 +395,7 @@ def test_an_edit_is_looked_at_as_it_is_made(
     page.keyboard.type("2001")
     page.keyboard.press("Enter")
     expect(page.locator("[data-part=perturbed] li")).to_have_text("2001")
-    expect(page.locator(".says")).to_contain_text("Enter the correct answer")
+    expect(page.locator("[data-part=words]")).to_contain_text("Enter the correct answer")
     page.locator("textarea[name=answers]").fill("2001")
     expect(page.locator("askew-prediction")).to_have_attribute("data-verdict", "not_fooled")
     page.keyboard.press("Escape")
@@ -459,7 +461,7 @@ def test_the_cells_in_question_are_left_out_on_request(
     page.keyboard.press("c")
     state(page, "answered")
     assert seen_by_the_model(page) == ["1979", "1995"]
-    expect(page.locator(".says")).to_have_text("Without the cells the model is wrong.")
+    expect(page.locator(".says")).to_contain_text("Without the cells the model is wrong.")
     page.keyboard.press("1")
     expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
 
@@ -505,7 +507,7 @@ def test_in_practice_a_model_looks_along_and_nothing_is_kept(
     state(page, "answered")
     type_question(page, "something quite different?")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-part=perturbed]")).to_be_visible()
+    expect(page.locator("[data-part=perturbed]")).not_to_have_attribute("hidden", "")
     expect(page.locator("[data-part=tries]")).to_have_text("Practice: nothing is saved")
     assert not Try.objects.exists()
 
@@ -518,7 +520,114 @@ def test_without_scripts_a_button_asks_the_model(
     page.goto(f"{live_server.url}/batches/{a_batch(world).public_id}/annotate/")
     page.locator("textarea[name=question]").fill("which year saw it in cinemas?")
     page.locator("button[value=check]").click()
-    expect(page.locator("askew-prediction .says")).to_contain_text("model")
+    expect(page.locator("askew-prediction .says")).to_contain_text("Still right 1995 fairly sure")
     assert len(seen_by_the_model(page)) == 2
     expect(page.locator("textarea[name=question]")).to_have_value("which year saw it in cinemas?")
     assert Try.objects.get().kind == "person"
+
+
+BOXES = """() => [...document.querySelectorAll(
+  "askew-prediction, .says > p, askew-prediction .controls, textarea, fieldset.choices, askew-grid, .actions"
+)].map((part) => {
+  const { x, y, width, height } = part.getBoundingClientRect();
+  return [x, y, width, height].map(Math.round);
+})"""
+"""Where everything around the verdict lies."""
+
+
+def change(page: Page, kind: str) -> None:
+    """Something of this task type that a model can be asked about."""
+    if kind == "question_paraphrase":
+        type_question(page, "which year saw it in cinemas?")
+    elif kind == "value_change":
+        page.locator("[data-row=r0] [data-column=c1]").click()
+        page.keyboard.type("2001")
+        page.keyboard.press("Enter")
+        page.locator("textarea[name=answers]").fill("2001")
+    else:
+        page.locator(".line [role=gridcell]").first.focus()
+        page.keyboard.press("F2")
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type("Motion picture")
+        page.keyboard.press("Enter")
+    state(page, "answered")
+    expect(page.locator("[data-part=perturbed]")).not_to_have_attribute("hidden", "")
+
+
+@pytest.mark.parametrize("kind", ["question_paraphrase", "value_change", "header_synonym"])
+@pytest.mark.parametrize("size", [(1366, 850), (390, 844)])
+def test_nothing_moves_before_during_and_after_the_model_is_asked(
+    new_context: Contexts,
+    live_server: Any,
+    world: World,
+    server: Scripted,
+    kind: str,
+    size: tuple[int, int],
+) -> None:
+    variants = {"question_paraphrase": "word", "value_change": "answer_changes"}
+    more = {"variant": variants[kind]} if kind in variants else {}
+    batch = world.batch(kind, loop_model="small", overlap=1, **more)
+    viewport = {"width": size[0], "height": size[1]}
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport=viewport)
+    state(page, "answered")
+    change(page, kind)
+    settled(page)
+    before = page.evaluate(BOXES)
+    held = HeldRequests(page, "**/predictions/")
+    page.evaluate("document.querySelector('askew-prediction').check(), null")
+    state(page, "waiting")
+    during = page.evaluate(BOXES)
+    held.answer()
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check")
+    state(page, "answered")
+    assert len(before) >= 6
+    assert during == before
+    assert page.evaluate(BOXES) == before
+
+
+def test_a_check_that_fools_the_model_is_a_moment_with_the_count_of_today(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    server.says = lambda request: answer(
+        "1900" if "released" in request.question else knows_the_word_come(request).answers[0]
+    )(request)
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    says = page.locator(".says")
+    box = page.locator("askew-prediction")
+    type_question(page, "in which year was it released?")
+    expect(box).to_have_attribute("data-verdict", "fooled")
+    expect(says.locator(".verdict")).to_have_text("Fooled")
+    expect(says.locator(".answer")).to_have_text("1900")
+    expect(says.locator(".expected")).to_contain_text("expected: 19")
+    expect(says.locator(".confidence")).to_have_text("fairly sure")
+    expect(says.locator(".meaning")).to_have_text("not verified")
+    expect(box).not_to_have_attribute("data-moment", "")  # a preview is no record
+    page.keyboard.press("Enter")
+    expect(says.locator(".today")).to_have_text("1 today")
+    expect(box).to_have_attribute("data-moment", "")
+    page.keyboard.press("1")
+    expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
+    expect(says.locator(".today")).to_have_count(0)
+    expect(box).not_to_have_attribute("data-moment", "")
+    type_question(page, "in which year was it released, please?")
+    page.keyboard.press("Enter")
+    expect(says.locator(".today")).to_have_text("2 today")
+
+
+def test_an_item_that_the_model_already_gets_wrong_has_one_quiet_line(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    server.says = answer("1666")
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    says = page.locator(".says")
+    expect(says).to_contain_text("The model already gets this one wrong.")
+    expect(page.locator("button[name=check]")).to_be_hidden()
+    page.locator(".more summary").first.click()
+    expected = page.locator("[data-part=expected] li")
+    expect(expected).to_be_visible()
+    expect(expected).to_have_text(re.compile(r"^19\d\d$"))
+    about = page.locator(".about summary")
+    expect(page.locator("[data-part=name]")).to_be_hidden()
+    about.click()
+    expect(page.locator("[data-part=name]")).to_have_text("small · MIT")
+    expect(page.locator("[data-part=time]")).to_contain_text("ms")

@@ -55,7 +55,7 @@ def test_a_try_is_answered_on_the_page(
         assert row.perturbed is not None
         for part in ("original", "perturbed"):
             said = getattr(row, part)
-            shown = page.locator(f"[data-part={part}] li").all_inner_texts()
+            shown = page.locator(f"[data-part={part}] li").all_text_contents()
             assert shown == [text.strip() or "no answer" for text in said["answers"]] or shown == [
                 "no answer"
             ]

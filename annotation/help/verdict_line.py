@@ -1,0 +1,94 @@
+"""The verdict of a model in one line: its answer, the expected one, its confidence, and whether the meaning is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from django.utils.translation import gettext, gettext_noop
+
+from annotation.help.judging import Held
+from tableqa import verdicts
+
+Part = tuple[Literal["verdict", "answer", "expected", "confidence", "meaning"], str]
+
+LABELS = {
+    "fooled": gettext_noop("Fooled"),
+    "not_fooled": gettext_noop("Still right"),
+    "unsure": gettext_noop("Unclear"),
+    "gold_suspect": gettext_noop("Check your answer"),
+    "model_error": gettext_noop("No usable answer"),
+    "pending": gettext_noop("Enter the new answer"),
+}
+CONFIDENCE = (
+    (0.9, gettext_noop("very sure")),
+    (0.6, gettext_noop("fairly sure")),
+    (0.0, gettext_noop("unsure")),
+)
+"""From this score on, in the terms of a reader."""
+MEANING = {
+    "program": gettext_noop("meaning confirmed by the program"),
+    "people": gettext_noop("meaning confirmed by others"),
+    "unverified": gettext_noop("meaning not verified yet"),
+}
+
+MEANING_IN_SHORT = {
+    "program": gettext_noop("confirmed by program"),
+    "people": gettext_noop("confirmed by others"),
+    "unverified": gettext_noop("not verified"),
+}
+"""Whether the answer to the changed example is confirmed; the short form is for the line."""
+
+
+def confidence(score: float | None) -> str:
+    """A score between 0 and 1 as a word in the reader's language; "" for a model that gives none."""
+    if score is None:
+        return ""
+    return next(gettext(word) for least, word in CONFIDENCE if score >= least or least == 0.0)
+
+
+def meaning(*, given: Sequence[str], computed: Sequence[str] | None, by_others: bool = False) -> str:
+    """Who has confirmed that the changed example has this answer: "people", "program" or "unverified"; "" without one."""
+    if not given:
+        return ""
+    if by_others:
+        return "people"
+    return "program" if computed and list(computed) == list(given) else "unverified"
+
+
+def parts(
+    held: Held,
+    *,
+    original: Sequence[str],
+    perturbed: Sequence[str] | None,
+    score: float | None,
+    of_meaning: str,
+    own: Mapping[str, str],
+) -> list[Part]:
+    """The line for raw answers to the original and, unless None, to the changed example, in the reader's language.
+
+    `own` has the sentences of a task type for verdicts, in English.
+    """
+    judged = held.judgements["original"]
+    if held.verdict == "model_error":
+        return [("verdict", gettext(LABELS["model_error"]))]
+    if held.verdict == "wrong_on_original" or (perturbed is None and judged is not None and not judged.right):
+        sentence = own.get("wrong_on_original", verdicts.WORDS["wrong_on_original"])
+        return [("verdict", gettext(sentence))]
+    if perturbed is None:
+        label, answers, gold = gettext("Right so far"), original, []
+    else:
+        label = gettext(own.get(held.verdict, LABELS[held.verdict]))
+        answers, gold = perturbed, [] if held.verdict == "not_fooled" else held.gold["perturbed"]
+    line: list[Part] = [("verdict", label), ("answer", in_words(answers))]
+    if gold:
+        line.append(("expected", gettext("expected: {answer}").format(answer=in_words(gold))))
+    line.append(("confidence", confidence(score)))
+    if perturbed is not None and of_meaning:
+        line.append(("meaning", gettext(MEANING_IN_SHORT[of_meaning])))
+    return [part for part in line if part[1]]
+
+
+def in_words(answers: Sequence[str]) -> str:
+    """Answers after each other; the words for none where the model gives none."""
+    return " | ".join(text for text in answers if text.strip()) or gettext("no answer")
