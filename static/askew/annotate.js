@@ -716,6 +716,7 @@ class AskewAnnotate extends HTMLElement {
     this.draft.rebase(draft, choice === "mine" ? mine : null);
     if (choice === "other") this.#state(t`Saved ${clock(draft.saved_at)}`);
     this.#refresh();
+    if (document.activeElement === document.body) this.#focusStart(); // the cell that had it was painted anew
   }
 
   // --- acting ------------------------------------------------------------------------------------------------------

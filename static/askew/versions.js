@@ -1,24 +1,32 @@
-/* The dialog in which a person chooses between two versions of a response: field by field, in words, side by side. */
+/* The dialog in which a person chooses between two versions of a response: the tables merged into one (comparison.js), the
+   other fields in words, side by side. */
 
 import { t } from "./language.js";
 import { same } from "./draft.js";
 import { count, describe } from "./words.js";
 
 const MAX_LISTED = 20; // entries of one field (changes, marked cells) that are listed one by one
+const IN_TABLE = ["operations", "cells"]; // kinds of fields that the merged table shows
+const LETTERS = ["A", "B"]; // of this page's version and the other one
 
 /* Resolves to "mine" or "other". Both are data of a response ({name: value}), `savedAt` is the time in words;
    `fields` are the elements with data-field, `grid` is the table's element or null. */
 export function chooseVersion({ fields, grid, mine, other, savedAt }) {
+  const before = document.activeElement;
   const dialog = make("dialog", { className: "versions" });
   dialog.setAttribute("aria-labelledby", "versions-title");
   const title = make("h2", { id: "versions-title", textContent: t("Two versions of your work"), tabIndex: -1, autofocus: true });
   const table = make("table");
   const heads = make("tr");
-  heads.append(...[t("On this page"), t("In the other window")].map((textContent) => make("th", { scope: "col", textContent })));
+  const names = [t("On this page"), t("In the other window")];
+  heads.append(...names.map((textContent) => make("th", { scope: "col", textContent })));
   table.appendChild(make("thead")).append(heads);
   for (const field of fields) {
     const [here, there] = [mine, other].map((data) => inWords(field, data[field.dataset.field], grid));
-    if (here.length || there.length) table.append(comparison(field, here, there, same(mine[field.dataset.field], other[field.dataset.field])));
+    if (!here.length && !there.length) continue;
+    const group = comparison(field, here, there, same(mine[field.dataset.field], other[field.dataset.field]));
+    group.dataset.kind = field.dataset.kind;
+    table.append(group);
   }
   const keepMine = make("button", { type: "button", className: "primary", textContent: t("Keep this version") });
   const keepOther = make("button", { type: "button", textContent: t("Keep the other version") });
@@ -27,9 +35,13 @@ export function chooseVersion({ fields, grid, mine, other, savedAt }) {
   dialog.append(title, explanation, table);
   document.body.append(dialog);
   dialog.showModal(); // focus on the title: a key that was meant for the table chooses nothing
+  if (table.querySelector(IN_TABLE.map((kind) => `[data-kind=${kind}]`).join())) {
+    showTable(dialog, table, grid.base, [mine, other].map((data, at) => versionOf(fields, data, LETTERS[at], names[at])));
+  }
   return new Promise((resolve) => {
     const choose = (version) => {
       dialog.remove();
+      if (before?.isConnected) before.focus({ preventScroll: true });
       resolve(version);
     };
     keepMine.addEventListener("click", () => choose("mine"));
@@ -37,6 +49,35 @@ export function chooseVersion({ fields, grid, mine, other, savedAt }) {
     dialog.addEventListener("cancel", (event) => event.preventDefault());
     dialog.addEventListener("close", () => dialog.isConnected && dialog.showModal()); // a second Esc closes it in Chromium
   });
+}
+
+/* Show both tables as one, in place of their changes in words. Where its module does not come, the words stay. */
+async function showTable(dialog, fields, table, variants) {
+  try {
+    await import("./comparison.js");
+  } catch {
+    return;
+  }
+  if (!dialog.isConnected) return;
+  for (const group of fields.querySelectorAll(IN_TABLE.map((kind) => `tbody[data-kind=${kind}]`).join())) group.remove();
+  fields.querySelectorAll("thead th").forEach((head, at) => {
+    head.prepend(make("b", { className: "who", textContent: LETTERS[at] }), " ");
+  });
+  const element = make("askew-comparison");
+  fields.before(element);
+  element.compare({ table, variants });
+  dialog.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
+    const key = event.key.toLowerCase();
+    if (key === "n") element.next(event.shiftKey ? -1 : 1);
+    else if (key === "v") element.turn();
+  });
+}
+
+/* What a version makes of the table, for comparison.js. */
+function versionOf(fields, data, letter, name) {
+  const value = (kind) => data[fields.find((field) => field.dataset.kind === kind)?.dataset.field] ?? [];
+  return { letter, name, operations: value("operations"), cells: value("cells") };
 }
 
 /* One field as a group of rows: its name, then both versions. Entries that only one version has come first, marked. */

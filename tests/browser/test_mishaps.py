@@ -138,26 +138,37 @@ def two_windows(world: World, new_context: Callable[..., BrowserContext], base: 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.console_may_say("Failed to load resource")
-def test_two_versions_are_compared_field_by_field_in_words(
+def test_two_versions_are_compared_in_one_table_and_in_words(
     new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
 ) -> None:
     first, second = two_windows(make_world(tmp_path), new_context, live_server.url)
     program = first.locator("askew-programs label:has(:checked) > span").inner_text()
     dialog = second.get_by_role("dialog", name="Two versions of your work")
     assert "object" not in dialog.inner_text()
-    assert dialog.get_by_role("columnheader").all_inner_texts() == ["On this page", "In the other window"]
-    fields = dialog.locator("tbody")
-    assert [" ".join(field.locator("th").inner_text().split()) for field in fields.all()] == [
-        "Changes different",
-        "How is the answer worked out? different",
+    changed = dialog.locator("askew-comparison td.changed")
+    expect(changed).to_have_count(2)
+    assert [part.inner_text().split() for part in changed.locator("ins").all()] == [
+        ["by", "B", "171"],
+        ["by", "A", "118"],
     ]
-    here, there = fields.nth(0).get_by_role("cell").all()
-    expect(here).to_have_text("Row 2, Minutes: 117 becomes 118")
-    expect(there).to_have_text("Row 1, Minutes: 170 becomes 171")
-    here, there = fields.nth(1).get_by_role("cell").all()
+    fields = dialog.locator(":scope > table")
+    assert fields.locator("thead th").all_inner_texts() == ["A On this page", "B In the other window"]
+    names = fields.locator("tbody th").all()
+    assert [" ".join(name.inner_text().split()) for name in names] == [
+        "How is the answer worked out? different"
+    ]
+    expect(dialog.get_by_role("heading", name="Two versions of your work")).to_be_focused()
+    second.keyboard.press("n")
+    expect(dialog.locator("[data-here]")).to_contain_text("171")
+    second.keyboard.press("v")
+    expect(dialog.locator(".sheet")).to_have_count(2)
+    second.keyboard.press("v")
+    here, there = fields.locator("tbody").get_by_role("cell").all()
     expect(here).to_have_text("Nothing entered")
     expect(there).to_have_text(program)
     assert Axe().run(second, options=AXE).violations_count == 0
+    dialog.get_by_role("button", name="Keep the other version").click()
+    expect(second.locator("askew-grid td:focus")).to_be_visible()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -169,6 +180,7 @@ def test_the_dialog_of_two_versions_is_in_the_middle_and_styled_like_any_dialog(
     _, page = two_windows(make_world(tmp_path), new_context, live_server.url)
     page.set_viewport_size({"width": width, "height": 860})
     dialog = page.locator("dialog[open]")
+    expect(dialog.locator("askew-comparison .sheet")).to_be_visible()
     place = dialog.evaluate(
         """(dialog) => {
           const box = dialog.getBoundingClientRect();
@@ -183,7 +195,7 @@ def test_the_dialog_of_two_versions_is_in_the_middle_and_styled_like_any_dialog(
     assert abs(place["top"] - place["bottom"]) <= 1
     assert (place["paddingTop"], place["paddingLeft"], place["display"]) == ("20px", "24px", "block")
     assert place["over"] <= 0
-    buttons = dialog.get_by_role("button").all()
+    buttons = dialog.locator("tfoot").get_by_role("button").all()
     looks = "(one) => { const { color, backgroundColor } = getComputedStyle(one); return { color, backgroundColor }; }"
     submit = page.locator("button[value=submit]").evaluate(looks)
     plain = page.locator("button[value=undo]").evaluate(looks)
