@@ -59,6 +59,7 @@ RUNS = (
     Run("agreement", quick="--units 100000 --sets 3000 --rounds 2"),
     Run("agreement", "--postgres", quick="--postgres --units 20000"),
     Run("browser", quick="--kinds question_type,value_change --loads 1 --keys 5 --brief"),
+    Run("share"),
     Run("grid", quick="--keys 6 --rounds 1 --loads 1"),
     Run("pages", quick="--items 8 --rounds 1"),
     Run("annotators", quick="--people 8 --items 160"),

@@ -152,8 +152,10 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def served(stack: ExitStack, data: Path) -> tuple[str, dict[str, Any]]:
-    """A site as in production, with its pages."""
+def served(
+    stack: ExitStack, data: Path, prepare: str = "benchmarks.browser_data"
+) -> tuple[str, dict[str, Any]]:
+    """A site as in production, and what the module `prepare` prints of its pages."""
     home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="askew-browser-")))
     port, behind = free_ports(2)
     proxied = shutil.which("nginx") is not None
@@ -168,7 +170,7 @@ def served(stack: ExitStack, data: Path) -> tuple[str, dict[str, Any]]:
         "LOG_LEVEL": "ERROR",
     }
     python(ROOT, environment, "manage.py", "collectstatic", "--noinput", "--verbosity", "0")
-    prepared = json.loads(python(ROOT, environment, "-m", "benchmarks.browser_data", str(data)))
+    prepared = json.loads(python(ROOT, environment, "-m", prepare, str(data)))
     command = ["-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{behind}", "--no-control-socket"]
     command += ["--worker-class", "gthread", "--workers", "2", "--threads", "8", "--keep-alive", "75"]
     stack.enter_context(running(ROOT, environment, home / "askew.log", *command))

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,10 @@ def main(data: Path) -> dict[str, Any]:
     }
 
 
-def over_its_sample(world: Any, task: Any, variant: str) -> Any:
-    """An open batch over what the kind shows of itself (sample.json), with the inputs that stand there."""
+def over_its_sample(
+    world: Any, task: Any, variant: str, change: Callable[[Any], Any] = lambda item: item, name: str = ""
+) -> Any:
+    """Create an open batch over the samples of a task type (sample.json) with their inputs, each item changed first."""
     from contextlib import nullcontext
     from unittest.mock import patch
 
@@ -69,9 +72,10 @@ def over_its_sample(world: Any, task: Any, variant: str) -> Any:
     from tests.annotation.cast import NOON, ReaderOf
     from tests.tasks.test_contract import sample
 
-    items = {item.example.id: item for item in sample(task)["items"] if item.variant == variant}
+    changed = [change(item) for item in sample(task)["items"] if item.variant == variant]
+    items = {item.example.id: item for item in changed}
     reader = ReaderOf(*(item.example for item in items.values()))
-    name = f"{task.key} {variant}"
+    name = name or f"{task.key} {variant}"
     with patch.object(importing, "READERS", {"written": reader}):
         source = importing.import_examples(
             project=world.project, reader="written", path=Path(__file__), name=name, now=NOON

@@ -86,6 +86,7 @@ export class AskewGrid extends HTMLElement {
     this.#mode?.forget?.();
     this.#painting?.stop();
     clearTimeout(this.#timer);
+    clearTimeout(this.#telling); // a range of the table before is selected in this one no more
     this.#name = options.mode ?? "read";
     if (!(this.#name in MODES)) throw new Error(`<askew-grid> has no mode ${this.#name}; it has ${Object.keys(MODES).join(", ")}`);
     const fits = this.#take(table, operations, options);
@@ -631,14 +632,14 @@ export class AskewGrid extends HTMLElement {
       closed: (found) => this.#found(found),
     });
     const large = state.rows.length > FEW_ROWS || state.columns.length > FEW_COLUMNS;
-    this.#tools = new Tools(mode.tools(), mode.isGrid || large ? { find: () => this.openFind(), zoom } : null, {
+    this.#tools = new Tools(mode.tools(), mode.isGrid || large ? { find: () => this.openFind(), zoom } : null, this.#where, {
       before: () => mode.keep?.(),
       // A mouse goes back to the cell; a keyboard stays where it is.
       after: (byMouse) => byMouse && mode.isGrid && !this.#find.bar.contains(document.activeElement) && this.focusCell(),
     });
     this.classList.toggle("to-read", !mode.isGrid);
     const bar = element("div", { className: "grid-state" });
-    bar.append(this.#where, this.#legend, this.#told);
+    bar.append(this.#legend, this.#told);
     this.#legend.hidden = !this.looked.size;
     write(this.#told, "");
     this.replaceChildren(this.#tools.bar, this.#find.bar, this.#hidden, sheet, bar, ...(mode.help ? [help] : []), this.#status);
@@ -716,8 +717,8 @@ export class AskewGrid extends HTMLElement {
   }
 
   refreshTools() {
-    this.#tools?.refresh(this.#mode.tools());
     write(this.#where, [this.#mode.where(), percent() === 100 ? "" : `${percent()} %`].filter(Boolean).join(" · "));
+    this.#tools?.refresh(this.#mode.tools());
   }
 
   // --- the current cell and the range ------------------------------------------------------------------------------

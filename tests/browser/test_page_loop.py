@@ -335,7 +335,9 @@ def test_a_table_that_fits_does_not_scroll_sideways_beside_a_classic_scrollbar(
     world: World, browser: Browser, browser_type_launch_args: dict[str, Any], live_server: Any
 ) -> None:
     columns = ["Artist", "Song", "Place", "Nation"]
-    rows = [[f"Artist {n}", "a long title of a song", "somewhere in the north", "Portugal"] for n in range(9)]
+    rows = [
+        [f"Artist {n}", "a long title of a song", "somewhere in the north", "Portugal"] for n in range(12)
+    ]
     wide = Example("wide", "where does artist 4 sing?", Table(columns, rows), ["Portugal"])
     batch = world.batch("relevant_cells", sources=[world.import_written(wide)])
     options = {**browser_type_launch_args, "ignore_default_args": ["--hide-scrollbars"]}
@@ -382,8 +384,8 @@ def test_a_scrollbar_beside_a_table_does_not_push_it_sideways(
 def test_a_table_short_of_room_loses_its_padding_before_it_scrolls_sideways(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
-    columns = ["Candidate", "Constituency", "Votes received", "Share of votes", "Changes"]
-    rows = [["Wilhelmina", "Westphalia", "1,234,567", "12.34 %", "Reelected"]] * 3
+    columns = ["Candidate", "Constituency", "Votes received", "Share of votes", "Changes", "Region"]
+    rows = [["Wilhelmina", "Westphalia", "1,234,567", "12.34 %", "Reelected", "North"]] * 3
     wide = Example("wide", "who was reelected?", Table(columns, rows), ["Wilhelmina"])
     batch = world.batch("relevant_cells", sources=[world.import_written(wide)])
     page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1280, "height": 720})

@@ -1,0 +1,76 @@
+"""Fill a database for `benchmarks.share` and print as JSON a session and one page per task type.
+
+Every task type over its own sample, with tables extended to 40 rows and 10 columns. Existing cells keep their ids, so the
+inputs of the sample (marked cells, programs) still fit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.browser_data import over_its_sample
+
+ROWS, COLUMNS = 40, 10
+
+
+def main() -> dict[str, Any]:
+    """Migrate, create the batches, and return {"cookie": [...], "kinds": {task type: page}, "small": page}.
+
+    "small" is a value change in a table of 9 rows and 5 columns.
+    """
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    import django
+
+    django.setup()
+    from django.conf import settings
+    from django.core.management import call_command
+    from django.test import Client
+
+    from tasks.contract import task_type, task_types
+    from tests.annotation.cast import make_world
+
+    call_command("migrate", verbosity=0)
+    pages = {}
+    with tempfile.TemporaryDirectory() as folder:
+        world = make_world(Path(folder))
+        for task in task_types().values():
+            for variant in task.variants or {"": ""}:
+                batch = over_its_sample(world, task, variant, lambda item: extended(item, ROWS, COLUMNS))
+                pages[f"{task.key} {variant}".strip()] = f"/batches/{batch.public_id}/annotate/"
+        task = task_type("value_change")
+        batch = over_its_sample(
+            world, task, "answer_changes", lambda item: extended(item, 9, 5, "small-"), "nine rows"
+        )
+    client = Client()
+    client.force_login(world.ada)
+    return {
+        "cookie": [settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value],
+        "kinds": pages,
+        "small": f"/batches/{batch.public_id}/annotate/",
+    }
+
+
+def extended(item: Any, rows: int, columns: int, prefix: str = "") -> Any:
+    """The item with columns and rows appended to its table, until it has this many, and a prefix to its id."""
+    from tableqa.tables import Table
+
+    table = item.example.table
+    header = [*table.header, *(f"Measure {at}" for at in range(len(table.header), columns))]
+    lines = [
+        [
+            *(table.rows[row] if row < len(table.rows) else [f"{name} {row + 1}" for name in table.header]),
+            *(f"value {row * column:,} km" for column in range(len(table.header), columns)),
+        ]
+        for row in range(max(rows, len(table.rows)))
+    ]
+    larger = Table(header, lines, title=table.title, caption=table.caption)
+    return replace(item, example=replace(item.example, id=prefix + item.example.id, table=larger))
+
+
+if __name__ == "__main__":
+    print(json.dumps(main()))
