@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tableqa.examples import Example
 from tableqa.language import gettext_noop
-from tableqa.on_disk import Shelf
 from tableqa.readers.delimited import names_columns, read_questions, read_table
 from tableqa.readers.reader import Ids, at_most, only_file
 from tableqa.readers.records import Place, context_of, example
@@ -60,12 +59,8 @@ class CsvTables:
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table once, in the order in which they are named; ReaderError as for reading."""
         questions, library = _located(path, tables)
-        yield questions
-        seen: Shelf[str, int] = Shelf()
-        for line, row in read_questions(questions, ",", _COLUMNS):
-            if row["table"] not in seen:
-                seen[row["table"]] = 1
-                yield library.find(row["table"], line)
+        rows = read_questions(questions, ",", _COLUMNS)
+        yield from library.files((row["table"], line) for line, row in rows)
 
 
 def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
-from tableqa.readers.reader import Ids, at_most, only_file
-from tableqa.readers.records import Fields, cell_at, example, has_fields, read_records, table_of
+from tableqa.readers.reader import Ids
+from tableqa.readers.records import Fields, RecordFile, cell_at, example, read_records, table_of
 from tableqa.tables import Table
 
 _META = ("page_wikipedia_url", "table_source_json")
 
 
-class Fetaqa:
+class Fetaqa(RecordFile):
     """The reader "fetaqa"; see `tableqa.readers.reader.Reader`.
 
     The table's title is the page's, its caption the section's. The one answer is a sentence. meta holds the page's
@@ -32,13 +32,8 @@ class Fetaqa:
         "Answering. Transactions of the Association for Computational Linguistics 10, pages 35-49."
     )
     url = "https://github.com/Yale-LILY/FeTaQA"
-    beside = ""
-
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The questions of the .jsonl at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
-        return at_most(self._examples(_located(path)), limit)
+    known_by = ("feta_id", "table_array")
+    mend = "Name one file of FeTaQA, for example fetaQA-v1_dev.jsonl"
 
     def _examples(self, path: Path) -> Iterator[Example]:
         ids = Ids(path)
@@ -50,10 +45,6 @@ class Fetaqa:
             meta = {**fields.rest(*_META), "highlighted_cells": _highlighted(fields, table)}
             answers = [fields.text("answer")]
             yield example(fields.place, feta_id, fields.text("question"), table, answers, meta)
-
-    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The one file; ReaderError as for reading."""
-        yield _located(path)
 
 
 def fetaqa_table(fields: Fields) -> Table:
@@ -75,16 +66,6 @@ def _highlighted(fields: Fields, table: Table) -> list[list[str]]:
             )
         cells.append(cell_at(fields.place, table, pair[0] - 1, pair[1]))
     return cells
-
-
-def _located(path: str | Path) -> Path:
-    path = Path(path)
-    if not path.is_dir():
-        return path
-    mend = "Name one file of FeTaQA, for example fetaQA-v1_dev.jsonl"
-    return only_file(
-        path, ("*.jsonl", "*/*.jsonl"), lambda file: has_fields(file, "feta_id", "table_array"), mend
-    )
 
 
 READER = Fetaqa()

@@ -7,14 +7,14 @@ from typing import Any
 
 from tableqa.examples import Context, Example, Turn
 from tableqa.language import gettext_noop
-from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.reader import Ids
 from tableqa.readers.records import (
     Fields,
+    RecordFile,
     Repeated,
     check_parted,
     context_of,
     example,
-    has_fields,
     kind,
     marked_cells,
     plain,
@@ -33,7 +33,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-class Jsonl:
+class Jsonl(RecordFile):
     """The reader "jsonl"; see `tableqa.readers.reader.Reader`. Marked and rated fields lie in meta."""
 
     name = "jsonl"
@@ -41,13 +41,9 @@ class Jsonl:
     licence = "NOASSERTION"
     citation = ""
     url = ""
-    beside = ""
-
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The examples of the file at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
-        return at_most(self._examples(_located(path)), limit)
+    patterns = ("*.jsonl",)
+    known_by = _FIELDS[:4]
+    mend = "Name one .jsonl file whose lines have id, question, answers and table"
 
     def _examples(self, path: Path) -> Iterator[Example]:
         ids, repeated = Ids(path), Repeated()
@@ -69,18 +65,6 @@ class Jsonl:
                 context=_context(fields.nested("context")) if "context" in fields else None,
                 history=_history(fields) if "history" in fields else None,
             )
-
-    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The one file; ReaderError as for reading."""
-        yield _located(path)
-
-
-def _located(path: str | Path) -> Path:
-    path = Path(path)
-    if not path.is_dir():
-        return path
-    mend = "Name one .jsonl file whose lines have id, question, answers and table"
-    return only_file(path, ("*.jsonl",), lambda file: has_fields(file, *_FIELDS[:4]), mend)
 
 
 def _table(table: Fields) -> Table:

@@ -13,15 +13,15 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop
 from tableqa.readers.mapped import checked, mapped_example
-from tableqa.readers.reader import Names, at_most, only_file
-from tableqa.readers.records import Fields, Record, has_fields, plain, read_records
+from tableqa.readers.reader import Names
+from tableqa.readers.records import Fields, Record, RecordFile, plain, read_records
 
 _FROM = "annotations."
 _KEPT = ("annotations", "predictions")
 
 
 @dataclass(frozen=True)
-class LabelStudio:
+class LabelStudio(RecordFile):
     """The reader "label_studio"; see `tableqa.readers.reader.Reader`.
 
     The id is the task's. meta holds every other field of its data and "label_studio": its "annotations" and "predictions"
@@ -34,18 +34,14 @@ class LabelStudio:
     licence = "NOASSERTION"
     citation = ""
     url = ""
-    beside = ""
+    patterns = ("*.json", "*/*.json")
+    known_by = ("data",)
+    mend = "Name one JSON export"
     fields: Mapping[str, str] = field(default_factory=dict)
 
     def with_fields(self, fields: Mapping[str, str]) -> "LabelStudio":
         """The same reader for a project that names its fields so, {part: field}; ValueError for an unknown part."""
         return LabelStudio(checked(fields))
-
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The tasks of the file at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
-        return at_most(self._examples(_located(path)), limit)
 
     def _examples(self, path: Path) -> Iterator[Example]:
         names = Names()
@@ -64,15 +60,11 @@ class LabelStudio:
                 found = mapped_example(data, own, names, record.number, {"label_studio": kept})
             yield found
 
-    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The one file; ReaderError as for reading."""
-        yield _located(path)
-
     def left_out(self, path: str | Path, tables: str | Path | None = None, limit: int | None = None) -> str:
         """How many annotations are not imported as responses, and how to import them; "" where there is none."""
         control = self.fields.get("answers", "").partition(_FROM)[2]
         annotations = tasks = 0
-        for record in islice(read_records(_located(path)), limit):
+        for record in islice(read_records(self.located(path)), limit):
             number = len(_counting(record.fields))
             if control and number:
                 number -= 1  # its answers are those of the example
@@ -95,15 +87,6 @@ HOW_TO_IMPORT = (
     "Import labels, first rename the column id to example and each control to its field, such as label. To use a control as "
     "the answers of the examples, import them under another name with the field answers=annotations.NAME."
 )
-
-
-def _located(path: str | Path) -> Path:
-    path = Path(path)
-    if not path.is_dir():
-        return path
-    return only_file(
-        path, ("*.json", "*/*.json"), lambda file: has_fields(file, "data"), "Name one JSON export"
-    )
 
 
 def _data(record: Record) -> Fields:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
-from tableqa.readers.reader import Ids, at_most, only_file
-from tableqa.readers.records import Fields, example, has_fields, read_records, table_of
+from tableqa.readers.reader import Ids
+from tableqa.readers.records import Fields, RecordFile, example, read_records, table_of
 from tableqa.tables import Table
 
 
-class Qtsumm:
+class Qtsumm(RecordFile):
     """The reader "qtsumm"; see `tableqa.readers.reader.Reader`.
 
     The query is the question, the summary the one answer. meta holds "table_id" and "row_ids", the ids of the rows
@@ -25,13 +25,9 @@ class Qtsumm:
         "In Proceedings of EMNLP 2023."
     )
     url = "https://github.com/yale-nlp/QTSumm"
-    beside = ""
-
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The queries of the file at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
-        return at_most(self._examples(_located(path)), limit)
+    patterns = ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl")
+    known_by = ("query", "summary", "table")
+    mend = "Name one file of QTSumm, for example qtsumm_dev.json"
 
     def _examples(self, path: Path) -> Iterator[Example]:
         ids = Ids(path)
@@ -43,10 +39,6 @@ class Qtsumm:
             meta = {**fields.nested("table").rest("table_id"), **_rows(fields, table)}
             answers = [fields.text("summary")]
             yield example(fields.place, example_id, fields.text("query"), table, answers, meta)
-
-    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The one file; ReaderError as for reading."""
-        yield _located(path)
 
 
 def qtsumm_table(table: Fields) -> Table:
@@ -66,15 +58,6 @@ def _rows(fields: Fields, table: Table) -> dict[str, list[str]]:
             raise fields.error(f"row_ids[{i}]", "names no row of the table", mend)
         rows.append(table.row_ids[row])
     return {"row_ids": rows}
-
-
-def _located(path: str | Path) -> Path:
-    path = Path(path)
-    if not path.is_dir():
-        return path
-    mend = "Name one file of QTSumm, for example qtsumm_dev.json"
-    places = ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl")
-    return only_file(path, places, lambda file: has_fields(file, "query", "summary", "table"), mend)
 
 
 READER = Qtsumm()

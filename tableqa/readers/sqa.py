@@ -11,7 +11,6 @@ from pathlib import Path
 
 from tableqa.examples import Example, Turn
 from tableqa.language import gettext_noop
-from tableqa.on_disk import Shelf
 from tableqa.readers.delimited import names_columns, read_questions
 from tableqa.readers.reader import Ids, at_most, only_file
 from tableqa.readers.records import Place, cell_at, example
@@ -80,12 +79,8 @@ class Sqa:
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
         questions, library = _located(path, tables)
-        yield questions
-        seen: Shelf[str, int] = Shelf()
-        for line, row in read_questions(questions, "\t", _COLUMNS):
-            if row["table_file"] not in seen:
-                seen[row["table_file"]] = 1
-                yield library.find(row["table_file"], line)
+        rows = read_questions(questions, "\t", _COLUMNS)
+        yield from library.files((row["table_file"], line) for line, row in rows)
 
 
 def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:

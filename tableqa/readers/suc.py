@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
-from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.reader import Ids
 from tableqa.readers.records import (
     Fields,
     Record,
+    RecordFile,
     context_of,
     example,
-    has_fields,
     kind,
     plain,
     read_records,
@@ -27,7 +27,7 @@ WRITTEN = "written"
 """What this reader puts into `meta`: a record that has such a field could not be written again as it was."""
 
 
-class Suc:
+class Suc(RecordFile):
     """The reader "suc"; see `tableqa.readers.reader.Reader`.
 
     The label is the answer, or a list of answers. The source has no ids: an example is called by its number in the file,
@@ -43,13 +43,8 @@ class Suc:
         "Understand Structured Table Data? A Benchmark and Empirical Study. In Proceedings of WSDM 2024, pages 645-654."
     )
     url = "https://github.com/Y-Sui/Table-meets-LLM"
-    beside = ""
-
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The queries of the .jsonl at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
-        return at_most(self._examples(_located(path)), limit)
+    known_by = ("table", "query", "label")
+    mend = "Name one file whose lines have title, context, table, query and label"
 
     def _examples(self, path: Path) -> Iterator[Example]:
         ids = Ids(path)
@@ -58,20 +53,6 @@ class Suc:
             id = fields.name("id") if "id" in fields else str(record.number)
             ids.add(id, record.line)
             yield _example(record, id)
-
-    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The one file; ReaderError as for reading."""
-        yield _located(path)
-
-
-def _located(path: str | Path) -> Path:
-    path = Path(path)
-    if not path.is_dir():
-        return path
-    mend = "Name one file whose lines have title, context, table, query and label"
-    return only_file(
-        path, ("*.jsonl", "*/*.jsonl"), lambda file: has_fields(file, "table", "query", "label"), mend
-    )
 
 
 def _example(record: Record, id: str) -> Example:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tableqa.on_disk import Shelf
 from tableqa.readers.reader import ReaderError, cannot_open, inside, read_lines
 from tableqa.readers.records import MAX_RECORD_BYTES, Fields, Place, fields_of
 from tableqa.tables import Table
@@ -48,6 +49,14 @@ class TableFiles:
         while self._cells > CACHED_CELLS and len(self._kept) > 1:
             self._cells -= _size(self._kept.popitem(last=False)[1])
         return table
+
+    def files(self, named: Iterable[tuple[str, int]]) -> Iterator[Path]:
+        """The file of the questions, then that of each table once: `named` are the names with their lines. ReaderError."""
+        yield self._questions
+        seen: Shelf[str, int] = Shelf()
+        for name, line in named:
+            if seen.add(name, 1):
+                yield self.find(name, line)
 
     def find(self, name: str, line: int) -> Path:
         """The file of the table that a question names in its line; ReaderError."""

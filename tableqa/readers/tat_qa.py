@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Context, Example
-from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.reader import Ids
 from tableqa.readers.records import (
     Fields,
     Record,
+    RecordFile,
     context_of,
     example,
-    has_fields,
     kind,
     read_records,
     table_of,
@@ -28,7 +28,7 @@ _READ = ("uid", "question", "answer")
 """Fields of a question that are fields of its example; the others go into `meta`."""
 
 
-class TatQa:
+class TatQa(RecordFile):
     """The reader "tat_qa"; see `tableqa.readers.reader.Reader`.
 
     The id of an example is the uid of its question. context holds the paragraphs in their order and the scale of the
@@ -46,13 +46,9 @@ class TatQa:
         "In Proceedings of ACL-IJCNLP 2021, pages 3277-3287."
     )
     url = "https://github.com/NExTplusplus/TAT-QA"
-    beside = ""
-
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The questions of the .json at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
-        return at_most(self._examples(_located(path)), limit)
+    patterns = ("*.json", "*/*.json")
+    known_by = ("table", "paragraphs", "questions")
+    mend = "Name one file of TAT-QA, for example tatqa_dataset_dev.json"
 
     def _examples(self, path: Path) -> Iterator[Example]:
         ids = Ids(path)
@@ -74,20 +70,6 @@ class TatQa:
                     meta,
                     context=_context(question, text),
                 )
-
-    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The one file; ReaderError as for reading."""
-        yield _located(path)
-
-
-def _located(path: str | Path) -> Path:
-    path = Path(path)
-    if not path.is_dir():
-        return path
-    mend = "Name one file of TAT-QA, for example tatqa_dataset_dev.json"
-    return only_file(
-        path, ("*.json", "*/*.json"), lambda file: has_fields(file, "table", "paragraphs", "questions"), mend
-    )
 
 
 def _table(record: Record) -> tuple[Table, str]:

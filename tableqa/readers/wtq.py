@@ -10,9 +10,8 @@ from pathlib import Path
 
 from tableqa.examples import Example
 from tableqa.language import gettext_noop
-from tableqa.on_disk import Shelf
 from tableqa.readers.delimited import table_of_rows
-from tableqa.readers.reader import ReaderError, read_lines, read_text
+from tableqa.readers.reader import Ids, ReaderError, at_most, only_file, read_lines, read_text
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.tables import Table
 
@@ -46,23 +45,14 @@ class Wtq:
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example]:
         """The questions of the .tsv at `path` in its order, with their tables; ReaderError at the first fault."""
-        if limit is not None and limit < 0:
-            raise ValueError(f"limit is {limit}; it must be 0 or more")
-        return self._examples(*_located(path, tables), limit)
+        return at_most(self._examples(*_located(path, tables)), limit)
 
-    def _examples(self, path: Path, library: TableFiles, limit: int | None) -> Iterator[Example]:
-        seen: Shelf[str, int] = Shelf()
-        for number, (line, fields) in enumerate(_questions(path)):
-            if number == limit:
-                return
-            question_id, utterance, context, target = fields
+    def _examples(self, path: Path, library: TableFiles) -> Iterator[Example]:
+        ids = Ids(path)
+        for line, (question_id, utterance, context, target) in _questions(path):
             if not question_id:
                 raise ReaderError(path, line, "the id is empty", "Give each question its own id")
-            if question_id in seen:
-                first = next(line for line, (other, *_) in _questions(path) if other == question_id)
-                what = f"the id {question_id} is already in line {first}"
-                raise ReaderError(path, line, what, "Give each question its own id")
-            seen[question_id] = 1
+            ids.add(question_id, line)
             yield Example(
                 id=_unescape(question_id),
                 question=_unescape(utterance),
@@ -74,32 +64,16 @@ class Wtq:
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
         questions, library = _located(path, tables)
-        yield questions
-        seen: Shelf[str, int] = Shelf()
-        for line, (_, _, context, _) in _questions(questions):
-            if context not in seen:
-                seen[context] = 1
-                yield library.find(_unescape(context), line)
+        rows = _questions(questions)
+        yield from library.files((_unescape(context), line) for line, (_, _, context, _) in rows)
 
 
 def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:
     """The file of questions, and the files of its tables."""
-    questions = _only_questions_in(Path(path).absolute()) if Path(path).is_dir() else Path(path)
+    path, mend = Path(path), f"Name one .tsv file whose first line is {_HEADER}"
+    questions = only_file(path.absolute(), _PLACES, _holds_questions, mend) if path.is_dir() else path
     folders = folders_around(path, questions, tables, _LEVELS_UP)
     return questions, TableFiles(questions, folders, read_table, field="context", prefix="csv/")
-
-
-def _only_questions_in(folder: Path) -> Path:
-    found = sorted({path for pattern in _PLACES for path in folder.glob(pattern) if _holds_questions(path)})
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(str(path.relative_to(folder)) for path in found[:10])
-    what = (
-        f"the folder contains several files of questions: {names}"
-        if found
-        else "the folder contains no questions"
-    )
-    raise ReaderError(folder, None, what, f"Name one .tsv file whose first line is {_HEADER}")
 
 
 def _holds_questions(path: Path) -> bool:

@@ -167,9 +167,9 @@ def test_a_folder_does_not_look_above_itself(folder: Path) -> None:
 
 def test_a_folder_must_hold_one_file_of_questions(folder: Path) -> None:
     (folder / "test.tsv").write_text(HEADER, "utf-8")
-    with pytest.raises(ReaderError, match=r"several files of questions: dev\.tsv, test\.tsv"):
+    with pytest.raises(ReaderError, match=r"several such files: dev\.tsv, test\.tsv"):
         read(folder)
-    with pytest.raises(ReaderError, match="contains no questions"):
+    with pytest.raises(ReaderError, match="contains no such file"):
         read(folder / "csv")
 
 
