@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from annotation import access
 from annotation.models import Assignment
-from annotation.people import own_work
+from annotation.people import own_work, sessions
 from annotation.roles import Permission
 
 State = Assignment.State
@@ -52,6 +52,54 @@ class PastResponseShape(PastItemShape):
     contract = serializers.DictField(allow_null=True)
     response = serializers.DictField(allow_null=True)
     words = serializers.ListField(child=serializers.CharField())
+
+
+class ChecksShape(serializers.Serializer[Any]):
+    """How your last gold items went."""
+
+    right = serializers.IntegerField()
+    judged = serializers.IntegerField()
+
+
+class DayShape(serializers.Serializer[Any]):
+    """What the daily limits still allow."""
+
+    items_left = serializers.IntegerField(allow_null=True)
+    minutes_left = serializers.IntegerField(allow_null=True)
+    is_near = serializers.BooleanField()
+
+
+class SessionShape(serializers.Serializer[Any]):
+    """Your work in the project since your last break of 30 minutes."""
+
+    items = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    minutes = serializers.FloatField()
+    per_hour = serializers.FloatField(allow_null=True)
+    earned = serializers.CharField(allow_blank=True)
+    checks = ChecksShape(allow_null=True)
+    day = DayShape(allow_null=True)
+
+
+class Session(APIView):
+    """Your session."""
+
+    @extend_schema(responses=SessionShape)
+    def get(self, request: Request, public_id: str) -> Response:
+        """Get your work since your last break, your last checks in this batch, and what today still allows."""
+        actor, now = access.actor(request), timezone.now()
+        batch = access.batch(actor, public_id, Permission.ANNOTATE)
+        session = sessions.session(person=actor.person, projects=[batch.project], now=now)
+        summary = {
+            "items": session.items,
+            "skipped": session.skipped,
+            "minutes": round(session.minutes, 1),
+            "per_hour": session.per_hour,
+            "earned": session.earned,
+            "checks": sessions.checks(batch, actor.person),
+            "day": sessions.day(batch=batch, person=actor.person, now=now),
+        }
+        return Response(SessionShape(summary).data)
 
 
 class PastItems(APIView):

@@ -368,6 +368,7 @@ class WorkedOutShape(serializers.Serializer[Any]):
 
 class LeaseAnswer(serializers.Serializer[Any]):
     lease = LeaseShape()
+    answers = AnswerShape(many=True)
 
 
 class CandidateShape(serializers.Serializer[Any]):

@@ -190,10 +190,11 @@ class Ping(APIView):
 
     @extend_schema(request=None, responses=shapes.LeaseAnswer)
     def post(self, request: Request, public_id: str) -> Response:
-        """Renew the lease."""
+        """Renew the lease. Also returns answers to your questions from this batch that you have not read."""
         assignment = access.assignment(access.actor(request), public_id)
         held = annotating.ping(assignment=assignment, now=timezone.now())
-        return Response({"lease": {"seconds": int(queue.LEASE.total_seconds()) if held else 0}})
+        lease = {"seconds": int(queue.LEASE.total_seconds()) if held else 0}
+        return Response({"lease": lease, "answers": annotating.answers(assignment)})
 
 
 class Suggestions(APIView):

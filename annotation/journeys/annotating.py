@@ -93,7 +93,7 @@ def payload(assignment: Any) -> dict[str, Any]:
         "loop": tries.loop(batch),
         "help": helping.mode(assignment),
         "same_question": _same_question(assignment) if "rated_answer" in task.shows else None,
-        "answers": _answers(assignment),
+        "answers": answers(assignment),
     }
 
 
@@ -374,6 +374,16 @@ def sent_back(assignments: Sequence[Assignment]) -> dict[int, str]:
     return dict(notes.values_list("assignment_id", "note"))
 
 
+def answers(assignment: Assignment) -> list[dict[str, str]]:
+    """Answers to the person's questions from this batch that they have not read; no statement where there is none."""
+    if not assignment.person.unread_answers:
+        return []
+    found = inquiring.unread(assignment.person).filter(batch=assignment.batch_id)
+    return [
+        {"id": one.public_id, "question": _short(one.text), "answer": _short(one.answer)} for one in found
+    ]
+
+
 # -- underneath -------------------------------------------------------------------------------------
 
 
@@ -480,16 +490,6 @@ def _sent_back(assignment: Assignment) -> str | None:
     """What an adjudicator wrote who gave the newest submission back."""
     notes = SentBack.objects.filter(assignment=assignment).order_by("-pk").values_list("note", flat=True)
     return notes.first()
-
-
-def _answers(assignment: Assignment) -> list[dict[str, str]]:
-    """Answers to the person's questions from this batch that they have not read; no statement where there is none."""
-    if not assignment.person.unread_answers:
-        return []
-    found = inquiring.unread(assignment.person).filter(batch=assignment.batch_id)
-    return [
-        {"id": one.public_id, "question": _short(one.text), "answer": _short(one.answer)} for one in found
-    ]
 
 
 def _short(text: str) -> str:

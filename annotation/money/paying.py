@@ -116,6 +116,11 @@ def own(person: Person, projects: Iterable[Project]) -> list[Share]:
     return sorted(found, key=lambda share: -share.batch.pk)
 
 
+def own_since(person: Person, projects: Iterable[Project], since: datetime) -> list[Share]:
+    """One person's work on what they submitted or skipped from a moment on; in three queries."""
+    return _shares(Q(person=person, ended_at__gte=since), Batch.objects.filter(project__in=list(projects)))
+
+
 _PAID = Q(person__is_simulated=False, person__is_external=False)
 
 

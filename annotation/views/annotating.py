@@ -20,6 +20,7 @@ from annotation import access
 from annotation.help import helping, predicting, suggesting
 from annotation.journeys import annotating
 from annotation.models import Annotation, Assignment, Batch, CrowdEntry, Draft, Qualification, Tally
+from annotation.people import sessions
 from annotation.quality import guidance, inquiring, qualifying
 from annotation.refusals import Refused
 from annotation.roles import Permission
@@ -109,6 +110,7 @@ def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpRe
 
 def _done(request: PageRequest, actor: access.Actor, batch: Batch, refusal: str) -> HttpResponse:
     """The end of an ordinary batch, or why it has no item now: what the person did in it, and the batch that comes next."""
+    now = timezone.now()
     mine = Assignment.objects.filter(batch=batch, person=actor.person)
     seconds = mine.aggregate(seconds=Sum("active_seconds"))["seconds"] or 0.0
     following, left = _next_batch(actor, batch)
@@ -117,6 +119,9 @@ def _done(request: PageRequest, actor: access.Actor, batch: Batch, refusal: str)
         "task": batch.task(),
         "progress": Tally.objects.filter(batch=batch, person=actor.person).first(),
         "minutes": round(seconds / 60),
+        "session": sessions.session(person=actor.person, projects=[batch.project], now=now),
+        "checks": sessions.checks(batch, actor.person),
+        "day": sessions.day(batch=batch, person=actor.person, now=now),
         "refusal": refusal,
         "following": following,
         "left": left,
@@ -227,6 +232,8 @@ def _page(
         "errors": IN_SHORT,
         "last_annotation": last.public_id if last else "",
         "plain": plain,
+        "checks": sessions.checks(batch, assignment.person) if batch.gold_feedback else None,
+        "is_limited": any(name.endswith("_per_day") for name in (*batch.caps, *batch.project.caps)),
         "changed_guidelines": shown.number if last and last.guidelines.number < shown.number else None,
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "guidelines_html": mark_safe(guidance.told_as_html(shown, task, top=2)),  # nosec

@@ -15,7 +15,7 @@ from annotation import access
 from annotation.journeys import annotating
 from annotation.models import Assignment, Batch
 from annotation.money import paying
-from annotation.people import draft_words, own_work
+from annotation.people import draft_words, own_work, sessions
 from annotation.quality import inquiring
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut_wide, kind_title, page
@@ -40,6 +40,7 @@ def my_work(request: PageRequest) -> HttpResponse:
         "rows": rows,
         "State": State,
         "answers": list(inquiring.unread(request.user)) if request.user.unread_answers else [],
+        "session": sessions.session(person=actor.person, projects=projects, now=timezone.now()),
         "shares": paying.own(request.user, projects),
         "batches": batches.values_list("public_id", "name"),
         "chosen": chosen,

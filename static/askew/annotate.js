@@ -46,6 +46,7 @@ class AskewAnnotate extends HTMLElement {
   #reading = null; // timer of what holds
   #confirmed = []; // codes of the unmet conditions that the next submission confirms
   #home = null; // the current item while an earlier one is looked back on (past.js)
+  #ownSession = null; // a promise of the session, once it is shown
   #strip = null; // a promise of the strip of earlier items, once somebody has asked for it
   #again = []; // groups of choices that were all made when the item came, and not yet made again by key
 
@@ -102,6 +103,7 @@ class AskewAnnotate extends HTMLElement {
     this.guidelines = new Guidelines(this);
     const past = this.querySelector("[data-past-button]");
     past?.addEventListener("click", () => this.#lookAround((strip) => strip.toggle()));
+    if (this.querySelector("[data-session-live]")) this.showSession();
     if (past && wasOpen(PAST)) this.#lookAround((strip) => strip.toggle(true));
     this.form.querySelector("button.sr[value=save]")?.remove(); // what Enter presses without scripts
     this.dataset.ready = ""; // hides what is only for pages without scripts
@@ -171,11 +173,7 @@ class AskewAnnotate extends HTMLElement {
     }
     if (conflict) this.#choose(kept.response, held);
     if (assignment.sent_back) this.#notice(t`Sent back to you: ${assignment.sent_back}`, "note");
-    for (const { id, question, answer } of assignment.answers ?? []) {
-      if (this.#answered.has(id)) continue; // beside one item of this page, then on the page Annotator questions
-      this.#answered.add(id);
-      this.#notice(t`Answer to your question “${question}”: ${answer}`, "note", `answer-${id}`);
-    }
+    this.#tellAnswers(assignment.answers);
     if (assignment.annotation) {
       this.#notice(t("You already submitted this item. Submitting again replaces that response."), "note");
     }
@@ -825,7 +823,7 @@ class AskewAnnotate extends HTMLElement {
       remember(this.#store(), this.#done);
       const { id, suggests } = this.#current;
       this.#advance(t("Previous item submitted."), answer.next, 1);
-      this.past?.changed();
+      this.#workChanged();
       if (suggests === "after") this.#askAfterwards(id);
     });
   }
@@ -847,7 +845,7 @@ class AskewAnnotate extends HTMLElement {
     }
     await this.#leave("skip", { reason }, (answer) => {
       this.#advance(t("Previous item skipped."), answer?.next, 0);
-      this.past?.changed();
+      this.#workChanged();
     });
   }
 
@@ -897,7 +895,7 @@ class AskewAnnotate extends HTMLElement {
       if (assignment.id !== this.#current.id) this.#waiting.unshift(this.#asItStands());
       this.draft.close();
       this.#show(assignment, { said: t("Undone. This is your last submission.") });
-      this.past?.changed();
+      this.#workChanged();
     }, (problem) => {
       if (problem.code === "decided" || problem.status === 404) {
         this.#done.pop();
@@ -907,6 +905,30 @@ class AskewAnnotate extends HTMLElement {
   }
 
   // --- looking back (past.js) --------------------------------------------------------------------------------------
+
+  /* What the page shows of the person's own work is asked for again. */
+  #workChanged() {
+    this.past?.changed();
+    this.session?.refresh();
+  }
+
+  /* Show the person's session (session.js) where the page has a place for it, and keep it up to date. */
+  async showSession() {
+    this.#ownSession ??= import("./session.js").then(({ Session }) => {
+      this.session = new Session(this, `${this.dataset.api}batches/${this.dataset.batch}/session/`);
+    });
+    await this.#ownSession;
+    await this.session.refresh();
+  }
+
+  /* Answers to the person's questions, each shown once on this page; then they are on the page Annotator questions. */
+  #tellAnswers(answers = []) {
+    for (const { id, question, answer } of answers) {
+      if (this.#answered.has(id)) continue;
+      this.#answered.add(id);
+      this.#notice(t`Answer to your question “${question}”: ${answer}`, "note", `answer-${id}`);
+    }
+  }
 
   /* The strip of earlier items, fetched when it is first wanted. */
   async #lookAround(act) {
@@ -1112,6 +1134,7 @@ class AskewAnnotate extends HTMLElement {
     const { id } = this.#home ?? this.#current;
     try {
       const reply = await send("POST", `${this.dataset.api}assignments/${id}/ping/`, {});
+      this.#tellAnswers(reply?.answers);
       if (id === this.#current.id && reply?.lease) this.#current = { ...this.#current, lease: reply.lease };
     } catch (problem) {
       if (this.#home?.id === id && PLACE_GONE.has(problem.code)) this.comeBack();

@@ -49,7 +49,7 @@ export class Past {
     if (!open && this.looking) await this.#go(-1);
     this.#open(open);
     this.#keep(open);
-    if (open) await this.#load();
+    if (open) await Promise.all([this.#load(), this.#page.showSession()]);
   }
 
   /* One item further back (1) or forward (-1), after the steps that were asked for before. */

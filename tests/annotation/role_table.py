@@ -335,6 +335,7 @@ API: dict[str, dict[str, Call]] = {
     },
     "api_next": {"post": (the_batch, {"holding": []}, ANNOTATE, Permission.ANNOTATE)},
     "api_past_items": {"get": (the_batch, None, ANNOTATE, Permission.ANNOTATE)},
+    "api_session": {"get": (the_batch, None, ANNOTATE, Permission.ANNOTATE)},
     "api_past_response": {
         "get": (
             lambda t: [t.annotation.assignment.public_id],

@@ -87,6 +87,19 @@ def test_it_comes_with_the_next_item_through_the_interface_and_of_that_batch_alo
     assert elsewhere["answers"] == []
 
 
+def test_it_comes_with_the_sign_of_life_of_a_page_that_is_open(
+    world: World, batch: Batch, inquiry: Inquiry
+) -> None:
+    client = client_of(world.ada)
+    held = inquiry.assignment
+    assert held is not None
+    ping = reverse("api_ping", args=[held.public_id])
+
+    assert [one["question"] for one in client.post(ping).json()["answers"]] == ["Do totals count?"]
+    client.get(reverse("inquiries", args=["films"]))
+    assert client.post(ping).json()["answers"] == []
+
+
 def test_it_is_for_whoever_asked_and_nobody_else(world: World, batch: Batch, inquiry: Inquiry) -> None:
     for who in (world.bo, world.mara):
         assert HREF not in client_of(who).get("/").content.decode()

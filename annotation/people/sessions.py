@@ -1,0 +1,131 @@
+"""A person's work since their last break, what today still allows, and how their last checks went: for them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from annotation.models import Assignment, Batch, Person, Project
+from annotation.money import costs, paying
+from annotation.quality import gold
+from annotation.work import gates
+
+BREAK: Final = timedelta(minutes=30)
+"""A longer time without a submission or skip ends a session."""
+LONGEST: Final = timedelta(days=1)
+"""Sessions are not looked for further back."""
+LAST_CHECKS: Final = 10
+"""Gold items that the feedback in the flow looks back on."""
+NEARLY: Final = 0.1
+"""Share of a daily limit that is left when the person is reminded of it."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """What somebody did since their last break; `seconds` of active time, `amounts` by currency."""
+
+    items: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    amounts: Mapping[str, Decimal] = field(default_factory=dict)
+
+    @property
+    def minutes(self) -> float:
+        return self.seconds / 60
+
+    @property
+    def per_hour(self) -> float | None:
+        """Items an hour; None before there is a minute of work to tell from."""
+        return self.items * 3600 / self.seconds if self.seconds >= 60 else None
+
+    @property
+    def earned(self) -> str:
+        """The amounts in words; "" where nobody pays."""
+        return costs.all_in_words(self.amounts) if self.amounts else ""
+
+
+@dataclass(frozen=True)
+class Checks:
+    """How the last gold items went: `right` of `judged`."""
+
+    right: int
+    judged: int
+
+
+@dataclass(frozen=True)
+class Day:
+    """What the daily limits of a batch and its project still allow; None where there is no such limit."""
+
+    items_left: int | None
+    minutes_left: int | None
+    is_near: bool
+
+    @property
+    def is_over(self) -> bool:
+        return self.items_left == 0 or self.minutes_left == 0
+
+
+def begun(moments: Sequence[datetime], now: datetime) -> datetime | None:
+    """The first of the moments (newest first) of the session that goes on at `now`; None where there is none."""
+    first, last = None, now
+    for moment in moments:
+        if last - moment > BREAK:
+            break
+        first = last = moment
+    return first
+
+
+def session(*, person: Person, projects: Sequence[Project], now: datetime) -> Session:
+    """The person's session in the projects; in four queries, one where there is none."""
+    mine = Assignment.objects.filter(person=person, batch__project__in=projects, ended_at__gt=now - LONGEST)
+    ended = mine.order_by("-ended_at").values_list("ended_at", flat=True)
+    since = begun([moment for moment in ended if moment is not None], now)
+    if since is None:
+        return Session()
+    shares = paying.own_since(person, projects, since)
+    total = paying.summed(shares)
+    return Session(total.items, sum(share.skipped for share in shares), total.seconds, total.amounts)
+
+
+def checks(batch: Batch, person: Person) -> Checks | None:
+    """How the person's last gold items of the batch went; None where the batch does not tell, and before the first."""
+    judged = [answer.right for answer in gold.told(batch, person) if answer.right is not None]
+    last = judged[:LAST_CHECKS]
+    return Checks(sum(last), len(last)) if last else None
+
+
+def day(*, batch: Batch, person: Person, now: datetime) -> Day | None:
+    """What the person may still do today in the batch; None where neither it nor its project has a daily limit."""
+    caps, everywhere = batch.caps, batch.project.caps
+    if not {"items_per_day", "hours_per_day"} & {*caps, *everywhere}:
+        return None
+    facts = gates.facts(batch=batch, person=person, now=now)
+    return left_today(caps, everywhere, facts)
+
+
+def left_today(caps: Mapping[str, float], everywhere: Mapping[str, float], facts: gates.Facts) -> Day:
+    """The rule of `day`: the narrower limit counts."""
+    items = [
+        (limit, limit - had)
+        for limit, had in (
+            (caps.get("items_per_day"), facts.items_today),
+            (everywhere.get("items_per_day"), facts.project_items_today),
+        )
+        if limit is not None
+    ]
+    hours = [
+        (limit, limit - had)
+        for limit, had in (
+            (caps.get("hours_per_day"), facts.hours_today),
+            (everywhere.get("hours_per_day"), facts.project_hours_today),
+        )
+        if limit is not None
+    ]
+    return Day(
+        max(0, int(min(left for _, left in items))) if items else None,
+        max(0, round(60 * min(left for _, left in hours))) if hours else None,
+        any(left <= NEARLY * limit for limit, left in (*items, *hours)),
+    )
