@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import ngettext
 
@@ -345,6 +345,16 @@ def _pack(source: Path, target: Path) -> None:
                 entry.file_size = path.stat().st_size  # so that a large one gets the long form
                 with path.open("rb") as held, packed.open(entry, "w") as out:
                     shutil.copyfileobj(held, out)
+
+
+def changed_items(release: Release) -> QuerySet[Decision]:
+    """The decisions of a release that created changed examples, in the order in which they were made."""
+    left_out = [entry["item"] for entry in release.manifest.get("contradicted", ()) if entry["left_out"]]
+    made = Outcome.objects.filter(example__isnull=False, decision=OuterRef("pk"))
+    decisions = Decision.objects.filter(
+        Exists(made), item__batch__in=_batches(release), event_id__lte=release.watermark
+    )
+    return decisions.exclude(item__public_id__in=left_out).order_by("pk")
 
 
 def _zipped(part: Path) -> Path:

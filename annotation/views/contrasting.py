@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.views.tables import chosen_cells, drawn
 from tableqa import Table
@@ -108,7 +108,11 @@ def contrasted(
 
 
 def for_scripts(
-    base: Table, said: Sequence[Said], *, pointed: Iterable[Sequence[str]] = ()
+    base: Table,
+    said: Sequence[Said],
+    *,
+    pointed: Iterable[Sequence[str]] = (),
+    name: str = gettext_noop("Response {letter}"),
 ) -> dict[str, Any] | None:
     """The same for `static/askew/comparison.js`, which merges by itself; None if nobody changed or marked a cell."""
     if not any(one.operations or list(one.marked) for one in said):
@@ -118,7 +122,7 @@ def for_scripts(
         "variants": [
             {
                 "letter": one.letter,
-                "name": gettext("Response {letter}").format(letter=one.letter),
+                "name": gettext(name).format(letter=one.letter),
                 "operations": [operation.to_dict() for operation in one.operations],
                 "cells": [list(cell) for cell in one.marked],
             }

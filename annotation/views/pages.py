@@ -112,9 +112,11 @@ def refusals_to(request: HttpRequest) -> _Told:
     return _Told(lambda detail: messages.error(request, detail))
 
 
-def cut(request: HttpRequest, rows: QuerySet[Any, Any] | list[Any], name: str = "page") -> Page[Any]:
+def cut(
+    request: HttpRequest, rows: QuerySet[Any, Any] | list[Any], name: str = "page", size: int = ROWS
+) -> Page[Any]:
     """The page of a long list that the query parameter `name` asks for; one that is not there is the nearest."""
-    return Paginator(rows, ROWS).get_page(request.GET.get(name))
+    return Paginator(rows, size).get_page(request.GET.get(name))
 
 
 def cut_wide(request: HttpRequest, rows: QuerySet[Any, Any], name: str = "page") -> Page[Any]:

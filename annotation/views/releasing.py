@@ -9,17 +9,21 @@ from django.contrib import messages
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from annotation import access, visibility
 from annotation.forms.releases import ReleaseForm
 from annotation.journeys import releasing
+from annotation.journeys.adjudicating import letters
 from annotation.models import Assignment, Person, Project, Release
 from annotation.refusals import Refused
 from annotation.releases.wordings import note_of
 from annotation.roles import Permission
 from annotation.studying import missing
+from annotation.views.contrasting import PART, Said, contrasted, for_scripts
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from tableqa.operations import from_list
 
 
 @page("GET", "POST")
@@ -79,7 +83,8 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
                 else redirect("releases", release.project.slug)
             )
         may_evaluate = Permission.RELEASE in access.may(access.actor(request), release.project)
-        return render(request, "releasing/release.html", {**_readable(release), "may_evaluate": may_evaluate})
+        context = {**_readable(release), **_example(request, release), "may_evaluate": may_evaluate}
+        return render(request, "releasing/release.html", context)
     return redirect("releases", release.project.slug)
 
 
@@ -96,6 +101,32 @@ def _readable(release: Release) -> dict[str, Any]:
             {**_figure(figure), "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]
         ],
         "files": sorted(manifest["files"].items()),
+    }
+
+
+def _example(request: PageRequest, release: Release) -> dict[str, Any]:
+    """One question of the release with the examples that were made of it, as changes of one table (?example= a number)."""
+    examples = cut(request, releasing.changed_items(release), size=1, name="example")
+    if not examples.object_list:
+        return {"examples": None}
+    [decision] = examples.object_list
+    outcomes = decision.outcomes.filter(example__isnull=False).order_by("number")
+    changed = [
+        outcome.example for outcome in outcomes.select_related("example__stored_table") if outcome.example
+    ]
+    base = changed[0].stored_table.table()
+    variants = [
+        Said(letter, list(from_list(example.operations)))
+        for letter, example in zip(letters(len(changed)), changed, strict=True)
+        if example.stored_table_id == changed[0].stored_table_id
+    ]
+    original = decision.item.example
+    return {
+        "examples": examples,
+        "original": original,
+        "changed": list(zip(letters(len(changed)), changed, strict=True)),
+        "merged": contrasted(base, variants, whole=PART),
+        "comparison": for_scripts(base, variants, name=gettext_noop("Example {letter}")),
     }
 
 

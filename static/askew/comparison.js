@@ -2,10 +2,13 @@
 
    The server renders the single table inside the element, and without this script it stays what it is. `compare(data)`
    paints it from JSON: {table, variants: [{letter, name, operations, cells}], marks: [[row id, column id], ...]}. With
-   data-source, the JSON is in the script element of that id. One variant is compared with the original. */
+   data-source, the JSON is in the script element of that id; with data-keys, the keys of a page act on it, where no other
+   element of the page has keys. One variant is compared with the original. */
 
 import "./comparing.js";
 import "./grid.js";
+import { comparisonKeys } from "./comparison-keys.js";
+import { Keys } from "./keys.js";
 import { t } from "./language.js";
 import { element } from "./painting.js";
 import { Variants } from "./variants.js";
@@ -17,7 +20,9 @@ class AskewComparison extends HTMLElement {
 
   connectedCallback() {
     const source = this.dataset.source && document.getElementById(this.dataset.source);
-    if (source && !this.#data) this.compare(JSON.parse(source.textContent));
+    if (!source || this.#data) return;
+    this.compare(JSON.parse(source.textContent));
+    if ("keys" in this.dataset) this.keys = new Keys(this, comparisonKeys(this));
   }
 
   compare(data) {

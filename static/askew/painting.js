@@ -395,7 +395,7 @@ export class Painting {
     if (before === null || before.removed !== row.removed) {
       tr.classList.toggle("removed", row.removed);
       tr.classList.toggle("inserted", row.inserted);
-      cells[0].textContent = row.inserted ? t("new") : String(row.number);
+      cells[0].textContent = !row.inserted ? String(row.number) : row.notes ? "" : t("new");
       cells[0].append(...notes(row.notes, row.removed ? t("removed") : moved ? t("moved") : ""));
     }
     const first = before === null;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 from datetime import timedelta
@@ -24,7 +25,7 @@ from django.utils import timezone
 
 from annotation import urls
 from annotation.forms.batches import SettingsForm
-from annotation.journeys import adjudicating, annotating, assigning, setting_up
+from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import (
     ApiToken,
     Batch,
@@ -867,6 +868,21 @@ class TestAdjudicating:
         assert "no longer needs adjudication" in text(page)
 
 
+def release_of_edits(world: World) -> Release:
+    """A release in which two people changed the year of Heat."""
+    batch = world.batch("value_change", variant="answer_changes", only=["nu-0"], overlap=2)
+    for who, year in (("ada", "1996"), ("bo", "2006")):
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        operation = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": year}
+        edit = {"unanswerable": False, "operations": [operation], "answers": [year], "reason": ""}
+        world.answer(assignment, edit)
+    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(days=2))
+    return releasing.make_release(
+        project=world.project, name="edits", format="askew", by=world.rea, now=NOON + timedelta(days=2)
+    )
+
+
 # -- the road of a researcher -----------------------------------------------------------------------
 
 
@@ -890,6 +906,25 @@ class TestReleasing:
         assert 'filename="films-1.0.zip"' in sent["Content-Disposition"]
         with zipfile.ZipFile(io.BytesIO(sent.getvalue())) as archive:
             assert "manifest.json" in archive.namelist()
+
+    def test_the_page_of_a_release_shows_what_was_changed_question_by_question(self, things: Things) -> None:
+        rea = browser(things.world.rea)
+        address = reverse("release", args=[things.release.public_id])
+        assert "What was changed" not in text(rea.get(address)), (
+            "no response of this release makes an example"
+        )
+
+        release = release_of_edits(things.world)
+
+        page = rea.get(reverse("release", args=[release.public_id]))
+        assert "Question 1 of 1" in text(page)
+        [cell] = re.findall(r'<td[^>]*class="[^"]*changed[^"]*".*?</td>', page.content.decode())
+        assert "1995" in cell
+        assert sorted(re.findall(r"([AB])</b> (\d+)</ins>", cell)) == [("A", "1996"), ("B", "2006")]
+        [data] = re.findall(r'<script id="comparison"[^>]*>(.*?)</script>', page.content.decode())
+        assert [variant["name"] for variant in json.loads(data)["variants"]] == ["Example A", "Example B"]
+        past_the_end = rea.get(reverse("release", args=[release.public_id]), {"example": "99"})
+        assert "Question 1 of 1" in text(past_the_end)
 
     def test_simulated_people_are_asked_about_only_where_there_are_any(self, things: Things) -> None:
         rea = browser(things.world.rea)
