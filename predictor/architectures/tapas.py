@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from predictor.architectures import Checkpoint, ModelError, Stop, weights_sha
+from predictor.architectures import Checkpoint, Stop, weights_sha
 from predictor.architectures.operations import answers_of
-from predictor.architectures.tapex import BUDGETS, Remembered, question_of
+from predictor.architectures.tapex import BUDGETS, Remembered, network_of, pretrained, question_of
 from predictor.protocol import Prediction, PredictRequest, ProtocolError, refused
 
 MOST_TOKENS = 512
@@ -64,26 +64,12 @@ class Tapas:
     @classmethod
     def load(cls, checkpoint: Checkpoint, device: str) -> Tapas:
         """The model of a folder. Raises ModelError."""
-        import torch
         from transformers import TapasForQuestionAnswering, TapasTokenizer
 
         settings = checkpoint.settings
-        try:
-            network = TapasForQuestionAnswering.from_pretrained(  # nosec B615
-                checkpoint.folder,
-                local_files_only=True,
-                dtype=getattr(torch, str(settings.get("dtype", "float32"))),
-            )
-            tokenizer = TapasTokenizer.from_pretrained(  # nosec B615
-                checkpoint.folder, local_files_only=True
-            )
-        except (
-            Exception
-        ) as error:  # a file that is missing, damaged, or holds more than weights: each its own class
-            raise ModelError(f"{checkpoint.folder} cannot be loaded: {str(error)[:300]}") from None
         return cls(
-            network.eval().to(device),
-            tokenizer,
+            network_of(TapasForQuestionAnswering, checkpoint, device),
+            pretrained(TapasTokenizer, checkpoint),
             name=checkpoint.name,
             sha=weights_sha(checkpoint.folder),
             licence=checkpoint.licence,

@@ -153,6 +153,22 @@ class Remembered:
             return self._kept[request.key]
 
 
+def pretrained(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
+    """A part of a model (`transformers`' class of it) from the folder of the checkpoint. Raises ModelError."""
+    try:
+        return kind.from_pretrained(checkpoint.folder, local_files_only=True, **options)  # nosec B615
+    except (
+        Exception
+    ) as error:  # a file that is missing, damaged, or holds more than weights: each its own class
+        raise ModelError(f"{checkpoint.folder} cannot be loaded: {str(error)[:300]}") from None
+
+
+def network_of(kind: Any, checkpoint: Checkpoint, device: str) -> Any:
+    """The network of a checkpoint, ready to answer on a device. Raises ModelError."""
+    dtype = str(checkpoint.settings.get("dtype", "float32"))
+    return pretrained(kind, checkpoint, dtype=dtype).eval().to(device)
+
+
 class Tapex:
     """A BART that writes answers. `network` is a BartForConditionalGeneration in evaluation mode."""
 
@@ -187,22 +203,11 @@ class Tapex:
     @classmethod
     def load(cls, checkpoint: Checkpoint, device: str) -> Tapex:
         """The model of a folder. Raises ModelError."""
-        import torch
         from transformers import BartForConditionalGeneration
 
         settings = checkpoint.settings
-        try:
-            network = BartForConditionalGeneration.from_pretrained(  # nosec B615
-                checkpoint.folder,
-                local_files_only=True,
-                dtype=getattr(torch, str(settings.get("dtype", "float32"))),
-            )
-        except (
-            Exception
-        ) as error:  # a file that is missing, damaged, or holds more than weights: each its own class
-            raise ModelError(f"{checkpoint.folder} cannot be loaded: {str(error)[:300]}") from None
         return cls(
-            network.eval().to(device),
+            network_of(BartForConditionalGeneration, checkpoint, device),
             tokenizer_of(checkpoint.folder),
             name=checkpoint.name,
             sha=weights_sha(checkpoint.folder),
