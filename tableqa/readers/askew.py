@@ -17,7 +17,7 @@ from tableqa.examples import Context, Example, ExampleError, Turn
 from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
 from tableqa.operations import OperationError, from_dict, replay
-from tableqa.readers.reader import Credit, Names, ReaderError, at_most, cannot_open, read_text
+from tableqa.readers.reader import Credit, FileReader, Names, ReaderError, cannot_open, read_text
 from tableqa.readers.records import Fields, Place, fields_of, marked_cells, plain, read_records
 from tableqa.readers.table_files import TableLines, line_at, lines_with_places
 from tableqa.tables import Table, TableError
@@ -29,7 +29,7 @@ _AUTOMATIC, _MIXES = "perturbations.jsonl", "mix.json"
 _WHOLE = "Fetch the release again, or check it with ./run manage verify_release"
 
 
-class AskewRelease:
+class AskewRelease(FileReader):
     """The reader "askew"; see `tableqa.readers.reader.Reader`.
 
     First the original examples as their own reader gave them, then the accepted edits in the order of their decisions,
@@ -48,14 +48,17 @@ class AskewRelease:
     url = ""
     beside = gettext_noop("the release as a zip archive; the file is its manifest.json")
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The examples of the release in the folder `path`, or of its manifest.json; ReaderError at the first fault.
-
-        `tables` is the folder of its other files where the manifest lies elsewhere.
-        """
-        return at_most(self._examples(*_located(path, tables)), limit)
+    def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, Path]:
+        """The manifest and the folder of the other files, which an archive may hold in a folder of its own."""
+        path = Path(path)
+        manifest = path / MANIFEST if path.is_dir() else path
+        if path.is_dir() and not manifest.is_file():
+            raise ReaderError(path, None, f"there is no {MANIFEST} in it", "Name the folder of one release")
+        if tables is None:
+            return manifest, manifest.absolute().parent
+        given = Path(tables)
+        folders = [given, *sorted(inner for inner in given.glob("*") if inner.is_dir())]
+        return manifest, next((folder for folder in folders if (folder / _SOURCES).is_file()), given)
 
     def _examples(self, manifest: Path, folder: Path) -> Iterator[Example]:
         described = _manifest(manifest)
@@ -105,11 +108,11 @@ class AskewRelease:
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The manifest: it holds the checksums of all the others."""
-        yield _located(path, tables)[0]
+        yield self.located(path, tables)[0]
 
     def left_out(self, path: str | Path, tables: str | Path | None = None, limit: int | None = None) -> str:
         """What of the whole release is not given, and why, in a sentence; "" where all is."""
-        manifest = _located(path, tables)[0]
+        manifest = self.located(path, tables)[0]
         number = sum(
             bool(one.get("left_out")) for one in _contradicted(manifest, _manifest(manifest)).values()
         )
@@ -120,7 +123,7 @@ class AskewRelease:
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licences and citations of the release's sources, each once, licences joined by AND as SPDX has it."""
-        manifest = _located(path, tables)[0]
+        manifest = self.located(path, tables)[0]
         place = Place(manifest, 1, "sources")
         sources = [Fields(place, source) for source in _manifest(manifest)["sources"]]
 
@@ -130,19 +133,6 @@ class AskewRelease:
         urls = each("url")
         licences = each("licence") or ["NOASSERTION"]
         return Credit(" AND ".join(licences), "\n".join(each("citation")), urls[0] if len(urls) == 1 else "")
-
-
-def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, Path]:
-    """The manifest and the folder of the other files, which an archive may hold in a folder of its own."""
-    path = Path(path)
-    manifest = path / MANIFEST if path.is_dir() else path
-    if path.is_dir() and not manifest.is_file():
-        raise ReaderError(path, None, f"there is no {MANIFEST} in it", "Name the folder of one release")
-    if tables is None:
-        return manifest, manifest.absolute().parent
-    given = Path(tables)
-    folders = [given, *sorted(inner for inner in given.glob("*") if inner.is_dir())]
-    return manifest, next((folder for folder in folders if (folder / _SOURCES).is_file()), given)
 
 
 def _manifest(path: Path) -> dict[str, Any]:

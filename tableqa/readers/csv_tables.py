@@ -10,7 +10,7 @@ from pathlib import Path
 from tableqa.examples import Example
 from tableqa.language import gettext_noop
 from tableqa.readers.delimited import names_columns, read_questions, read_table
-from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.reader import FileReader, Ids, only_file
 from tableqa.readers.records import Place, context_of, example
 from tableqa.readers.table_files import TableFiles, folders_around
 
@@ -21,7 +21,7 @@ _ESCAPE = re.compile(r"\\([p\\])")
 _UNESCAPED = {"p": "|", "\\": "\\"}
 
 
-class CsvTables:
+class CsvTables(FileReader):
     """The reader "csv"; see `tableqa.readers.reader.Reader`.
 
     Several answers are parted by `|`; in an answer, `\\p` is a pipe and `\\\\` a backslash. An empty field is no answer.
@@ -35,11 +35,16 @@ class CsvTables:
     url = ""
     beside = gettext_noop("the .csv files of the tables")
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The questions of the .csv at `path` in its order, with their tables; ReaderError at the first fault."""
-        return at_most(self._examples(*_located(path, tables)), limit)
+    def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
+        path = Path(path)
+        mend = f"Name one .csv file whose first line names the columns {', '.join(_COLUMNS)}"
+        questions = (
+            only_file(path.absolute(), ("*.csv",), lambda file: names_columns(file, ",", _COLUMNS), mend)
+            if path.is_dir()
+            else path
+        )
+        folders = folders_around(path, questions, tables, levels_up=0)
+        return questions, TableFiles(questions, folders, read_table, field="table", prefix="tables/")
 
     def _examples(self, path: Path, tables: TableFiles) -> Iterator[Example]:
         ids = Ids(path)
@@ -58,21 +63,9 @@ class CsvTables:
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table once, in the order in which they are named; ReaderError as for reading."""
-        questions, library = _located(path, tables)
+        questions, library = self.located(path, tables)
         rows = read_questions(questions, ",", _COLUMNS)
         yield from library.files((row["table"], line) for line, row in rows)
-
-
-def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:
-    path = Path(path)
-    mend = f"Name one .csv file whose first line names the columns {', '.join(_COLUMNS)}"
-    questions = (
-        only_file(path.absolute(), ("*.csv",), lambda file: names_columns(file, ",", _COLUMNS), mend)
-        if path.is_dir()
-        else path
-    )
-    folders = folders_around(path, questions, tables, levels_up=0)
-    return questions, TableFiles(questions, folders, read_table, field="table", prefix="tables/")
 
 
 def _answers(field: str) -> list[str]:

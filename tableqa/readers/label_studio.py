@@ -64,7 +64,7 @@ class LabelStudio(RecordFile):
         """How many annotations are not imported as responses, and how to import them; "" where there is none."""
         control = self.fields.get("answers", "").partition(_FROM)[2]
         annotations = tasks = 0
-        for record in islice(read_records(self.located(path)), limit):
+        for record in islice(read_records(*self.located(path)), limit):
             number = len(_counting(record.fields))
             if control and number:
                 number -= 1  # its answers are those of the example

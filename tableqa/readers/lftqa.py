@@ -15,7 +15,7 @@ from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
 from tableqa.readers.fetaqa import fetaqa_table
 from tableqa.readers.qtsumm import qtsumm_table
-from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.reader import FileReader, Ids, only_file
 from tableqa.readers.records import Fields, Place, example, has_fields, read_records
 from tableqa.tables import Table
 
@@ -29,7 +29,7 @@ _REFERENCE = ("answer", "reference", "summary")
 _QUESTION = ("question", "query")
 
 
-class Lftqa:
+class Lftqa(FileReader):
     """The reader "lftqa"; see `tableqa.readers.reader.Reader`.
 
     One example for each answer of a system; its id is `example_id~model`. An empty answer is no example: there is
@@ -48,14 +48,16 @@ class Lftqa:
     url = "https://github.com/YukiiWWW/LFTQA-Eval"
     beside = gettext_noop("the folder scores/ of the release, for ratings and metrics")
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The answers of the file at `path` in its order; scores are looked for in `tables`, or beside the file.
-
-        ReaderError at the first fault.
-        """
-        return at_most(self._examples(*_located(path, tables)), limit)
+    def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, Path]:
+        """The file of the answers, and the folder below which the scores are."""
+        path = Path(path)
+        mend = "Name the file of the systems' answers, model_outputs.json"
+        answers = (
+            only_file(path, ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl"), _holds_answers, mend)
+            if path.is_dir()
+            else path
+        )
+        return answers, answers.absolute().parent if tables is None else Path(tables)
 
     def _examples(self, path: Path, folder: Path) -> Iterator[Example]:
         human, metrics = _Scores(folder, _HUMAN), _Scores(folder, _METRICS)
@@ -84,22 +86,10 @@ class Lftqa:
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of the answers, then the files of scores; ReaderError as for reading."""
-        answers, folder = _located(path, tables)
+        answers, folder = self.located(path, tables)
         yield answers
         yield from _score_files(folder, _HUMAN)
         yield from _score_files(folder, _METRICS)
-
-
-def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, Path]:
-    """The file of the answers, and the folder below which the scores are."""
-    path = Path(path)
-    mend = "Name the file of the systems' answers, model_outputs.json"
-    answers = (
-        only_file(path, ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl"), _holds_answers, mend)
-        if path.is_dir()
-        else path
-    )
-    return answers, answers.absolute().parent if tables is None else Path(tables)
 
 
 def _holds_answers(path: Path) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from tableqa.examples import Example
 from tableqa.on_disk import Shelf
@@ -90,6 +90,27 @@ def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]
     if limit is not None and limit < 0:
         raise ValueError(f"limit is {limit}; it must be 0 or more")
     return islice(examples, limit)
+
+
+class FileReader:
+    """A reader that gets its examples from the paths that `located` gives, the file of the questions first."""
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The examples of the file at `path` in its order, with their tables; ReaderError at the first fault."""
+        return at_most(self._examples(*self.located(path, tables)), limit)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """Every file that the examples come from, each once; ReaderError as for reading."""
+        yield from self.located(path, tables)
+
+    def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Any, ...]:
+        """The file of the questions, and what `_examples` takes beside it; ReaderError."""
+        raise NotImplementedError
+
+    def _examples(self, *located: Any) -> Iterator[Example]:
+        raise NotImplementedError
 
 
 class Ids:

@@ -16,8 +16,8 @@ from tableqa.examples import Context, Example, ExampleError, Turn
 from tableqa.on_disk import Shelf
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
+    FileReader,
     ReaderError,
-    at_most,
     cannot_open,
     check_cells,
     check_size,
@@ -606,7 +606,7 @@ def has_fields(path: Path, *names: str) -> bool:
     return record is not None and all(name in record.fields.value for name in names)
 
 
-class RecordFile:
+class RecordFile(FileReader):
     """A reader of one file of records. In a folder it takes the one file whose first record has the fields `known_by`.
 
     mend  how to name the file, where a folder contains none or several
@@ -617,25 +617,12 @@ class RecordFile:
     known_by: ClassVar[tuple[str, ...]]
     mend: ClassVar[str]
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The examples of the file at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
-        return at_most(self._examples(self.located(path)), limit)
-
-    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The one file; ReaderError as for reading."""
-        yield self.located(path)
-
-    def located(self, path: str | Path) -> Path:
+    def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path]:
         """The file itself, or the one in a folder; ReaderError."""
         path = Path(path)
         if not path.is_dir():
-            return path
-        return only_file(path, self.patterns, lambda file: has_fields(file, *self.known_by), self.mend)
-
-    def _examples(self, path: Path) -> Iterator[Example]:
-        raise NotImplementedError
+            return (path,)
+        return (only_file(path, self.patterns, lambda file: has_fields(file, *self.known_by), self.mend),)
 
 
 def context_of(place: Place, text: str = "", unit: str = "", scale: str = "") -> Context | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from tableqa.examples import Example, Turn
 from tableqa.language import gettext_noop
 from tableqa.readers.delimited import names_columns, read_questions
-from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.reader import FileReader, Ids, only_file
 from tableqa.readers.records import Place, cell_at, example
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.wtq import read_table
@@ -24,7 +24,7 @@ _COORDINATES = re.compile(r"\((\d{1,7}), *(\d{1,7})\)")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
-class Sqa:
+class Sqa(FileReader):
     """The reader "sqa"; see `tableqa.readers.reader.Reader`.
 
     The id of an example is `id-annotator-position`. history holds the earlier questions of its sequence. meta holds
@@ -42,11 +42,17 @@ class Sqa:
     url = "https://www.microsoft.com/en-us/download/details.aspx?id=54253"
     beside = gettext_noop("the folder table_csv/ of the release")
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The questions of the .tsv at `path` in its order, with their tables; ReaderError at the first fault."""
-        return at_most(self._examples(*_located(path, tables)), limit)
+    def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
+        """The file of questions, and the files of its tables (quoted as those of WikiTableQuestions)."""
+        path = Path(path)
+        mend = f"Name one .tsv file whose first line is {' <tab> '.join(_COLUMNS)}"
+        questions = (
+            only_file(path.absolute(), _PLACES, lambda file: names_columns(file, "\t", _COLUMNS), mend)
+            if path.is_dir()
+            else path
+        )
+        folders = folders_around(path, questions, tables, levels_up=1)
+        return questions, TableFiles(questions, folders, read_table, field="table_file", prefix="table_csv/")
 
     def _examples(self, path: Path, tables: TableFiles) -> Iterator[Example]:
         ids = Ids(path)
@@ -78,22 +84,9 @@ class Sqa:
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
-        questions, library = _located(path, tables)
+        questions, library = self.located(path, tables)
         rows = read_questions(questions, "\t", _COLUMNS)
         yield from library.files((row["table_file"], line) for line, row in rows)
-
-
-def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:
-    """The file of questions, and the files of its tables (quoted as those of WikiTableQuestions)."""
-    path = Path(path)
-    mend = f"Name one .tsv file whose first line is {' <tab> '.join(_COLUMNS)}"
-    questions = (
-        only_file(path.absolute(), _PLACES, lambda file: names_columns(file, "\t", _COLUMNS), mend)
-        if path.is_dir()
-        else path
-    )
-    folders = folders_around(path, questions, tables, levels_up=1)
-    return questions, TableFiles(questions, folders, read_table, field="table_file", prefix="table_csv/")
 
 
 def _whole(place: Place, row: dict[str, str], name: str) -> int:

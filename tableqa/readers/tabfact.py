@@ -11,7 +11,7 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop
 from tableqa.readers.delimited import table_of_rows
-from tableqa.readers.reader import ReaderError, at_most, only_file, read_lines
+from tableqa.readers.reader import FileReader, ReaderError, only_file, read_lines
 from tableqa.readers.records import Place, example, kind, read_members
 from tableqa.readers.table_files import TableFiles
 from tableqa.tables import Table
@@ -22,7 +22,7 @@ _PLACES = ("*.json", "*/*.json")
 _TABLES = ("all_csv", "data/all_csv")
 
 
-class TabFact:
+class TabFact(FileReader):
     """The reader "tabfact"; see `tableqa.readers.reader.Reader`.
 
     The statement is the question, its label, "1" (entailed) or "0" (refuted), the one answer. The id is `table_id-n`, n
@@ -40,11 +40,20 @@ class TabFact:
     url = "https://github.com/wenhuchen/Table-Fact-Checking"
     beside = gettext_noop("the folder data/all_csv/ of the release")
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The statements of the .json at `path` in its order, with their tables; ReaderError at the first fault."""
-        return at_most(self._examples(*_located(path, tables)), limit)
+    def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
+        path = Path(path)
+        mend = "Name one file of statements, for example collected_data/r1_training_all.json"
+        statements = only_file(path.absolute(), _PLACES, _holds_statements, mend) if path.is_dir() else path
+        here = statements.absolute().parent
+        around = (
+            [Path(tables)]
+            if tables is not None
+            else [here]
+            if here == path.absolute()
+            else [here, here.parent]
+        )
+        folders = [folder / inner for folder in around for inner in ("", *_TABLES)]
+        return statements, TableFiles(statements, folders, read_table, field="table id", prefix="all_csv/")
 
     def _examples(self, path: Path, tables: TableFiles) -> Iterator[Example]:
         for table_id, place, value in read_members(path):
@@ -57,22 +66,10 @@ class TabFact:
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of the statements, then each table in the order in which it names them; ReaderError as for reading."""
-        statements, library = _located(path, tables)
+        statements, library = self.located(path, tables)
         yield statements
         for table_id, place, _ in read_members(statements):
             yield library.find(table_id, place.line)
-
-
-def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:
-    path = Path(path)
-    mend = "Name one file of statements, for example collected_data/r1_training_all.json"
-    statements = only_file(path.absolute(), _PLACES, _holds_statements, mend) if path.is_dir() else path
-    here = statements.absolute().parent
-    around = (
-        [Path(tables)] if tables is not None else [here] if here == path.absolute() else [here, here.parent]
-    )
-    folders = [folder / inner for folder in around for inner in ("", *_TABLES)]
-    return statements, TableFiles(statements, folders, read_table, field="table id", prefix="all_csv/")
 
 
 def _holds_statements(path: Path) -> bool:

@@ -13,7 +13,7 @@ from tableqa.examples import Example
 from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
 from tableqa.programs import ProgramError, program_of, run
-from tableqa.readers.reader import ReaderError, at_most, only_file
+from tableqa.readers.reader import FileReader, ReaderError, only_file
 from tableqa.readers.records import (
     Fields,
     example,
@@ -34,7 +34,7 @@ _PLACES = ("*.jsonl", "*/*.jsonl")
 _TABLES_META = ("types", "page_title", "section_title", "caption", "name", "page_id")
 
 
-class WikiSql:
+class WikiSql(FileReader):
     """The reader "wikisql"; see `tableqa.readers.reader.Reader`.
 
     The id of an example is `table_id-n`, n counting the table's questions in the file from 1: the source has none.
@@ -55,11 +55,30 @@ class WikiSql:
     url = "https://github.com/salesforce/WikiSQL"
     beside = gettext_noop("the tables file, for example dev.tables.jsonl")
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The questions of the .jsonl at `path` in its order, with their tables; ReaderError at the first fault."""
-        return at_most(self._examples(*_located(path, tables)), limit)
+    def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, Path]:
+        path = Path(path)
+        mend = "Name one file of questions, for example dev.jsonl"
+        questions = (
+            only_file(path, _PLACES, lambda file: has_fields(file, "table_id", "sql"), mend)
+            if path.is_dir()
+            else path
+        )
+        if tables is not None and Path(tables).is_file():
+            return questions, Path(tables)
+        folder = questions.absolute().parent if tables is None else Path(tables)
+        name = f"{questions.stem}.tables.jsonl"
+        within = [folder, *sorted(inner for inner in folder.glob("*") if inner.is_dir())]
+        if named := [
+            inner / name for inner in within[: 1 if tables is None else None] if (inner / name).is_file()
+        ]:
+            return questions, named[0]
+        mend = f"Give the file of the tables, {name}: its folder (--tables DIR) or, on the page, a zip archive with it"
+        if tables is None:
+            raise ReaderError(questions, None, f"there is no {name} beside it", mend)
+        # In an archive the one file of tables may have any name.
+        return questions, only_file(
+            folder, _PLACES, lambda file: has_fields(file, "id", "header", "rows"), mend
+        )
 
     def _examples(self, questions: Path, tables_file: Path) -> Iterator[Example]:
         tables = _tables(tables_file)
@@ -83,34 +102,6 @@ class WikiSql:
             yield example(
                 fields.place, example_id, fields.text("question"), table, answers, meta, program=program
             )
-
-    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The file of the questions and the file of the tables; ReaderError as for reading."""
-        yield from _located(path, tables)
-
-
-def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, Path]:
-    path = Path(path)
-    mend = "Name one file of questions, for example dev.jsonl"
-    questions = (
-        only_file(path, _PLACES, lambda file: has_fields(file, "table_id", "sql"), mend)
-        if path.is_dir()
-        else path
-    )
-    if tables is not None and Path(tables).is_file():
-        return questions, Path(tables)
-    folder = questions.absolute().parent if tables is None else Path(tables)
-    name = f"{questions.stem}.tables.jsonl"
-    within = [folder, *sorted(inner for inner in folder.glob("*") if inner.is_dir())]
-    if named := [
-        inner / name for inner in within[: 1 if tables is None else None] if (inner / name).is_file()
-    ]:
-        return questions, named[0]
-    mend = f"Give the file of the tables, {name}: its folder (--tables DIR) or, on the page, a zip archive with it"
-    if tables is None:
-        raise ReaderError(questions, None, f"there is no {name} beside it", mend)
-    # In an archive the one file of tables may have any name.
-    return questions, only_file(folder, _PLACES, lambda file: has_fields(file, "id", "header", "rows"), mend)
 
 
 def _sql(sql: Fields, table: Table) -> dict[str, Any]:

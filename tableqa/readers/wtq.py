@@ -11,7 +11,7 @@ from pathlib import Path
 from tableqa.examples import Example
 from tableqa.language import gettext_noop
 from tableqa.readers.delimited import table_of_rows
-from tableqa.readers.reader import Ids, ReaderError, at_most, only_file, read_lines, read_text
+from tableqa.readers.reader import FileReader, Ids, ReaderError, only_file, read_lines, read_text
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.tables import Table
 
@@ -28,7 +28,7 @@ _ESCAPE = re.compile(r"\\([np\\])")
 _UNESCAPED = {"n": "\n", "p": "|", "\\": "\\"}
 
 
-class Wtq:
+class Wtq(FileReader):
     """The reader "wtq"; see `tableqa.readers.reader.Reader`. meta holds "context", the table's path in the release."""
 
     name = "wtq"
@@ -41,11 +41,12 @@ class Wtq:
     url = "https://github.com/ppasupat/WikiTableQuestions"
     beside = gettext_noop("the folder csv/ of the release")
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The questions of the .tsv at `path` in its order, with their tables; ReaderError at the first fault."""
-        return at_most(self._examples(*_located(path, tables)), limit)
+    def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
+        """The file of questions, and the files of its tables."""
+        path, mend = Path(path), f"Name one .tsv file whose first line is {_HEADER}"
+        questions = only_file(path.absolute(), _PLACES, _holds_questions, mend) if path.is_dir() else path
+        folders = folders_around(path, questions, tables, _LEVELS_UP)
+        return questions, TableFiles(questions, folders, read_table, field="context", prefix="csv/")
 
     def _examples(self, path: Path, library: TableFiles) -> Iterator[Example]:
         ids = Ids(path)
@@ -63,17 +64,9 @@ class Wtq:
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
-        questions, library = _located(path, tables)
+        questions, library = self.located(path, tables)
         rows = _questions(questions)
         yield from library.files((_unescape(context), line) for line, (_, _, context, _) in rows)
-
-
-def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:
-    """The file of questions, and the files of its tables."""
-    path, mend = Path(path), f"Name one .tsv file whose first line is {_HEADER}"
-    questions = only_file(path.absolute(), _PLACES, _holds_questions, mend) if path.is_dir() else path
-    folders = folders_around(path, questions, tables, _LEVELS_UP)
-    return questions, TableFiles(questions, folders, read_table, field="context", prefix="csv/")
 
 
 def _holds_questions(path: Path) -> bool:
