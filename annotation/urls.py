@@ -127,6 +127,7 @@ urlpatterns = [
     path("batches/<str:public_id>/try/", trying.try_batch, name="try_batch"),
     # annotating
     path("batches/<str:public_id>/annotate/", annotating.annotate, name="annotate"),
+    path("batches/<str:public_id>/worked-examples/", own_work.worked, name="worked_examples"),
     path("work/", own_work.my_work, name="my_work"),
     path("work/<str:public_id>/", annotating.resume, name="resume"),
     # adjudicating

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext, ngettext
 
 from annotation.access import Actor, involved, where
-from annotation.models import Assignment, Batch, Exclusion, Item, Person, Project, Release
+from annotation.models import Assignment, Batch, Decision, Exclusion, Item, Person, Project, Release
 from annotation.refusals import refuse
 from annotation.roles import Permission
 
@@ -79,6 +79,26 @@ def adjudicable(person: Person, items: QuerySet[Item]) -> QuerySet[Item]:
     open_to_me = Q(batch__project__in=mine, batch__closed_at__isnull=True)
     own = Q(pk__in=made) | Q(pk__in=annotated.values("item_id")) | Q(batch_id__in=at_work)
     return items.exclude(own | open_to_me)
+
+
+def shown_as_examples(batch: Batch) -> QuerySet[Item]:
+    """The items whose responses may be shown, without names, to somebody who annotates in the batch, as examples.
+
+    They are accepted items of closed batches of the same project, task type and variant. None is gold, and of none does a
+    batch of the project that is planned or open have an item on the same table: derived examples keep the table of their
+    source, so no response tells anything of an item that somebody may still get.
+    """
+    to_come = Item.objects.filter(batch__project=batch.project_id, batch__closed_at__isnull=True)
+    return Item.objects.filter(
+        batch__project=batch.project_id,
+        batch__task_type=batch.task_type,
+        batch__variant=batch.variant,
+        batch__purpose=Batch.Purpose.WORK,
+        batch__closed_at__isnull=False,
+        batch__set_aside_at__isnull=True,
+        is_gold=False,
+        decision__kind=Decision.Kind.ACCEPTED,
+    ).exclude(example__stored_table__in=to_come.values("example__stored_table"))
 
 
 def readable(person: Person, releases: QuerySet[Release]) -> QuerySet[Release]:

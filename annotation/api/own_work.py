@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from annotation import access
 from annotation.models import Assignment
-from annotation.people import own_work, sessions
+from annotation.people import own_work, sessions, worked_examples
 from annotation.roles import Permission
 
 State = Assignment.State
@@ -100,6 +100,34 @@ class Session(APIView):
             "day": sessions.day(batch=batch, person=actor.person, now=now),
         }
         return Response(SessionShape(summary).data)
+
+
+class WorkedExampleShape(serializers.Serializer[Any]):
+    """Earlier work as an example, without a name."""
+
+    kind = serializers.ChoiceField(choices=["accepted", "sent_back", "practice"])
+    question = serializers.CharField()
+    words = serializers.ListField(child=serializers.CharField())
+    reason = serializers.CharField(allow_blank=True)
+    is_own = serializers.BooleanField()
+
+
+class WorkedExamplesShape(serializers.Serializer[Any]):
+    """At most two accepted responses, or expected ones of the practice set, and one that was sent back."""
+
+    examples = WorkedExampleShape(many=True)
+
+
+class WorkedExamples(APIView):
+    """Earlier work as examples."""
+
+    @extend_schema(responses=WorkedExamplesShape)
+    def get(self, request: Request, public_id: str) -> Response:
+        """Get examples of accepted and returned work for the task type of the batch."""
+        actor = access.actor(request)
+        batch = access.batch(actor, public_id, Permission.ANNOTATE)
+        examples = worked_examples.worked_examples(batch, actor.person)
+        return Response(WorkedExamplesShape({"examples": examples}).data)
 
 
 class PastItems(APIView):

@@ -367,14 +367,20 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         kept = access.assignment(access.actor(request), assignment.public_id)
         seen = predicting.look(assignment=kept, response=response, kind="try", seq=0, now=now)
         return _page(request, kept, data=data, seen=seen)
-    if action == "history" and not problems:
-        return redirect(f"{reverse('my_work')}?batch={assignment.batch.public_id}")
     if not problems:
-        return redirect(
-            f"{reverse('annotate', args=[assignment.batch.public_id])}?assignment={assignment.public_id}"
-        )
+        return redirect(_after(action, assignment))
     fresh = access.assignment(access.actor(request), assignment.public_id)
     return _page(request, fresh, problems=problems, data=data, status=422)
+
+
+def _after(action: str, assignment: Assignment) -> str:
+    """The page that follows a saved draft: the person's earlier work or examples where they asked for it, else the item."""
+    batch = assignment.batch.public_id
+    if action == "examples":
+        return reverse("worked_examples", args=[batch])
+    if action == "history":
+        return f"{reverse('my_work')}?batch={batch}"
+    return f"{reverse('annotate', args=[batch])}?assignment={assignment.public_id}"
 
 
 def _unmet(

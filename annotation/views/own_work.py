@@ -15,7 +15,7 @@ from annotation import access
 from annotation.journeys import annotating
 from annotation.models import Assignment, Batch
 from annotation.money import paying
-from annotation.people import draft_words, own_work, sessions
+from annotation.people import draft_words, own_work, sessions, worked_examples
 from annotation.quality import inquiring
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut_wide, kind_title, page
@@ -48,6 +48,19 @@ def my_work(request: PageRequest) -> HttpResponse:
         "query": urlencode({name: value for name, value in chosen.items() if value}),
     }
     return render(request, "annotating/my_work.html", context)
+
+
+@page()
+def worked(request: PageRequest, public_id: str) -> HttpResponse:
+    """Examples of accepted and returned work for the task type of a batch: for pages without scripts."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.ANNOTATE)
+    context = {
+        "batch": batch,
+        "task": batch.task(),
+        "examples": worked_examples.worked_examples(batch, actor.person),
+    }
+    return render(request, "annotating/worked_examples.html", context)
 
 
 def _matching(work: QuerySet[Assignment], chosen: Mapping[str, str]) -> QuerySet[Assignment]:

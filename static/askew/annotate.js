@@ -89,6 +89,7 @@ class AskewAnnotate extends HTMLElement {
       ] : []),
       { name: "undo", key: "u", label: t("Undo last submission"), run: () => this.undo() },
       ...(this.querySelector("[data-past]") ? [
+        { name: "examples", key: "e", label: t("Show examples of earlier work"), run: () => this.#showExamples() },
         { name: "back", key: "p", label: t("Previous items: one back"), run: () => this.#lookAround((past) => past.step(1)) },
         { name: "forward", key: "f", label: t("Previous items: one forward"), run: () => this.past?.step(-1) },
       ] : []),
@@ -102,6 +103,7 @@ class AskewAnnotate extends HTMLElement {
     ], () => this.#keySections());
     this.guidelines = new Guidelines(this);
     const past = this.querySelector("[data-past-button]");
+    this.querySelector("[data-examples-button]")?.addEventListener("click", () => this.#showExamples());
     past?.addEventListener("click", () => this.#lookAround((strip) => strip.toggle()));
     if (this.querySelector("[data-session-live]")) this.showSession();
     if (past && wasOpen(PAST)) this.#lookAround((strip) => strip.toggle(true));
@@ -928,6 +930,11 @@ class AskewAnnotate extends HTMLElement {
       this.#answered.add(id);
       this.#notice(t`Answer to your question “${question}”: ${answer}`, "note", `answer-${id}`);
     }
+  }
+
+  async #showExamples() {
+    const { showExamples } = await import("./examples.js");
+    await showExamples(`${this.dataset.api}batches/${this.dataset.batch}/examples/`);
   }
 
   /* The strip of earlier items, fetched when it is first wanted. */

@@ -49,6 +49,7 @@ export class Past {
     if (!open && this.looking) await this.#go(-1);
     this.#open(open);
     this.#keep(open);
+    if (open) this.strip.scrollIntoView({ block: "nearest" }); // on a phone it is at the end of the page
     if (open) await Promise.all([this.#load(), this.#page.showSession()]);
   }
 

@@ -203,6 +203,7 @@ PAGES: dict[str, Row] = {
     "withdraw_invitation": (lambda t: [Invitation.objects.latest("pk").pk], None, MANAGE),
     "remove_member": (lambda t: [t.member.pk], MANAGE, MANAGE),
     "labels_elsewhere": (the_batch, MANAGE, MANAGE),
+    "worked_examples": (the_batch, ANNOTATE, None),
     "project_log": (the_project, PROGRESS, None),
     "item_story": (lambda t: [t.item.public_id], PROGRESS, None),
     # A way in for people without an account; whoever is signed in is told so (409).
@@ -335,6 +336,7 @@ API: dict[str, dict[str, Call]] = {
     },
     "api_next": {"post": (the_batch, {"holding": []}, ANNOTATE, Permission.ANNOTATE)},
     "api_past_items": {"get": (the_batch, None, ANNOTATE, Permission.ANNOTATE)},
+    "api_worked_examples": {"get": (the_batch, None, ANNOTATE, Permission.ANNOTATE)},
     "api_session": {"get": (the_batch, None, ANNOTATE, Permission.ANNOTATE)},
     "api_past_response": {
         "get": (
