@@ -15,6 +15,7 @@
 import { t } from "./language.js";
 import { Problem, send } from "./api.js";
 import { Checklist } from "./checklist.js";
+import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
 import { Draft, NoDraft, copyOf, same } from "./draft.js";
 import { AskewGrid } from "./grid.js";
@@ -109,6 +110,7 @@ class AskewAnnotate extends HTMLElement {
     if (past && wasOpen(PAST)) this.#lookAround((strip) => strip.toggle(true));
     this.form.querySelector("button.sr[value=save]")?.remove(); // what Enter presses without scripts
     this.dataset.ready = ""; // hides what is only for pages without scripts
+    this.commits = new Commits(this, (group) => this.#sending || this.#commit(group));
     this.#listen();
     this.#done = recall(this.#store());
     const last = this.dataset.lastAnnotation;
@@ -186,6 +188,8 @@ class AskewAnnotate extends HTMLElement {
     this.#announce([first ? this.#instruction() : said, again || this.#asked()].filter(Boolean).join(" "));
     this.guidelines.pointAtChoices(this.panel);
     this.#tell("item-shown", { assignment });
+    if (first) this.commits.arranged();
+    else this.commits.shown();
     if (assignment.suggests === "before" && !this.practice) this.#askSuggestions(assignment.id);
     this.#fetchAhead();
   }
@@ -266,6 +270,7 @@ class AskewAnnotate extends HTMLElement {
   #suggest(id, detail) {
     if (id !== this.#current.id) return;
     this.#tell("item-suggested", detail);
+    this.commits.arranged();
     this.#refresh(); // what is missing, and which step is the current one
   }
 
@@ -323,6 +328,7 @@ class AskewAnnotate extends HTMLElement {
         this.#act(form.dataset.action);
       });
     }
+    this.commits = new Commits(this, (group) => this.#sending || this.#commit(group));
     this.form.addEventListener("input", (event) => event.target.closest("[data-field]") && this.#changedSoon());
     this.form.addEventListener("change", (event) => {
       if (event.target.matches("[type=radio], [type=checkbox], [data-kind=json]")) this.#changed();
@@ -432,11 +438,16 @@ class AskewAnnotate extends HTMLElement {
     if (input.type === "checkbox") input.checked = !input.checked;
     else if (input.type === "radio") input.checked = true;
     else return input.focus();
-    const group = input.closest("[data-field]");
-    this.#again = this.#again.filter((one) => one !== group);
     input.dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; whoever hears it may move on
     if (input.type === "radio") input.focus(); // where it was pressed, should the submission be refused
-    if (turns.includes(group) && !this.#again.length && this.#committing().every((field) => field.querySelector(":checked"))) {
+    this.#commit(input.closest("[data-field]"));
+  }
+
+  /* A choice was made, by key or pointer: when it was the last one that was open, the item is submitted. */
+  #commit(group) {
+    const turns = this.#committing();
+    this.#again = this.#again.filter((one) => one !== group);
+    if (turns.includes(group) && !this.#again.length && turns.every((field) => field.querySelector(":checked"))) {
       this.submit();
     }
   }

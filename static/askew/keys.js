@@ -77,7 +77,7 @@ export class Keys {
     // In an open panel nothing answers the item that lies behind it.
     if (event.target.closest("details[data-panel][open]") && (!found[0].run || found[0].name === "submit")) return;
     event.preventDefault();
-    if (event.repeat) return;
+    if (event.repeat || this.page.commits?.ignores(key)) return;
     if (found[0].run) found[0].run(event);
     else this.page.choose(found.map((action) => action.input), shown(found[0].key));
   }

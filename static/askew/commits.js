@@ -1,0 +1,65 @@
+/* Two rules about choices that submit an item.
+
+   A press of a pointer on such a choice does what its key does, unless the personal setting turns that off. The arrow keys
+   move through choices and never submit. After another item or another set of keyed choices has come, digits and presses
+   are ignored for a moment: they were meant for what was there before. */
+
+import { outside } from "./keys.js";
+
+const PAUSE = 250; // ms
+const DIGIT = /^\d$/u;
+
+export class Commits {
+  #page;
+  #pressed = null; // the label on which a pointer went down
+  #layout = null; // names of the inputs that have a key
+  #changedAt = -Infinity; // when that set changed
+  #shownAt = -Infinity; // when the item came
+
+  /* commit(group) is called when a choice of a [data-commit] group has been made by a pointer. */
+  constructor(page, commit) {
+    this.#page = page;
+    page.addEventListener("pointerdown", ({ target, button }) => {
+      this.#pressed = button === 0 ? target.closest?.("[data-commit] label") ?? null : null;
+    });
+    page.addEventListener("mousedown", ({ detail }) => {
+      if (detail > 1) this.#pressed = null; // the second press of a double click
+    });
+    for (const kind of ["keydown", "pointercancel"]) page.addEventListener(kind, () => { this.#pressed = null; });
+    page.addEventListener("click", (event) => this.#onClick(event, commit), { capture: true });
+  }
+
+  /* An item is shown in place of another one. */
+  shown() {
+    this.#shownAt = performance.now();
+    this.arranged();
+  }
+
+  /* Keyed inputs may have come or gone. */
+  arranged() {
+    const inputs = outside(this.#page, "[data-key]").filter((input) => !input.closest("[hidden]"));
+    const layout = inputs.map(({ name, value, dataset }) => `${name}:${value}:${dataset.key}`).join("\n");
+    if (this.#layout !== null && layout !== this.#layout) this.#changedAt = performance.now();
+    this.#layout = layout;
+  }
+
+  /* Whether this key is to be ignored now. */
+  ignores(key) {
+    return DIGIT.test(key) && performance.now() - this.#changedAt < PAUSE;
+  }
+
+  #onClick(event, commit) {
+    const input = event.target;
+    if (!input.closest?.("[data-commit]")) return;
+    if (event.detail > 0 && performance.now() - this.#shownAt < PAUSE) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.#pressed = null;
+      return;
+    }
+    if (!input.matches("input[type=radio]") || !this.#pressed?.contains(input)) return;
+    this.#pressed = null;
+    if (document.documentElement.dataset.clickSubmits === "off") return;
+    setTimeout(() => input.isConnected && input.checked && commit(input.closest("[data-field]"))); // its change event comes first
+  }
+}
