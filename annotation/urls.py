@@ -58,6 +58,7 @@ urlpatterns = [
     path("account/data/", accounts.my_data, name="my_data"),
     path("account/erase/", accounts.erase_me, name="erase_me"),
     path("account/", people.account, name="account"),
+    path("account/display/", people.change_display, name="change_display"),
     path("account/password/", people.change_password, name="change_password"),
     path("account/sign-out-everywhere/", people.sign_out_everywhere, name="sign_out_everywhere"),
     path("account/tokens/", people.make_token, name="make_token"),

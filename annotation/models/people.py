@@ -38,7 +38,8 @@ class Person(AbstractBaseUser):
     `is_external` marks whose labels were made elsewhere and imported; `erased_at` whose own data was erased on request.
     `let_back_in_at` is when the running session was opened by a link from a manager (`people.crowd.use_way_back`): every
     response from then on is marked, because the manager could have opened that link, too. `unread_answers` counts the
-    answers to the person's questions that they have not read (`quality.inquiring`; `doctor` recounts).
+    answers to the person's questions that they have not read (`quality.inquiring`; `doctor` recounts). `personal_settings`
+    holds how pages look and act for the person (`people.personal_settings`).
     """
 
     email = models.EmailField(unique=True, null=True, blank=True)
@@ -51,6 +52,7 @@ class Person(AbstractBaseUser):
     is_external = models.BooleanField(default=False)
     erased_at = models.DateTimeField(null=True, blank=True)
     let_back_in_at = models.DateTimeField(null=True, blank=True)
+    personal_settings = models.JSONField(default=dict, db_default={}, editable=False)
     unread_answers = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -109,6 +109,7 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         accounts.record(person=person, by=by, before="", after="erased", now=now)
         person.refresh_from_db()
         person.name, person.email, person.time_zone = NAME, None, "UTC"
+        person.personal_settings = {}
         person.set_unusable_password()
         person.is_active = person.is_administrator = False
         person.last_login = None

@@ -41,7 +41,15 @@ def export(person: Person, *, now: datetime) -> dict[str, Any]:
             {
                 name: getattr(person, name)
                 for name in (
-                    *("name", "email", "time_zone", "created_at", "last_login", "is_active"),
+                    *(
+                        "name",
+                        "email",
+                        "time_zone",
+                        "personal_settings",
+                        "created_at",
+                        "last_login",
+                        "is_active",
+                    ),
                     *("is_administrator", "erased_at", "let_back_in_at"),
                 )
             }

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -28,7 +29,7 @@ from annotation.forms.people import (
 )
 from annotation.journeys import setting_up
 from annotation.models import ApiToken, Invitation, Membership, Project
-from annotation.people import attempts
+from annotation.people import attempts, personal_settings
 from annotation.refusals import Refused
 from annotation.roles import DESCRIPTIONS, Permission, Role
 from annotation.views.pages import (
@@ -122,6 +123,15 @@ def account(request: PageRequest) -> HttpResponse:
             messages.success(request, gettext("Saved."))
             return redirect("account")
     return _account(request, about=form)
+
+
+@page("POST")
+def change_display(request: PageRequest) -> HttpResponse:
+    """Store the personal settings that the form names, and lead back to where the person was."""
+    personal_settings.change(request.user, request.POST.dict())
+    back = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    return redirect(back if safe else "account")
 
 
 @sensitive_post_parameters()
