@@ -38,7 +38,7 @@ export class Commits {
   /* Keyed inputs may have come or gone. */
   arranged() {
     const inputs = outside(this.#page, "[data-key]").filter((input) => !input.closest("[hidden]"));
-    const layout = inputs.map(({ name, value, dataset }) => `${name}:${value}:${dataset.key}`).join("\n");
+    const layout = inputs.map(({ name, type, value, dataset }) => [name, type === "radio" ? value : "", dataset.key].join(":")).join("\n");
     if (this.#layout !== null && layout !== this.#layout) this.#changedAt = performance.now();
     this.#layout = layout;
   }
