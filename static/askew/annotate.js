@@ -104,8 +104,14 @@ class AskewAnnotate extends HTMLElement {
     ], () => this.#keySections());
     this.guidelines = new Guidelines(this);
     const past = this.querySelector("[data-past-button]");
-    this.querySelector("[data-examples-button]")?.addEventListener("click", () => this.#showExamples());
-    past?.addEventListener("click", () => this.#lookAround((strip) => strip.toggle()));
+    this.querySelector("[data-examples-button]")?.addEventListener("click", () => {
+      this.#closePanels();
+      this.#showExamples();
+    });
+    past?.addEventListener("click", () => {
+      this.#closePanels();
+      this.#lookAround((strip) => strip.toggle());
+    });
     if (this.querySelector("[data-session-live]")) this.showSession();
     if (past && wasOpen(PAST)) this.#lookAround((strip) => strip.toggle(true));
     this.form.querySelector("button.sr[value=save]")?.remove(); // what Enter presses without scripts

@@ -49,8 +49,9 @@ export class Past {
     if (!open && this.looking) await this.#go(-1);
     this.#open(open);
     this.#keep(open);
-    if (open) this.strip.scrollIntoView({ block: "nearest" }); // on a phone it is at the end of the page
-    if (open) await Promise.all([this.#load(), this.#page.showSession()]);
+    if (!open) return;
+    await Promise.all([this.#load(), this.#page.showSession()]);
+    this.strip.scrollIntoView({ block: "end" }); // on a phone it is at the end of the page
   }
 
   /* One item further back (1) or forward (-1), after the steps that were asked for before. */
@@ -127,6 +128,7 @@ export class Past {
     this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     this.strip.toggleAttribute("data-looking", this.looking);
     if (!item) return this.#say("");
+    this.strip.scrollIntoView({ block: "end" });
     this.change.hidden = !item.can_change;
     const answer = [item.words.join(" "), item.unsure ? t("Not sure.") : ""].filter(Boolean).join(" ");
     this.#say(t`${this.#at + 1} of your last ${this.#items.length}. Your response: ${answer} ${item.note}`);

@@ -14,6 +14,7 @@ from annotation.models import Annotation, Assignment
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import annotating
 from tests.browser.test_kinds_cells import questions
+from tests.browser.test_page_at_work import accessible
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -139,6 +140,7 @@ def test_the_strip_lists_each_submission_and_stays_open(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch(size=4))
+    page.locator("summary", has_text="Earlier").click()
     page.get_by_role("button", name="History").click()
     expect(words(page)).to_have_text("You have not submitted an item in this batch yet.")
     submitted(page, "1")
@@ -151,3 +153,27 @@ def test_the_strip_lists_each_submission_and_stays_open(
     expect(words(page)).to_contain_text("2 of your last 2.")
     page.get_by_role("button", name="Back to your item").click()
     expect(page.locator("[data-past]")).to_be_visible()
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+def test_the_bar_takes_one_line_and_nothing_scrolls_sideways(
+    world: World, new_context: NewContext, live_server: Any, locale: str
+) -> None:
+    small = {"viewport": {"width": 1280, "height": 720}, "locale": locale}
+    page = annotating(new_context, live_server.url, world.ada, world.batch(size=3), **small)
+    buttons = page.locator(".actions > button:visible, .actions > details:visible, .actions > .hint")
+    tops = {round(box["y"] + box["height"] / 2) for each in buttons.all() if (box := each.bounding_box())}
+    assert max(tops) - min(tops) <= 4, "all in one line"
+    page.locator("details.earlier summary").click()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_looking_back_is_accessible(
+    world: World, new_context: NewContext, live_server: Any, scheme: str
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(size=3), color_scheme=scheme)
+    submitted(page, "1")
+    page.keyboard.press("p")
+    expect(words(page)).to_contain_text("1 of your last 1.")
+    accessible(page)

@@ -28,6 +28,7 @@ def world(tmp_path: Path, transactional_db: None) -> World:
 
 def test_the_history_tells_the_session(world: World, new_context: NewContext, live_server: Any) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch(size=3))
+    page.locator("summary", has_text="Earlier").click()
     page.get_by_role("button", name="History").click()
     expect(page.locator("[data-session]")).to_contain_text("This session: 0 items")
     page.keyboard.press("1")
