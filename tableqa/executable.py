@@ -23,6 +23,9 @@ NONE: Mapping[str, Any] = {"op": "none"}
 """Stands where a program would: somebody looked at what was offered, and none of it is how the answer follows."""
 
 MOST_OFFERED = 5
+MOST_CELLS_MARKED = 500
+MOST_CELLS_PROBED = 5_000
+"""Cells of a table up to which programs are compared on other values."""
 
 
 def confirmed(value: object, example: Example) -> dict[str, Any] | None:
@@ -87,17 +90,77 @@ def offered(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
     """The programs to choose from, the likeliest first: {"programs": [an `entry` and its "source"], "note"}.
 
     `Example.program` comes before what is found. `cells` are evidence, by which programs are preferred. Two programs
-    that read alike in words are offered once.
+    with the same words, or with the same cells and the same results on other values, are offered once. "cells" of an
+    entry are those that it reads, at most `MOST_CELLS_MARKED`.
     """
-    known: dict[str, dict[str, Any]] = {}
+    distinct: dict[tuple[Any, ...], tuple[Program, str]] = {}
+    words: set[str] = set()
     found = find_programs(example, list(cells))
     candidates: Iterable[tuple[Program, str]] = zip(found.programs, found.sources, strict=True)
     if example.program is not None and _gives(example.program, example):
         candidates = [(from_dict(example.program), "known"), *candidates]
+    probes = _probes(example.table)
     for program, source in candidates:
-        words = describe(program, example.table)
-        known.setdefault(words, {**entry(program.to_dict(), example.table), "source": source})
-    return {"programs": list(known.values())[:MOST_OFFERED], "note": found.note}
+        if len(distinct) == MOST_OFFERED:
+            break
+        if (told := describe(program, example.table)) not in words:
+            words.add(told)
+            distinct.setdefault(_behaviour(program, example.table, probes), (program, source))
+    return {
+        "programs": [
+            {
+                **entry(program.to_dict(), example.table),
+                "source": source,
+                "cells": [
+                    list(cell) for cell in cells_read(program.to_dict(), example.table)[:MOST_CELLS_MARKED]
+                ],
+            }
+            for program, source in distinct.values()
+        ],
+        "note": found.note,
+    }
+
+
+def _probes(table: Table) -> list[Table]:
+    """Two tables with other values, on which programs with different meanings tend to differ: rows turned around, and
+    every number raised by its row. Empty for a table that is too large to be edited twice in a request.
+    """
+    if len(table.rows) * len(table.header) > MOST_CELLS_PROBED:
+        return []
+    raised = [
+        [_raised(text, 7 * number * number + place) for place, text in enumerate(row)]
+        for number, row in enumerate(table.rows)
+    ]
+    return [
+        Table(
+            table.header,
+            rows,
+            row_ids=table.row_ids,
+            column_ids=table.column_ids,
+            header_id=table.header_id,
+        )
+        for rows in (raised, list(reversed(table.rows)))
+    ]
+
+
+def _raised(text: str, by: int) -> str:
+    return str(int(text) + by) if text.strip().isdecimal() and len(text) < 12 else text
+
+
+def _behaviour(program: Program, table: Table, probes: Sequence[Table]) -> tuple[Any, ...]:
+    """What tells a program from others: the cells that it reads, and what it gives on other values."""
+    if not probes:
+        return (program,)
+    results = []
+    for probe in probes:
+        try:
+            results.append(tuple(run(program, probe)))
+        except ProgramError as error:
+            results.append((error.code,))
+    try:
+        return (reads(program, table), *results)
+    except ProgramError:
+        return (program,)
 
 
 def entry(program: Mapping[str, Any], table: Table) -> dict[str, Any]:

@@ -38,6 +38,12 @@ const FEW_ROWS = 12; // a table to read with no more rows and columns than these
 const FEW_COLUMNS = 8;
 const NAMED = 3; // hidden columns that are named one by one
 
+const LEGEND = [
+  ["evidence", t("marked as relevant")],
+  ["read", t("cells the program reads")],
+  ["looked", t("cells the model used")],
+];
+
 let numbers = 0;
 
 export class AskewGrid extends HTMLElement {
@@ -45,6 +51,7 @@ export class AskewGrid extends HTMLElement {
   marked = new Cells();
   evidence = new Cells();
   looked = new Cells(); // where a model looked
+  read = new Cells(); // what the program reads that somebody considers
   guard = null;
   allowed = null;
   limit = null;
@@ -69,7 +76,7 @@ export class AskewGrid extends HTMLElement {
   #status = element("p", { className: "sr", role: "status" });
   #where = element("p", { className: "where", ariaHidden: "true" });
   #told = element("p", { className: "told", ariaHidden: "true" });
-  #legend = element("p", { className: "legend", textContent: t("cells the model used"), hidden: true });
+  #legend = element("ul", { className: "legend", hidden: true });
   #hidden = element("p", { className: "hidden-columns", hidden: true });
   #beside = element("div", { className: "full", ariaHidden: "true" });
   #hint = element("div", { className: "hint", ariaHidden: "true" });
@@ -94,6 +101,7 @@ export class AskewGrid extends HTMLElement {
     this.marked = Cells.of(options.cells ?? []);
     this.evidence = Cells.of(options.marks ?? []);
     this.looked = new Cells();
+    this.read = new Cells();
     this.guard = new Guard(options.protected ?? [], base);
     this.allowed = options.allowed ?? null;
     this.limit = options.limit ?? null;
@@ -237,6 +245,7 @@ export class AskewGrid extends HTMLElement {
     if (hide === this.marksHidden || !this.evidence.size) return;
     this.marksHidden = hide;
     this.#painting.refresh(this.evidence.rows.keys());
+    this.#drawLegend();
     this.#painting.refreshHead();
     this.#find.refresh();
     this.say(`${count(this.evidence.size, "marked cell")} ${hide ? t("hidden") : t("shown again")}.`);
@@ -255,20 +264,33 @@ export class AskewGrid extends HTMLElement {
 
   /* Point out the cells where a model looked; with [] none any more. */
   lookedAt(cells) {
-    if (!this.edits) return;
-    const looked = Cells.of(cells);
-    const rows = Cells.between(this.looked, looked);
-    this.looked = looked;
-    this.#painting.refresh(rows);
-    this.#legend.hidden = !looked.size;
+    this.#point("looked", cells);
   }
 
-  /* Paint the table anew, scrolled to where it was. */
-  repaint() {
-    const { scrollTop, scrollLeft } = this.#painting.sheet;
-    this.#build();
-    this.#painting.sheet.scrollTop = scrollTop;
-    this.#painting.sheet.scrollLeft = scrollLeft;
+  /* Point out the cells that a program reads; with [] none any more. */
+  readBy(cells) {
+    this.#point("read", cells);
+  }
+
+  #point(name, cells) {
+    if (!this.edits) return;
+    const next = Cells.of(cells);
+    const rows = Cells.between(this[name], next);
+    this[name] = next;
+    this.#painting.refresh(rows);
+    this.#drawLegend();
+  }
+
+  /* Only the marks that are in the table; the current cell is named where there are others to tell it from. */
+  #drawLegend() {
+    const present = LEGEND.filter(([name]) => (name === "evidence" ? this.evidence.size && !this.marksHidden : this[name]?.size));
+    const marks = present.length && this.#mode?.isGrid ? [["here", t("current cell")], ...present] : present;
+    this.#legend.hidden = !marks.length;
+    this.#legend.replaceChildren(...marks.map(([name, words]) => {
+      const item = element("li");
+      item.append(element("span", { className: `sign ${name}`, ariaHidden: "true" }), words);
+      return item;
+    }));
   }
 
   /* Compare: go to the next change (or the one before). Read: the next marked cell. */
@@ -640,7 +662,7 @@ export class AskewGrid extends HTMLElement {
     this.classList.toggle("to-read", !mode.isGrid);
     const bar = element("div", { className: "grid-state" });
     bar.append(this.#legend, this.#told);
-    this.#legend.hidden = !this.looked.size;
+    this.#drawLegend();
     write(this.#told, "");
     this.replaceChildren(this.#tools.bar, this.#find.bar, this.#hidden, sheet, bar, ...(mode.help ? [help] : []), this.#status);
     this.#painting.settle(this.clientWidth);
@@ -691,7 +713,8 @@ export class AskewGrid extends HTMLElement {
     const hits = this.#hits.get(row);
     const odd = this.#odd.get(row);
     const looked = this.looked.rows.get(row);
-    if (!marked && !evidence && !kept && !hits && !odd && !looked) return null;
+    const read = this.read.rows.get(row);
+    if (!marked && !evidence && !kept && !hits && !odd && !looked && !read) return null;
     return this.edits.state.columns.map(({ id }) => {
       const names = [];
       if (marked?.has(id)) names.push("marked");
@@ -699,6 +722,7 @@ export class AskewGrid extends HTMLElement {
       if (evidence?.has(id) && this.marksHidden) names.push("withheld");
       if (kept?.has(id)) names.push("kept");
       if (looked?.has(id)) names.push("looked");
+      if (read?.has(id)) names.push("read");
       if (odd?.has(id)) names.push("odd");
       if (hits?.has(id)) names.push("hit");
       if (hits && this.#hit?.row === row && this.#hit.column === id) names.push("now");

@@ -16,6 +16,7 @@ const ROW_HEIGHT = 2.1; // rem, of a row that has not been laid out yet
 const LONG = 220; // characters; longer cells are clipped until they have the focus
 const TALL = 5; // lines
 const LOOKED_AT = 100; // rows, to tell a column of numbers
+const SIGNS = [["looked", t("used by the model")], ["read", t("read by the program")]]; // of cells, in words
 const BLANKS = /\s+/u;
 const ROOM = 24; // px of more or less room before columns are measured again
 const CHEAP = 4000; // cells up to which they are
@@ -425,7 +426,8 @@ export class Painting {
     td.className = classes.filter(Boolean).join(" ");
     if (this.#options.choosing) td.setAttribute("aria-selected", String(` ${flag} `.includes(" marked ")));
     // Not as text in the cell: somebody may be writing in it when the model answers.
-    if (` ${flag} `.includes(" looked ")) td.setAttribute("aria-description", t("used by the model"));
+    const signs = SIGNS.filter(([name]) => ` ${flag} `.includes(` ${name} `)).map(([, words]) => words);
+    if (signs.length) td.setAttribute("aria-description", signs.join(", "));
     else if (td.hasAttribute("aria-description")) td.removeAttribute("aria-description");
     const title = merged?.get(column.id) ?? "";
     if (td.title !== title) td.title = title;

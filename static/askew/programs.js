@@ -51,6 +51,9 @@ export class AskewPrograms extends HTMLElement {
     this.addEventListener("click", (event) => { this.#clicked = event.detail > 0; });
     this.#more.addEventListener("click", () => this.#showAll());
     this.#list.addEventListener("keydown", (event) => this.#onKey(event));
+    for (const kind of ["focusin", "focusout", "pointerover", "pointerleave"]) {
+      this.#list.addEventListener(kind, (event) => this.#pointOut(event));
+    }
     for (const kind of ["keydown", "pointerdown"]) {
       this.page?.addEventListener(kind, () => { this.#begun = true; }, { capture: true, passive: true });
     }
@@ -104,6 +107,7 @@ export class AskewPrograms extends HTMLElement {
     const fromHere = document.activeElement === this.#list;
     if (!event.isTrusted || this.#clicked) this.#all = false;
     this.#tidy();
+    this.#pointOut();
     this.#tellPage();
     if (fromHere) queueMicrotask(() => this.page.grid.focusCell());
   }
@@ -115,6 +119,15 @@ export class AskewPrograms extends HTMLElement {
     this.page.grid.focusCell();
     const { key, code, shiftKey } = event;
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, code, shiftKey, bubbles: true, cancelable: true }));
+  }
+
+  /* The cells that the program reads on which the focus or the pointer is, else those of the chosen one. */
+  #pointOut(event = null) {
+    const on = event && ["focusin", "pointerover"].includes(event.type) ? event.target.closest?.("label") : null;
+    const input = on?.control ?? this.querySelector("input:focus") ?? this.querySelector("input:checked");
+    const program = input ? JSON.parse(input.value) : null;
+    const offer = program && this.#offered.find((candidate) => alike(candidate.program, program));
+    this.page?.grid?.readBy?.(offer?.cells ?? []);
   }
 
   #showAll() {
@@ -151,6 +164,7 @@ export class AskewPrograms extends HTMLElement {
     this.#tidy();
     this.#say();
     this.#tellPage();
+    this.#pointOut();
   }
 
   /* Show what is asked for now: the first few, the chosen one, or all. */

@@ -73,6 +73,12 @@ _CONSTANT = -0.3
 _UNUSED = -0.8
 """Each number, date or cell's text of the question that the program does not use."""
 
+_BY_ITSELF = -1.5
+"""A condition on the column whose value is asked for."""
+
+_BY_NAME = 0.3
+"""A row that the question names by a whole cell."""
+
 
 TOTALS = frozenset(("total", "totals", "all", "overall", "sum", "career", "grand total", "turnout"))
 """What stands in a row that holds the totals of the others."""
@@ -139,7 +145,7 @@ class Ranking:
             case MostCommon():
                 return 1.2 * self.header(node.column) + (1.0 if "often" in self.question.cues else 0.0)
             case Select():
-                return 1.2 * self.header(node.column)
+                return 1.2 * self.header(node.column) + self._selected(node)
             case Holds(left=Cell() as left, right=Cell() as right):
                 return 0.6 if self._place(left) < self._place(right) else 0.0
             case Choice(value=Cell() as value):
@@ -150,6 +156,21 @@ class Ranking:
             case Cell():
                 return self._cell(node)
         return 0.0
+
+    def _selected(self, node: Select) -> float:
+        """A value is rarely asked for by itself: "c42 of rows where c42 contains 5". Rows that are named in full by a cell
+        that the question says are worth more.
+        """
+        score = 0.0
+        if any(isinstance(part, Beside) for part in node.walk()):
+            return score  # "who came after Smith?" asks for the column that names the row
+        for condition in node.walk():
+            if isinstance(condition, Where):
+                if condition.column == node.column:
+                    score += _BY_ITSELF
+                elif condition.relation == "equals" and isinstance(condition.value, str):
+                    score += _BY_NAME if words(condition.value) in self.question.phrases else 0.0
+        return score
 
     def _condition(self, node: Where) -> float:
         """A condition whose value the question says is worth more the longer the value is, and one it does not say, less."""

@@ -144,3 +144,40 @@ def test_without_scripts_the_page_says_what_the_program_gives_and_what_holds(
     page.locator("button.primary").click()
     expect(page.locator("[data-progress-text]")).to_have_text("1 of 2")
     assert Annotation.objects.filter(response__data__answers=["28"]).exists()
+
+
+SIGNS = """() => [...document.querySelectorAll("askew-grid td.read")].map(
+  (cell) => `${cell.closest("tr").dataset.row} ${cell.dataset.column}`
+)"""
+"""The cells that are marked as read by a program."""
+
+
+@pytest.mark.parametrize("colours", ["none", "active"])
+def test_the_cells_that_the_focused_program_reads_are_marked_and_the_legend_shows_only_what_is_there(
+    world: World, new_context: NewContext, live_server: Any, colours: str
+) -> None:
+    page = annotating(
+        new_context, live_server.url, world.ada, changes(world, "answer_changes"), forced_colors=colours
+    )
+    programs = page.locator("askew-programs input")
+    expect(programs.first).to_be_attached()
+    legend = page.locator(".grid-state .legend")
+    expect(legend).to_be_hidden()
+    programs.first.focus()
+    expect(page.locator("td.read")).to_have_count(2)
+    first = page.evaluate(SIGNS)
+    cell = page.locator("td.read").first
+    expect(cell).to_have_accessible_description("read by the program")
+    assert '"ƒ"' in cell.evaluate("(cell) => getComputedStyle(cell, '::before').content")
+    expect(legend.locator("li")).to_have_text(["current cell", "cells the program reads"])
+    page.keyboard.press("ArrowDown")
+    expect(programs.nth(1)).to_be_checked()
+    page.wait_for_function(
+        "(first) => document.querySelectorAll('td.read').length !== first.length", arg=first
+    )
+    page.locator("[data-row=r0] [data-column=c0]").click()
+    here = page.locator("[data-row=r0] [data-column=c0]")
+    expect(here).to_be_focused()
+    page.locator("textarea[name=answers]").focus()
+    outline = here.evaluate("(cell) => getComputedStyle(cell).outlineStyle")
+    assert (outline == "dashed") is (colours == "active"), "the current cell without the focus"

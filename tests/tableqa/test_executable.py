@@ -38,6 +38,26 @@ def test_the_examples_own_program_is_offered_first_and_once() -> None:
     assert [one["words"] for one in programs].count(programs[0]["words"]) == 1
 
 
+def test_an_offer_names_the_cells_that_it_reads() -> None:
+    assert offered(EXAMPLE)["programs"][0]["cells"] == [["r0", "c1"], ["r1", "c1"]]
+
+
+def test_programs_with_the_same_cells_and_results_are_offered_once_and_others_stay() -> None:
+    table = Table(["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Alien", "1979", "117"]])
+    example = Example("h", "which film is the longest?", table, ["Heat"])
+    programs = offered(example)["programs"]
+    swapped = replay(table, [SetCell(row="r0", column="c2", old="170", new="90")])
+    effects = [(str(one["cells"]), computed(one["program"], swapped)) for one in programs]
+    assert len(set(effects)) == len(effects)
+    assert {"Year", "Minutes"} == {one["words"].split()[-1] for one in programs if "largest" in one["words"]}
+
+
+def test_a_value_is_not_the_condition_under_which_it_is_asked_for() -> None:
+    table = Table(["Name", "c41", "c42"], [["R4", "1", "4"], ["R5", "2", "75"], ["R6", "3", "8"]])
+    programs = offered(Example("v", "what is the value of c42 for R5?", table, ["75"]))["programs"]
+    assert programs[0]["words"] == "c42 of rows where Name is R5"
+
+
 def test_a_program_that_gives_another_answer_cannot_be_confirmed() -> None:
     with pytest.raises(ProgramError) as error:
         confirmed({**RISE, "left": RISE["right"], "right": RISE["left"]}, EXAMPLE)
