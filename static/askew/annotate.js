@@ -419,8 +419,10 @@ class AskewAnnotate extends HTMLElement {
 
   /* Whether this Enter acts for the whole item, or for the panel it is pressed in. Alone it does so in a panel only, and
      where it has no meaning of its own; elsewhere it is a key that can be moved (keys.js). */
-  #enters({ target, ctrlKey, metaKey }, panel) {
+  #enters({ target, ctrlKey, metaKey, shiftKey }, panel) {
     if (ctrlKey || metaKey) return Boolean(panel) || !target.closest("a, [data-feedback]");
+    // A field of a single line, in which Enter submits; Shift Enter begins a second line, and from then on Enter is a line.
+    if (target.matches("[data-enter-submits]")) return !shiftKey && target.value.trim() !== "" && !target.value.includes("\n");
     return Boolean(panel) && !target.closest("button, a, summary, textarea");
   }
 

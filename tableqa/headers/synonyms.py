@@ -51,6 +51,9 @@ ALIKE = message("synonyms.alike", "similar meaning")
 _SHORT = "no nos pos pts pld rd rnd avg pop yr yrs qty wt ht pct approx"
 """Short forms that are taken as such without a full stop; others may be words ("comp", "ad", "per")."""
 
+_LEAST_FREQUENCY = 1
+"""How often WordNet's sense-tagged texts have a word at least: a "twelvemonth" is no name for a column."""
+
 
 def synonyms(
     table: Table,
@@ -211,6 +214,7 @@ def _instead_of(
                 inflected = thesaurus.inflect(word, reading.kind, reading.form)
                 if (
                     inflected is not None
+                    and (" " in word or thesaurus.frequency(word.lower()) >= _LEAST_FREQUENCY)
                     and word.lower() != reading.word
                     and inflected.lower() != text.lower()
                     and not is_short_form(inflected, text)

@@ -243,10 +243,22 @@ class MetricFailure(DeclaredTask, Preparing):
         return [_chosen(one, best[i]) if i in best else None for i, one in enumerate(prepared)]
 
     def payload(self, item: Item) -> dict[str, Any]:
-        """Of the two scores what is said in words, in the reader's language."""
+        """Of the two scores what is said in words, in the reader's language, and both ranks for a chart.
+
+        A rank is {"name": whose it is, "place": in words, "share": percent of the others that are below}; None where the
+        item has no ranks.
+        """
         shown = super().payload(item)
+        among = shown.get("metric", {}).get("among")
+        names = {
+            "metric": called(str(shown.get("metric", {}).get("name", ""))),
+            "people": gettext("People"),
+        }
         return shown | {
-            name: {"text": language.shown(shown[name]["text"])}
+            name: {
+                "text": language.shown(shown[name]["text"]),
+                "rank": _rank(names[name], shown[name].get("rank"), among),
+            }
             for name in ("metric", "people")
             if name in shown
         }
@@ -402,6 +414,15 @@ def called(metric: str) -> str:
         first = USUAL.get(first.lower().replace("-", ""), first)
     about = f", {rest.pop()}" if rest and rest[-1] in DIMENSIONS else ""
     return " ".join([first, *rest]) + about
+
+
+def _rank(name: str, rank: object, among: object) -> dict[str, Any] | None:
+    """A rank for the chart: 1 is the best of `among` answers, and answers with the same score share the mean of theirs."""
+    if not _is_number(rank) or not isinstance(among, int) or among < 2:
+        return None
+    place = among - round(2 * float(rank) * (among - 1)) / 2  # type: ignore[arg-type]
+    words = gettext("rank {place} of {among}").format(place=language.number(f"{place:g}"), among=among)
+    return {"name": name, "place": language.shown(words), "share": round(100 * float(rank))}  # type: ignore[arg-type]
 
 
 def standing(rank: float, number: int) -> str:

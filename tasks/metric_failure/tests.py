@@ -195,3 +195,24 @@ def test_the_report_counts_causes_by_metric_and_direction() -> None:
         ("bleu", "lower", 1, 1),
         ("bleu", "higher", 1, 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("rank", "among", "place", "share"),
+    [(1, 3, "rank 1 of 3", 100), (0.75, 3, "rank 1.5 of 3", 75), (0, 2, "rank 2 of 2", 0)],
+)
+def test_the_chart_shows_the_ranks_of_metric_and_people(
+    rank: float, among: int, place: str, share: int
+) -> None:
+    inputs = {
+        "metric": {"text": "m", "name": "rouge", "rank": rank, "among": among, "gap": 0.5},
+        "people": {"text": "p", "rank": 0.5},
+    }
+    shown = task.payload(Item(example(), inputs=inputs))
+    assert shown["metric"]["rank"] == {"name": "ROUGE", "place": place, "share": share}
+    assert shown["people"]["rank"]["name"] == "People"
+
+
+def test_an_item_without_ranks_has_no_chart() -> None:
+    inputs = {"metric": {"text": "m", "name": "rouge"}, "people": {"text": "p"}}
+    assert task.payload(Item(example(), inputs=inputs))["metric"]["rank"] is None

@@ -184,7 +184,7 @@ def test_a_batch_may_suggest_before_the_answer_and_then_says_why(
     expect(page.locator("askew-said")).to_be_hidden()
 
 
-def test_an_answer_is_typed_and_sent_with_one_chord(
+def test_an_answer_is_typed_and_sent_with_one_key(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     batch = world.batch("answer_check", of="originals", overlap=1)
@@ -192,16 +192,22 @@ def test_an_answer_is_typed_and_sent_with_one_chord(
     ada = Keyboard(page)
     expect(page.get_by_label("Your answer")).to_be_focused()
     first = ada.question
+    ada.presses("Enter")  # nothing is written yet
+    expect(page.get_by_label("Your answer")).to_have_value("\n")
+    ada.presses("Backspace")
+    ada.keys = 0
     ada.types("1995")
-    ada.presses("Control+Enter")
+    ada.presses("Enter")
     ada.is_led_on(first)
     assert ada.keys == len("1995") + 1
     expect(page.get_by_label("Your answer")).to_be_focused()
     expect(page.get_by_label("Your answer")).to_have_value("")
     second = ada.question
     ada.types("Heat")
-    ada.presses("Enter")
+    ada.presses("Shift+Enter")
     ada.types("Alien")
+    ada.presses("Enter")
+    ada.types("Stalker")
     ada.presses("Control+Enter")
     ada.is_led_on(second)
     third = ada.question
@@ -211,7 +217,7 @@ def test_an_answer_is_typed_and_sent_with_one_chord(
     ada.is_led_on(third)
     assert submitted() == [
         {"answers": ["1995"], "unanswerable": False},
-        {"answers": ["Heat", "Alien"], "unanswerable": False},
+        {"answers": ["Heat", "Alien", "Stalker"], "unanswerable": False},
         {"answers": [], "unanswerable": True},
     ]
     finds_the_page_accessible(page)
@@ -509,6 +515,11 @@ def test_causes_are_digits_and_enter(world: World, new_context: NewContext, live
     expect(page.locator("main")).to_contain_text("People give it ")
     expect(page.locator("main")).to_contain_text("The hidden reference")
     assert "hidden-system" not in page.content()
+    expect(page.get_by_text("BLEU gives it 0.")).to_be_hidden()  # the arithmetic is there on demand
+    expect(page.get_by_role("meter", name="BLEU")).to_be_visible()
+    people = page.locator("[data-rank=people]")
+    expect(people.get_by_role("meter", name="People")).to_be_visible()
+    expect(people).to_contain_text("rank 3 of 3")
     finds_the_page_accessible(page)
     ada.presses("6", "4", "4", "7", "Enter")
     ada.is_led_on(first)

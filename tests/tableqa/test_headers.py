@@ -147,6 +147,14 @@ class TestSynonyms:
         assert "Rank" not in roles
         assert "Role" in roles
 
+    @pytest.mark.parametrize("header", ["Year", "Month", "Week"])
+    def test_a_word_that_no_text_has_is_not_suggested(self, words, header):
+        found = synonyms(Table([header], [["1995"], ["1979"]]), "c0", words).found
+        assert all(
+            " " in one.text or words.frequency(one.text.lower()) for one in found if one.source == "thesaurus"
+        )
+        assert "Twelvemonth" not in [one.text for one in found]
+
     def test_units_in_brackets_stay(self, words):
         suggested = found(synonyms(one_column("Area (km²)", "12", "440"), "c0", words))
         assert suggested[0] == "Surface (km²)"

@@ -1,0 +1,20 @@
+/* <askew-ranks>: where the metric and people rank the answer among the others, as two bars from worst to best. Each of its
+   rows has data-rank ("metric", "people"); an item without ranks shows the sentences only. */
+
+class AskewRanks extends HTMLElement {
+  shown(_, { shows }) {
+    this.hidden = !shows.metric?.rank;
+    if (this.hidden) return;
+    for (const row of this.querySelectorAll("[data-rank]")) {
+      const { rank } = shows[row.dataset.rank];
+      row.querySelector("dt").textContent = rank.name;
+      const bar = row.querySelector("meter");
+      bar.value = rank.share;
+      bar.textContent = rank.place;
+      bar.setAttribute("aria-label", rank.name);
+      row.querySelector("span").textContent = rank.place;
+    }
+  }
+}
+
+customElements.define("askew-ranks", AskewRanks);
