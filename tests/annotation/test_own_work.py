@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -107,7 +108,7 @@ def test_who_checks_an_answer_reads_no_comparison_with_the_hidden_one(world: Wor
 
 @pytest.mark.parametrize("more", [{}, {"decide_at_close": True}])
 def test_gold_can_be_changed_as_long_as_the_notes_of_other_items_say(
-    world: World, more: dict[str, bool]
+    world: World, more: dict[str, Any]
 ) -> None:
     batch = world.batch(size=2, overlap=2, **more)
     ordinary = submit(world, batch, "ada")

@@ -338,7 +338,7 @@ class TestAQualificationThatIsNotOpen:
         page = client.get(reverse("home"))
 
         assert "after Entry test" in text(page)
-        assert f'class="button primary" href="{reverse("annotate", args=[asked.public_id])}"' in (
+        assert f'class="button primary" autofocus href="{reverse("annotate", args=[asked.public_id])}"' in (
             page.content.decode()
         )
         sit(world, asked, "ada", "extraction", "extraction", "extraction")
