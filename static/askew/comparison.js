@@ -82,7 +82,7 @@ class AskewComparison extends HTMLElement {
     const { table, marks } = this.#data;
     const grids = pair.map(() => element("askew-grid"));
     this.replaceChildren(...pair.map(({ letter, name }, at) => {
-      const side = element("section", { className: "side" });
+      const side = element("section", { className: "variant" });
       const title = element("h2", { textContent: name });
       if (letter && !name.endsWith(letter)) title.prepend(element("b", { className: "who", textContent: letter, ariaHidden: "true" }), " ");
       side.append(title, grids[at]);

@@ -13,6 +13,9 @@ const PATHS = {
   next: "M3 8h9.5M9 4l4 4-4 4",
   find: "M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM10.5 10.5 14 14",
   more: "M3 8h.02M8 8h.02M13 8h.02M3 7.8v.4M8 7.8v.4M13 7.8v.4",
+  fold: "M2.5 3h11M2.5 13h11M5.5 6.5 8 9l2.5-2.5",
+  layout: "M2 3h12v10H2zM8 3v10",
+  more: "M3 8h.01M8 8h.01M13 8h.01",
 };
 
 const SVG = "http://www.w3.org/2000/svg";
