@@ -59,7 +59,19 @@ def extended(item: Any, rows: int, columns: int, prefix: str = "") -> Any:
     """The item with columns and rows appended to its table, until it has this many, and a prefix to its id."""
     from tableqa.tables import Table
 
-    table = item.example.table
+    larger = _larger(item.example.table, rows, columns)
+    inputs = dict(item.inputs)
+    if "table" in (inputs.get("original") or {}):  # what changed examples are compared with
+        table = Table.from_dict(inputs["original"]["table"])
+        inputs["original"] = {**inputs["original"], "table": _larger(table, rows, columns).to_wire()}
+    return replace(
+        item, example=replace(item.example, id=prefix + item.example.id, table=larger), inputs=inputs
+    )
+
+
+def _larger(table: Any, rows: int, columns: int) -> Any:
+    from tableqa.tables import Table
+
     header = [*table.header, *(f"Measure {at}" for at in range(len(table.header), columns))]
     lines = [
         [
@@ -68,8 +80,7 @@ def extended(item: Any, rows: int, columns: int, prefix: str = "") -> Any:
         ]
         for row in range(max(rows, len(table.rows)))
     ]
-    larger = Table(header, lines, title=table.title, caption=table.caption)
-    return replace(item, example=replace(item.example, id=prefix + item.example.id, table=larger))
+    return Table(header, lines, title=table.title, caption=table.caption)
 
 
 if __name__ == "__main__":
