@@ -276,7 +276,6 @@ class AskewAnnotate extends HTMLElement {
   #suggest(id, detail) {
     if (id !== this.#current.id) return;
     this.#tell("item-suggested", detail);
-    this.commits.arranged();
     this.#refresh(); // what is missing, and which step is the current one
   }
 

@@ -1,8 +1,8 @@
 /* Two rules about choices that submit an item.
 
    A press of a pointer on such a choice does what its key does, unless the personal setting turns that off. The arrow keys
-   move through choices and never submit. After another item or another set of keyed choices has come, digits and presses
-   are ignored for a moment: they were meant for what was there before. */
+   move through choices and never submit. After another item has come, presses are
+   ignored for a moment, and digits where it has other choices: they were meant for what was there before. */
 
 import { outside } from "./keys.js";
 
@@ -12,7 +12,7 @@ const DIGIT = /^\d$/u;
 export class Commits {
   #page;
   #pressed = null; // the label on which a pointer went down
-  #layout = null; // names of the inputs that have a key
+  #layout = null; // the choices that submit, with their keys
   #changedAt = -Infinity; // when that set changed
   #shownAt = -Infinity; // when the item came
 
@@ -35,10 +35,10 @@ export class Commits {
     this.arranged();
   }
 
-  /* Keyed inputs may have come or gone. */
+  /* The choices that submit may be other ones: those of two examples instead of one. */
   arranged() {
-    const inputs = outside(this.#page, "[data-key]").filter((input) => !input.closest("[hidden]"));
-    const layout = inputs.map(({ name, type, value, dataset }) => [name, type === "radio" ? value : "", dataset.key].join(":")).join("\n");
+    const inputs = outside(this.#page, "[data-commit] [data-key]").filter((input) => !input.closest("[hidden]"));
+    const layout = inputs.map(({ name, value, dataset }) => `${name}:${value}:${dataset.key}`).join("\n");
     if (this.#layout !== null && layout !== this.#layout) this.#changedAt = performance.now();
     this.#layout = layout;
   }

@@ -77,6 +77,7 @@ export class Painting {
     this.#sizes = new ResizeObserver(() => {
       if (this.#widths) this.#drawAreas();
       else requestAnimationFrame(() => this.#lockWidths(this.sheet.parentElement?.clientWidth ?? 0)); // it was hidden until now
+      this.#keepGutter();
       this.onLayout?.();
     });
     this.#sizes.observe(this.table);
@@ -102,6 +103,15 @@ export class Painting {
       this.#lockWidths(room);
       this.#drawAreas();
     }, REST);
+  }
+
+  /* Room for a vertical scrollbar is kept where rows are out of sight. */
+  #keepGutter() {
+    const { sheet } = this;
+    const fits = sheet.scrollHeight <= sheet.clientHeight;
+    if (fits === sheet.classList.contains("fits")) return;
+    sheet.classList.toggle("fits", fits);
+    if (!fits) this.#fit(sheet.parentElement?.clientWidth ?? 0);
   }
 
   stop() {
