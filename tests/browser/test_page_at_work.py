@@ -356,15 +356,15 @@ def test_keys_can_be_moved_and_switched_off_and_stay_so(
     first = question(page)
     page.keyboard.press("?")
     page.get_by_role("button", name="Change the shortcut for Extraction").press("Enter")
-    page.keyboard.press("e")
+    page.keyboard.press("k")
     page.keyboard.press("Escape")
     page.reload()
     takes_keys(page)
-    expect(page.locator("kbd[data-shortcut='label:extraction']")).to_have_text("E")
+    expect(page.locator("kbd[data-shortcut='label:extraction']")).to_have_text("K")
     page.keyboard.press("1")
     passes(page, 300)
     assert question(page) == first
-    page.keyboard.press("e")
+    page.keyboard.press("k")
     expect(page.locator(".question")).not_to_have_text(first)
     second = question(page)
     page.get_by_role("button", name="Shortcuts").click()
@@ -372,7 +372,7 @@ def test_keys_can_be_moved_and_switched_off_and_stay_so(
     page.keyboard.press("Escape")
     page.reload()
     takes_keys(page)
-    for key in ("e", "2", "s", "i", "?"):
+    for key in ("k", "2", "s", "i", "?"):
         page.keyboard.press(key)
     passes(page, 300)
     assert question(page) == second
