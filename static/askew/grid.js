@@ -293,6 +293,14 @@ export class AskewGrid extends HTMLElement {
     }));
   }
 
+  /* Paint the table anew, scrolled to where it was. */
+  repaint() {
+    const { scrollTop, scrollLeft } = this.#painting.sheet;
+    this.#build();
+    this.#painting.sheet.scrollTop = scrollTop;
+    this.#painting.sheet.scrollLeft = scrollLeft;
+  }
+
   /* Compare: go to the next change (or the one before). Read: the next marked cell. */
   next(by = 1) {
     this.#mode.next?.(by);
@@ -318,8 +326,8 @@ export class AskewGrid extends HTMLElement {
     for (const one of [this, other]) one.#tellHidden();
   }
 
-  /* Which columns of a comparison are out of sight, in words above the table. Both tables of a pair keep a line for it as
-     long as one of them needs it, so that their rows stay beside each other. */
+  /* Which columns of a comparison are out of sight, in words among the tools. Both tables of a pair make room for them as
+     long as one of them needs it. */
   #tellHidden() {
     if (this.#name !== "compare") return;
     const names = this.#painting.hiddenColumns.map((id) => this.edits.columnName(id));
@@ -327,7 +335,10 @@ export class AskewGrid extends HTMLElement {
     write(this.#hidden, names.length ? t`Hidden: ${names.slice(0, NAMED).join(", ")}${more}. Scroll sideways.` : "");
     const pair = this.#twin ? [this, this.#twin] : [this];
     const line = pair.some((one) => one.#hidden.textContent);
-    for (const one of pair) one.#hidden.hidden = !line;
+    for (const one of pair) {
+      one.#hidden.hidden = !line;
+      one.#tools.bar.classList.toggle("crowded", line);
+    }
   }
 
   /* The other table goes where this one is, unless that is where it was led. */
@@ -664,7 +675,8 @@ export class AskewGrid extends HTMLElement {
     bar.append(this.#legend, this.#told);
     this.#drawLegend();
     write(this.#told, "");
-    this.replaceChildren(this.#tools.bar, this.#find.bar, this.#hidden, sheet, bar, ...(mode.help ? [help] : []), this.#status);
+    this.replaceChildren(this.#tools.bar, this.#find.bar, sheet, bar, ...(mode.help ? [help] : []), this.#status);
+    this.#where.after(this.#hidden);
     this.#painting.settle(this.clientWidth);
     sheet.addEventListener("scroll", () => {
       this.#lead();

@@ -15,7 +15,6 @@ const PATHS = {
   more: "M3 8h.02M8 8h.02M13 8h.02M3 7.8v.4M8 7.8v.4M13 7.8v.4",
   fold: "M2.5 3h11M2.5 13h11M5.5 6.5 8 9l2.5-2.5",
   layout: "M2 3h12v10H2zM8 3v10",
-  more: "M3 8h.01M8 8h.01M13 8h.01",
 };
 
 const SVG = "http://www.w3.org/2000/svg";
