@@ -199,9 +199,9 @@ def _lines(base: Sequence[str], variants: Sequence[Sequence[str]]) -> tuple[Line
     places = [{id: place for place, id in enumerate(ids)} for ids in variants]
     shared = [[id for id in ids if id in known and all(id in other for other in places)] for ids in variants]
     agreed = shared[0] if shared and all(order == shared[0] for order in shared) else None
-    order = list(base) if agreed is None else _woven(base, agreed)
+    order = list(base) if agreed is None else woven(base, agreed)
     for ids in variants:
-        order = _woven(ids, order)
+        order = woven(ids, order)
     moved: dict[str, list[int]] = {}
     for number, ids in enumerate(variants):
         for id, _ in changes_of_order(base, [id for id in ids if id in known]).moves:
@@ -212,7 +212,7 @@ def _lines(base: Sequence[str], variants: Sequence[Sequence[str]]) -> tuple[Line
     )
 
 
-def _woven(before: Sequence[str], after: Sequence[str]) -> list[str]:
+def woven(before: Sequence[str], after: Sequence[str]) -> list[str]:
     """The order of `after`; each id that only `before` has stands below the one it followed there."""
     present = set(after)
     behind: dict[str | None, list[str]] = {}

@@ -7,6 +7,7 @@ from typing import Any
 
 from tableqa import Table
 from tableqa.cells.columns import holds_numbers
+from tableqa.merged_tables import woven
 from tableqa.operations import MoveColumn, MoveRow, Operation, SplitColumn, describe, replay
 from tasks.contract import Item, TaskType
 
@@ -96,7 +97,7 @@ def _columns(base: Table, edited: Table, operations: Sequence[Operation]) -> lis
     old = dict(zip(base.column_ids, base.header, strict=True))
     new = dict(zip(edited.column_ids, edited.header, strict=True))
     found = []
-    for number, id in enumerate(_woven(base.column_ids, edited.column_ids), start=1):
+    for number, id in enumerate(woven(base.column_ids, edited.column_ids), start=1):
         removed, inserted = id not in new, id not in old
         changed = not removed and not inserted and old[id] != new[id]
         note = "split" if removed and id in split else "removed" if removed else "new" if inserted else ""
@@ -149,7 +150,7 @@ def _rows(
     now = {row: dict(zip(edited.column_ids, cells, strict=True)) for row, cells in _by_row(edited)}
     merged = _merged(edited)
     found = []
-    for id in _woven(base.row_ids, edited.row_ids):
+    for id in woven(base.row_ids, edited.row_ids):
         before, after = was.get(id, {}), now.get(id, {})
         cells = []
         for column in columns:
@@ -204,19 +205,6 @@ def _is_special(cell: Mapping[str, Any]) -> bool:
 
 def _by_row(table: Table) -> Iterable[tuple[str, Sequence[str]]]:
     return zip(table.row_ids, table.rows, strict=True)
-
-
-def _woven(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
-    """The order of `after`; what only `before` has stands below (behind) what it followed there."""
-    present = set(after)
-    behind: dict[str | None, list[str]] = {}
-    last = None
-    for id in before:
-        if id in present:
-            last = id
-        else:
-            behind.setdefault(last, []).append(id)
-    return [*behind.get(None, ()), *(one for id in after for one in (id, *behind.get(id, ())))]
 
 
 def _merged(table: Table) -> set[tuple[str, str]]:

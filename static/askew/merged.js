@@ -2,7 +2,7 @@
    same names and results (tests/vectors/merged.json). Nothing here touches the page. */
 
 import { changesOfOrder } from "./operations.js";
-import { equal, placesOf } from "./tables.js";
+import { equal, placesOf, weave } from "./tables.js";
 
 /* {columns, rows, header, cells} of variants that share the ids of `base`, or null if one of them exchanged rows and
    columns. A column or row is {id, base, places, moved}; cells are {texts, changes}, with a text for each column and, in
@@ -82,8 +82,8 @@ function lines(base, variants) {
   const places = variants.map((ids) => placesOf(ids));
   const shared = variants.map((ids) => ids.filter((id) => known.has(id) && places.every((other) => other.has(id))));
   const agree = shared.length > 0 && shared.every((order) => equal(order, shared[0]));
-  let order = agree ? woven(base, shared[0]) : base;
-  for (const ids of variants) order = woven(ids, order);
+  let order = agree ? weave(base, shared[0]) : base;
+  for (const ids of variants) order = weave(ids, order);
   const moved = new Map();
   variants.forEach((ids, number) => {
     for (const [id] of changesOfOrder(base, ids.filter((one) => known.has(one)), []).moves) {
@@ -93,19 +93,6 @@ function lines(base, variants) {
   return order.map((id) => ({
     id, base: known.get(id) ?? null, places: places.map((place) => place.get(id) ?? null), moved: moved.get(id) ?? [],
   }));
-}
-
-/* The order of `after`; each id that only `before` has stands below the one it followed there. */
-function woven(before, after) {
-  const present = new Set(after);
-  const behind = new Map();
-  let last = null;
-  for (const id of before) {
-    if (present.has(id)) last = id;
-    else behind.set(last, [...(behind.get(last) ?? []), id]);
-  }
-  if (!behind.size) return after;
-  return [...(behind.get(null) ?? []), ...after.flatMap((id) => [id, ...(behind.get(id) ?? [])])];
 }
 
 function cellsOf(columns, old, variants) {

@@ -78,7 +78,7 @@ function markedRow(id, was, is, columns, number) {
 }
 
 /* The order of `after`, with what only `before` has put below what it followed there. */
-function weave(before, after) {
+export function weave(before, after) {
   if (before === after) return after;
   const present = new Set(after);
   const below = new Map();
