@@ -73,7 +73,7 @@ def _text(spec: Field, value: Any, table: Table) -> str:
     if spec.kind == "flag":
         return ""
     if spec.kind in ("choice", "choices"):
-        titles = dict(spec.choices)
+        titles = _titles(spec)
         return ", ".join(gettext(titles[key]) if titles.get(key) else key for key in _texts(value))
     if spec.kind != "json":
         return " | ".join(_texts(value))
@@ -81,6 +81,12 @@ def _text(spec: Field, value: Any, table: Table) -> str:
         return _program(value, table)
     number = len(value) if isinstance(value, Sequence) and not isinstance(value, str) else 1
     return ngettext("{number} entry", "{number} entries", number).format(number=number)
+
+
+def _titles(spec: Field) -> dict[str, str]:
+    """The titles of the options by their value: of a declared question (`tasks.common.fields`), else of the choices."""
+    options = getattr(spec, "options", ())
+    return {option.value: option.title or option.value for option in options} or dict(spec.choices)
 
 
 def _texts(value: Any) -> list[str]:

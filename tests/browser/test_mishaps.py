@@ -74,7 +74,7 @@ def test_when_the_batch_closes_meanwhile_the_draft_is_kept_and_can_be_read(
     page.goto(f"{live_server.url}/work/")
     row = page.get_by_role("row").filter(has_text="batch closed, draft saved")
     row.get_by_text("Your draft").click()
-    expect(row).to_contain_text("label: reasoning")
+    expect(row).to_contain_text("Label: Reasoning")
     assert not Annotation.objects.exists()
     assert list(doctor.findings()) == []
 
