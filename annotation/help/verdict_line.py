@@ -75,11 +75,13 @@ def parts(
     if held.verdict == "wrong_on_original" or (perturbed is None and judged is not None and not judged.right):
         sentence = own.get("wrong_on_original", verdicts.WORDS["wrong_on_original"])
         return [("verdict", gettext(sentence))]
+    gold: Sequence[str] = ()
     if perturbed is None:
-        label, answers, gold = gettext("Right so far"), original, []
+        label, answers = gettext("Right so far"), original
     else:
-        label = gettext(own.get(held.verdict, LABELS[held.verdict]))
-        answers, gold = perturbed, [] if held.verdict == "not_fooled" else held.gold["perturbed"]
+        label, answers = gettext(own.get(held.verdict, LABELS[held.verdict])), perturbed
+        if held.verdict != "not_fooled":
+            gold = held.gold["perturbed"]
     line: list[Part] = [("verdict", label), ("answer", in_words(answers))]
     if gold:
         line.append(("expected", gettext("expected: {answer}").format(answer=in_words(gold))))

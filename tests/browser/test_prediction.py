@@ -565,8 +565,7 @@ def test_nothing_moves_before_during_and_after_the_model_is_asked(
     size: tuple[int, int],
 ) -> None:
     variants = {"question_paraphrase": "word", "value_change": "answer_changes"}
-    more = {"variant": variants[kind]} if kind in variants else {}
-    batch = world.batch(kind, loop_model="small", overlap=1, **more)
+    batch = world.batch(kind, variant=variants.get(kind, ""), loop_model="small", overlap=1)
     viewport = {"width": size[0], "height": size[1]}
     page = annotating(new_context, live_server.url, world.ada, batch, viewport=viewport)
     state(page, "answered")
