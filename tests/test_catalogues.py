@@ -138,7 +138,7 @@ SILENT = re.compile(
     re.DOTALL,
 )
 READ_ALOUD = re.compile(r'\b(?:aria-label|title|placeholder|alt|data-label|data-required)="([^"]*)"')
-OF_NO_LANGUAGE = {"Askew", "A", "I", "sha256", "CSV", "JSON", "API", "Esc", "Enter", "Space", "h"}
+OF_NO_LANGUAGE = {"Askew", "A", "I", "sha256", "CSV", "JSON", "API", "Esc", "Enter", "Space", "h", "Aa"}
 """Words that are the same in every language."""
 WITHOUT = {"templates/admin", "templates/evaluating/static.html"}
 """Templates that are in English: Django's admin, and a file that is written for a release."""

@@ -55,7 +55,7 @@ export class ColumnList extends HTMLElement {
 
   // --- what a kind says --------------------------------------------------------------------------------------------
 
-  /* [{id, name, now?, note?, column?, state?, choices: [{text, by?, why?, state?}], details?: [{text, look?}], own?, key?}]: `now` is
+  /* [{id, name, now?, note?, column?, state?, choices: [{text, by?, why?, state?}], details?: [{text, look?}], reasons?: [text], own?, key?}]: `now` is
      what became of it, `column` the id of a column of the table that the line is about, `own` a label for the button
      of its own (F2), `key` the digit that acts on it. */
   lines() {
@@ -242,6 +242,7 @@ export class ColumnList extends HTMLElement {
   #foot(line) {
     const foot = make("div", { className: "foot", role: "gridcell" });
     for (const { text, look } of line.details ?? []) foot.append(make("p", { textContent: text, className: look ? "look" : "", dir: "auto" }));
+    if (line.reasons?.length) foot.append(reasonsOf(line));
     if (line.own) foot.append(this.#button("own", line.own, "F2"));
     if (line.noneLabel && line.choices?.length) foot.append(this.#button("none", line.noneLabel, "0"));
     return foot;
@@ -469,3 +470,11 @@ function reveal(th) {
 }
 
 export const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
+
+/* Why something is offered, on demand; its keys are its own. */
+function reasonsOf({ reasons }) {
+  const details = make("details", { className: "small" });
+  details.append(make("summary", { textContent: t("Why offered?") }), ...reasons.map((text) => make("p", { textContent: text, dir: "auto" })));
+  details.addEventListener("keydown", (event) => ["Enter", " "].includes(event.key) && event.stopPropagation());
+  return details;
+}

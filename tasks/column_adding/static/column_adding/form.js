@@ -26,10 +26,11 @@ class AskewAdding extends ColumnList {
       id: table.digest,
       name: table.title,
       note: t`${table.rows} of ${table.of} rows`,
-      details: [
-        { text: table.why },
-        { text: t`Similarity score: ${table.score.toFixed(2)}` },
-        { text: t`Rows are matched by ${table.by[0]} and ${table.by[1]}: ${alignedInWords(table)}` },
+      details: [{ text: t("Does this column fit these rows?") }],
+      reasons: [
+        table.why,
+        t`Similarity score: ${table.score.toFixed(2)}`,
+        t`Rows are matched by ${table.by[0]} and ${table.by[1]}: ${alignedInWords(table)}`,
       ],
       choices: table.columns.map((column) => {
         const { cells } = sentOf(column);
