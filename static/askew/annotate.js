@@ -12,7 +12,7 @@
    `keyTable` {title, rows} stands in the list of keys. A submission waits for the `settle()` of each element that has one:
    it resolves to "" when the element's part of the response is complete, else to what the person has to do first. */
 
-import { t } from "./language.js";
+import { counted, t } from "./language.js";
 import { Problem, send } from "./api.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
@@ -151,7 +151,7 @@ class AskewAnnotate extends HTMLElement {
     this.#server = null;
     this.#setUnsure(false);
     this.places.changes[0]?.replaceChildren();
-    this.#setProgress(assignment.progress);
+    this.#setProgress(assignment.progress, assignment.annotation ? 0 : 1);
     this.#closePanels();
     document.querySelector("form[data-action=skip]")?.reset(); // why the last item was skipped is nothing about this one
     this.#silence();
@@ -360,8 +360,8 @@ class AskewAnnotate extends HTMLElement {
       }
     });
     this.addEventListener("keydown", (event) => this.#onKey(event));
-    this.addEventListener("focusin", (event) => this.#typing(writes(event.target)));
-    this.addEventListener("focusout", (event) => this.#typing(writes(event.relatedTarget)));
+    this.addEventListener("focusin", (event) => this.#typing(event.target));
+    this.addEventListener("focusout", (event) => this.#typing(event.relatedTarget));
     for (const panel of this.bar.querySelectorAll("details[data-panel]")) {
       panel.addEventListener("toggle", () => panel.open && this.#closePanels(panel));
     }
@@ -381,7 +381,10 @@ class AskewAnnotate extends HTMLElement {
 
   #onKey(event) {
     const panel = event.target.closest("details[data-panel][open]");
-    if (event.key === "Escape" && panel) {
+    if (event.key === "F2" && event.target.matches("textarea, input[type=text]")) { // as in a cell: append to it
+      event.preventDefault();
+      event.target.setSelectionRange(event.target.value.length, event.target.value.length);
+    } else if (event.key === "Escape" && panel) {
       event.preventDefault();
       panel.open = false;
       panel.querySelector("summary").focus();
@@ -444,7 +447,7 @@ class AskewAnnotate extends HTMLElement {
     if (input.matches("button")) return input.click();
     if (input.type === "checkbox") input.checked = !input.checked;
     else if (input.type === "radio") input.checked = true;
-    else return input.focus();
+    else return this.#write(input);
     input.dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; whoever hears it may move on
     if (input.type === "radio") input.focus(); // where it was pressed, should the submission be refused
     this.#commit(input.closest("[data-field]"));
@@ -457,6 +460,12 @@ class AskewAnnotate extends HTMLElement {
     if (turns.includes(group) && !this.#again.length && turns.every((field) => field.querySelector(":checked"))) {
       this.submit();
     }
+  }
+
+  /* Go on behind what is in a field; what was filled in is selected by the field itself, and replaced. */
+  #write(input) {
+    input.focus();
+    if (input.matches("textarea, [type=text]") && input.selectionStart === input.selectionEnd) input.setSelectionRange(input.value.length, input.value.length);
   }
 
   #committing() {
@@ -675,6 +684,7 @@ class AskewAnnotate extends HTMLElement {
     if (operations.length > LISTED) words.push(t`and ${count(operations.length - LISTED, "more change")}`);
     const limit = this.#current.contract?.at_most;
     const [summary] = this.places.count;
+    this.#hintAtLimit(operations.length, limit);
     if (summary) summary.textContent = count(operations.length, "change") + (Number.isInteger(limit) ? t`, at most ${limit}` : "");
     if (same(words, [...list.children].map((item) => item.firstChild.textContent))) return;
     list.replaceChildren(...words.map((text, index) => {
@@ -689,6 +699,20 @@ class AskewAnnotate extends HTMLElement {
       item.append(make("span", { textContent: text, dir: "auto" }), " ", back);
       return item;
     }));
+  }
+
+  /* What a person can do next: change a cell, or decide about a change when all that are allowed are used. */
+  #hintAtLimit(used, limit) {
+    const [hint] = this.places.hint;
+    if (!hint) return;
+    const reason = Boolean(this.#current.contract?.more_with_reason);
+    let words = t("Type into a cell to change it.");
+    if (Number.isInteger(limit) && used > limit) words = reason ? t("Revert a change, or give the reason below.") : t("Revert a change.");
+    else if (Number.isInteger(limit) && used === limit) {
+      const next = reason ? t("Revert one, or change more and give the reason.") : t("Revert one to change another cell.");
+      words = `${counted(limit, "{0} change used.", "{0} changes used.")} ${next}`;
+    }
+    if (hint.textContent !== words) hint.textContent = words;
   }
 
   // --- drafts ------------------------------------------------------------------------------------------------------
@@ -1188,13 +1212,22 @@ class AskewAnnotate extends HTMLElement {
     for (const place of outside(this, "[role=status]")) if (!place.firstElementChild) place.textContent = "";
   }
 
-  #typing(on) {
-    for (const part of [this.panel, this.bar]) part.toggleAttribute("data-typing", on);
+  /* Where letters go into a field, Enter is the field's own key as well; in a table or list it submits. */
+  #typing(target) {
+    const on = writes(target);
+    const kind = on && target.matches("textarea, input") ? "text" : "";
+    for (const part of [this.panel, this.bar]) {
+      if (on) part.dataset.typing = kind;
+      else delete part.dataset.typing;
+    }
     const hint = this.bar.querySelector("[data-while-typing]");
     hint?.toggleAttribute("data-on", on && !this.keys.off);
   }
 
-  #setProgress(progress) {
+  /* The total is the one that the visit began with, although other people may add items meanwhile; it grows when this
+     person gets more. `open`: items on screen that are not submitted yet. */
+  #setProgress({ submitted, total }, open = 0) {
+    const progress = { submitted, total: Math.max(this.#progress?.total ?? total, submitted + open) };
     this.#progress = progress;
     const bar = document.querySelector("[data-progress]");
     const text = document.querySelector("[data-progress-text]");
@@ -1260,6 +1293,7 @@ const PLACES = {
   violations: "[data-violations]",
   changes: "[data-changes]",
   count: "[data-changes-count]",
+  hint: "[data-changes-hint]",
   ready: "[data-ready-to-submit]",
   steps: "[data-step]",
   conditional: "[data-unless-waived], [data-over-limit]",

@@ -251,7 +251,7 @@ export class ColumnList extends HTMLElement {
   #button(does, label, key) {
     const button = make("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: label });
     button.dataset.does = does;
-    button.append(make("kbd", { textContent: key }));
+    button.title = t`Key: ${key}`;
     return button;
   }
 

@@ -70,6 +70,7 @@ export class Editor {
     const control = event.ctrlKey || event.metaKey;
     const bare = !event.shiftKey && !event.altKey && !control;
     if (event.key === "Escape") cancel();
+    else if (event.key === "F2") this.#typing = !this.#typing; // from here on arrows move in the text, or again over the table
     else if (event.key === "Enter" && event.altKey) this.#breakLine();
     else if (event.key === "Enter" && event.shiftKey) return;
     else if (event.key === "Enter") keep({ stay: true, submit: control });

@@ -86,13 +86,13 @@ function marked(prose, text) {
   });
 }
 
-/* Scroll the drawer, and nothing else, until an element is in view. */
+/* Scroll the drawer, or the column that it shares with the panel, until an element is in view; never the page. */
 export function reveal(element) {
   const box = element.closest("details");
-  const scroller = [...ancestors(element, box)].find((part) => part.scrollHeight > part.clientHeight && /auto|scroll/u.test(getComputedStyle(part).overflowY));
+  const scroller = [...ancestors(element, box.parentElement)].find((part) => part.scrollHeight > part.clientHeight && /auto|scroll/u.test(getComputedStyle(part).overflowY));
   if (!scroller) return;
   const [inner, outer] = [element.getBoundingClientRect(), scroller.getBoundingClientRect()];
-  const sticky = [...scroller.children].filter((part) => getComputedStyle(part).position === "sticky");
+  const sticky = [...box.children].filter((part) => getComputedStyle(part).position === "sticky");
   const head = outer.top + sticky.reduce((sum, { offsetHeight }) => sum + offsetHeight, 0);
   if (inner.top < head || inner.height > outer.bottom - head) scroller.scrollTop += inner.top - head - GAP;
   else if (inner.bottom > outer.bottom) scroller.scrollTop += inner.bottom - outer.bottom + GAP;

@@ -57,6 +57,16 @@ export class Keys {
     for (const place of outside(this.page, "kbd[data-shortcut]")) {
       place.textContent = shown(keys.get(place.dataset.shortcut) ?? place.textContent);
     }
+    for (const place of outside(this.page, "[data-key-tip]")) this.#entitle(place, keys.get(place.dataset.keyTip));
+  }
+
+  /* Controls that are not pressed per item show no key; a pointer over them and a screen reader tell it. */
+  #entitle(place, key) {
+    place.dataset.title ??= place.title;
+    const words = key && !this.off ? t`Key: ${shown(key)}` : "";
+    place.title = [place.dataset.title, words].filter(Boolean).join(" ");
+    if (words) place.setAttribute("aria-keyshortcuts", shown(key));
+    else place.removeAttribute("aria-keyshortcuts");
   }
 
   help() {

@@ -237,9 +237,8 @@ function alike(one, other) {
 function moreButton() {
   const button = make("button", { type: "button", className: "quiet small more-programs", name: "programs", hidden: true });
   Object.assign(button.dataset, { key: "m", label: t("Show all programs") });
-  const shortcut = make("kbd", { textContent: "M" });
-  shortcut.dataset.shortcut = "programs";
-  button.append("", shortcut);
+  button.append("");
+  button.dataset.keyTip = "programs";
   return button;
 }
 
