@@ -1,6 +1,6 @@
-"""Take the pictures of the README from the demo world: `.venv/bin/python docs/pictures.py [FILE]`.
+"""Take the pictures of the README from the demo world: `.venv/bin/python docs/pictures.py [--workbench] [FILE]`.
 
-FILE is what a running `./run demo` has printed ("-" reads it from stdin). Without it, a demo of its own is started on a
+With --workbench: the annotation page of each task type instead, small, into docs/pictures/workbench. FILE is what a running `./run demo` has printed ("-" reads it from stdin). Without it, a demo of its own is started on a
 free port, with its data in a temporary folder, and stopped at the end. It needs the packages of `./run test` and a
 Chromium (`apt install chromium`, or name one in ASKEW_CHROMIUM).
 """
@@ -101,10 +101,41 @@ def take(links: dict[str, str]) -> None:
         browser.close()
 
 
-def signed_in(browser: Browser, link: str) -> Page:
+def take_workbench(links: dict[str, str]) -> None:
+    """The first item of each task type in a window of 1366 x 850 pixels, at half the size."""
+    folder = PICTURES / "workbench"
+    folder.mkdir(exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=flags())
+        page = signed_in(browser, links["annotator"], width=1366, height=850, scale=0.5)
+        batches = page.locator("a[href*='/batches/'][href$='/annotate/']")
+        taken: set[Path] = set()
+        addresses = dict.fromkeys(batches.evaluate_all("links => links.map((link) => link.href)"))
+        for address in addresses:
+            page.goto(address)
+            workbench = page.locator("askew-annotate[data-ready] [data-guidelines]")
+            if not workbench.count():
+                continue  # consent or practice comes first
+            key = workbench.get_attribute("data-guidelines")
+            page.wait_for_load_state("networkidle")
+            path = folder / f"{key}.jpg"
+            if path in taken:
+                continue  # another variant of the task type
+            taken.add(path)
+            page.screenshot(path=path, type="jpeg", quality=70, animations="disabled", caret="hide")
+            print(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")
+        browser.close()
+
+
+def signed_in(
+    browser: Browser, link: str, *, width: int = 1280, height: int = 860, scale: float = 1
+) -> Page:
     """A window of the person whose demo link this is, on their first page."""
     context = browser.new_context(
-        viewport={"width": 1280, "height": 860}, device_scale_factor=1, color_scheme="light", locale="en-GB"
+        viewport={"width": width, "height": height},
+        device_scale_factor=scale,
+        color_scheme="light",
+        locale="en-GB",
     )
     page = context.new_page()
     page.goto(link)
@@ -166,11 +197,13 @@ def links_in(printed: str) -> dict[str, str]:
 def main(arguments: list[str]) -> None:
     """Take the pictures from the demo named in the arguments, else from one of its own."""
     PICTURES.mkdir(parents=True, exist_ok=True)
-    if arguments:
-        take(links_in(sys.stdin.read() if arguments[0] == "-" else Path(arguments[0]).read_text()))
+    take_pictures = take_workbench if "--workbench" in arguments else take
+    files = [argument for argument in arguments if argument != "--workbench"]
+    if files:
+        take_pictures(links_in(sys.stdin.read() if files[0] == "-" else Path(files[0]).read_text()))
     else:
         with demo() as links:
-            take(links)
+            take_pictures(links)
 
 
 if __name__ == "__main__":
