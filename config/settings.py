@@ -367,7 +367,11 @@ SPECTACULAR_SETTINGS = {
     "SERVERS": [{"url": globals()["FORCE_SCRIPT_NAME"]}] if "FORCE_SCRIPT_NAME" in globals() else [],
     "SERVE_INCLUDE_SCHEMA": False,
     # Two fields are called "state"; each kind of state has a name of its own in the schema.
-    "ENUM_NAME_OVERRIDES": {"ProposalStateEnum": ["took", "rejected", ""]},
+    "ENUM_NAME_OVERRIDES": {
+        "ProposalStateEnum": ["took", "rejected", ""],
+        "OwnItemStateEnum": ["submitted", "skipped"],
+        "PredictionKindEnum": ["preview", "try"],
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

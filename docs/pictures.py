@@ -1,8 +1,9 @@
 """Take the pictures of the README from the demo world: `.venv/bin/python docs/pictures.py [--workbench] [FILE]`.
 
-With --workbench: the annotation page of each task type instead, small, into docs/pictures/workbench. FILE is what a running `./run demo` has printed ("-" reads it from stdin). Without it, a demo of its own is started on a
-free port, with its data in a temporary folder, and stopped at the end. It needs the packages of `./run test` and a
-Chromium (`apt install chromium`, or name one in ASKEW_CHROMIUM).
+With --workbench: the annotation page of each task type instead, small, into docs/pictures/workbench. FILE is what a
+running `./run demo` has printed ("-" reads it from stdin). Without it, a demo of its own is started on a free port, with
+its data in a temporary folder, and stopped at the end. It needs the packages of `./run test` and a Chromium
+(`apt install chromium`, or name one in ASKEW_CHROMIUM).
 """
 
 from __future__ import annotations
@@ -127,9 +128,7 @@ def take_workbench(links: dict[str, str]) -> None:
         browser.close()
 
 
-def signed_in(
-    browser: Browser, link: str, *, width: int = 1280, height: int = 860, scale: float = 1
-) -> Page:
+def signed_in(browser: Browser, link: str, *, width: int = 1280, height: int = 860, scale: float = 1) -> Page:
     """A window of the person whose demo link this is, on their first page."""
     context = browser.new_context(
         viewport={"width": width, "height": height},

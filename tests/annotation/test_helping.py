@@ -302,7 +302,7 @@ def test_a_batch_without_help_asks_no_more_of_the_database(world: World) -> None
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"help": "much"}, "help must be one of offered, filled"),
+        ({"help": "much"}, r"Show proposals \(help\) must be one of offered, filled"),
         ({"help": "", "help_from": {"rules": True}}, "Choose how"),
         ({"help": "", "help_from": {}, "unhelped": 5}, "Choose how"),
         ({"unhelped": 91}, "0 to 90"),

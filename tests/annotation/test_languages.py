@@ -29,10 +29,10 @@ pytestmark = pytest.mark.one_database
 GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9,en;q=0.5"}
 OPAQUE = re.compile(r"<(script|style|code|pre|textarea|kbd)\b.*?</\1>", re.DOTALL)
 NOT_PAGES = {"healthz", "readyz", "words", "my_data", "data_of"}
-SAME_IN_BOTH = {"Status", "Name", "Format", "Link", "Total"}
+SAME_IN_BOTH = {"Status", "Name", "Format", "Link", "Total", "Filter"}
 FREE_TEXTS = {
     # Words that the test's people, or files of the study, wrote themselves and that happen to be messages too.
-    "Open", "Closed", "Gold", "wrong", "right", "extraction", "reasoning", "after", "Total",
+    "Open", "Closed", "Gold", "wrong", "right", "extraction", "reasoning", "after", "Total", "Minutes",
 }  # fmt: skip
 
 

@@ -79,7 +79,6 @@ OWN_JSON = {
     "annotation/releases/raw_records.py": "a release: `verify` takes whatever its reading raises",
     "annotation/releases/release_files.py": "a release, likewise",
     "annotation/work/lending.py": "an index that Askew wrote",
-    "annotation/work/practising.py": "examples of the source tree",
     "predictor/architectures/__init__.py": "weights that the administrator chose",
     "predictor/bundled/model.py": "weights that the administrator chose",
     "predictor/bundled/recorded.py": "weights that the administrator chose",
@@ -88,6 +87,7 @@ OWN_JSON = {
     "tableqa/serialisations/literals.py": "a serialisation: its reading takes RecursionError",
     "tableqa/serialisations/published.py": "a serialisation: its reading takes RecursionError",
     "tableqa/writers/hub.py": "rows that Askew laid on disk",
+    "tasks/contract/task_type.py": "examples of the source tree",
     "tableqa/writers/whole.py": "rows that Askew laid on disk",
     "tasks/column_adding/task.py": "columns that were offered",
 }

@@ -22,6 +22,12 @@ def world(transactional_db: None, tmp_path: Path) -> World:
     return make_world(tmp_path)
 
 
+def submitted_data() -> Any:
+    response = Annotation.objects.get().response
+    assert response is not None
+    return response["data"]
+
+
 def question(page: Page) -> str:
     return page.locator(".question").inner_text()
 
@@ -33,7 +39,7 @@ def test_a_click_on_a_label_submits_as_its_key_does(
     first = question(page)
     page.locator("label", has_text="Reasoning").first.click()
     expect(page.locator(".question")).not_to_have_text(first)
-    assert Annotation.objects.get().response["data"] == {"label": "reasoning"}
+    assert submitted_data() == {"label": "reasoning"}
 
 
 def test_a_tap_submits_too(world: World, new_context: NewContext, live_server: Any) -> None:
@@ -42,7 +48,7 @@ def test_a_tap_submits_too(world: World, new_context: NewContext, live_server: A
     first = question(page)
     page.locator("label", has_text="Extraction").first.tap()
     expect(page.locator(".question")).not_to_have_text(first)
-    assert Annotation.objects.get().response["data"] == {"label": "extraction"}
+    assert submitted_data() == {"label": "extraction"}
 
 
 def test_arrow_keys_move_through_choices_and_submit_nothing(
