@@ -141,7 +141,7 @@ def test_without_scripts_the_page_says_what_the_program_gives_and_what_holds(
     expect(line(page, "cell_format")).to_contain_text("has a different format from")
     apply("$110")
     assert Draft.objects.get().response["data"]["answers"] == ["28"]
-    page.locator("button.primary").click()
+    page.locator(".actions button.primary").click()
     expect(page.locator("[data-progress-text]")).to_have_text("1 of 2")
     assert Annotation.objects.filter(response__data__answers=["28"]).exists()
 
