@@ -7,6 +7,6 @@ export function comparisonKeys(comparison) {
   if (!comparison) return [];
   return [
     { name: "next_change", key: "n", label: t("Next change in the table; with Shift the previous one"), run: (event) => comparison.next(event.shiftKey ? -1 : 1) },
-    { name: "side_by_side", key: "v", label: t("Show the tables side by side or as one"), run: () => comparison.turn() },
+    { name: "side_by_side", key: "v", label: t("Show two tables or one"), run: () => comparison.turn() },
   ];
 }

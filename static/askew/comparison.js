@@ -1,4 +1,4 @@
-/* <askew-comparison>: one or more edited variants of a table, in a single table or as two complete tables side by side.
+/* <askew-comparison>: one or more edited variants of a table, in a single table or as two complete tables next to each other.
 
    The server renders the single table inside the element, and without this script it stays what it is. `compare(data)`
    paints it from JSON: {table, variants: [{letter, name, operations, cells}], marks: [[row id, column id], ...]}. With
@@ -16,7 +16,7 @@ import { Variants } from "./variants.js";
 class AskewComparison extends HTMLElement {
   #data = null;
   #pairs = [];
-  #pair = -1; // the tables that are side by side; -1: the single table
+  #pair = -1; // the tables that are next to each other; -1: the single table
 
   connectedCallback() {
     const source = this.dataset.source && document.getElementById(this.dataset.source);
@@ -41,7 +41,7 @@ class AskewComparison extends HTMLElement {
     this.querySelector("askew-grid")?.next(by);
   }
 
-  /* From the single table to two tables side by side, from pair to pair, and back. */
+  /* From the single table to two tables next to each other, from pair to pair, and back. */
   turn() {
     const held = this.contains(document.activeElement);
     this.#pair += 1;
@@ -73,7 +73,7 @@ class AskewComparison extends HTMLElement {
     const { table, variants, merged, marks } = this.#data;
     const grid = element("askew-grid");
     this.replaceChildren(grid);
-    const options = { label: t("Table with the changes"), marks, tools: [this.#tool(t("Side by side"))] };
+    const options = { label: t("Table with the changes"), marks, tools: [this.#tool(t("Two tables"))] };
     if (merged) grid.compare(table, [], { ...options, variants: merged });
     else grid.compare(table, variants[0].operations, options);
   }

@@ -415,7 +415,7 @@ def test_changes_are_jumped_to_and_tables_turned_from_anywhere_on_the_page(
     finds_the_page_accessible(page)
     page.get_by_role("button", name="One table").click()
     expect(tables).to_have_count(1)
-    expect(page.get_by_role("button", name="Side by side")).to_be_focused()
+    expect(page.get_by_role("button", name="Two tables")).to_be_focused()
 
 
 def test_a_digit_that_the_question_does_not_have_changes_nothing(
