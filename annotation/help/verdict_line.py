@@ -77,7 +77,7 @@ def parts(
         return [("verdict", gettext(sentence))]
     gold: Sequence[str] = ()
     if perturbed is None:
-        label, answers = gettext("Right so far"), original
+        label, answers = gettext("Model right so far"), original
     else:
         label, answers = gettext(own.get(held.verdict, LABELS[held.verdict])), perturbed
         if held.verdict != "not_fooled":

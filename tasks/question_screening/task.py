@@ -36,7 +36,7 @@ LABEL = Choice(
         Option(
             "remove",
             gettext_noop("Remove"),
-            gettext_noop("It tests nothing: it can be answered without the table, or every answer is right."),
+            gettext_noop("It tests nothing: it needs no table, or it accepts almost any answer."),
         ),
     ),
 )

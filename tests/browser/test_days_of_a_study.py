@@ -43,6 +43,9 @@ def practise(page: Page) -> None:
         page.keyboard.press("Enter")
         if number < len(exercises):
             expect(page.locator("[data-feedback]")).to_be_hidden()
+    expect(page.locator("h1")).to_have_text("Practice completed")
+    expect(page.get_by_role("link", name="Continue to the items")).to_be_focused()
+    page.keyboard.press("Enter")
 
 
 @pytest.mark.smoke

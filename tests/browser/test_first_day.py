@@ -67,6 +67,8 @@ def test_what_comes_before_the_first_item_is_done_by_keys_alone(
         if number < len(exercises):
             expect(page.locator("[data-feedback]")).to_be_hidden()
 
+    expect(page.locator("h1")).to_have_text("Practice completed")
+    page.keyboard.press("Enter")
     expect(page.locator("[data-panel=ask]")).to_be_attached()
     assert PracticeDone.objects.get().right == len(exercises)
     assert Assignment.objects.filter(person=world.ada, state="leased").exists()

@@ -163,3 +163,19 @@ def test_where_no_program_gives_the_answer_the_first_step_is_done(
     expect(page.locator("[data-step=operations]")).to_have_attribute("aria-current", "step")
     expect(page.locator("askew-programs")).to_contain_text("No program gives this answer.")
     expect(page.locator("askew-programs input")).to_have_count(0)
+
+
+COUNTING = """() => {
+    let part = document.querySelector("[data-step]").parentElement;
+    while (!getComputedStyle(part).counterReset.startsWith("step")) part = part.parentElement;
+    return getComputedStyle(part).display;
+}"""
+"""The display of the element that the steps are counted in: one without a box ("contents") counts nothing."""
+
+
+def test_steps_are_counted_on_a_phone_too(world: World, new_context: NewContext, live_server: Any) -> None:
+    batch = world.batch(
+        "value_change", variant="answer_changes", sources=[world.import_written(*questions())]
+    )
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 390, "height": 844})
+    assert page.evaluate(COUNTING) != "contents"

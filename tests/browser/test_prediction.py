@@ -68,7 +68,7 @@ def test_the_answer_is_there_when_somebody_stops_typing(
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     state(page, "answered")
     expect(page.locator("[data-part=perturbed]")).to_have_attribute("hidden", "")
-    expect(page.locator(".says")).to_contain_text("Right so far")
+    expect(page.locator(".says")).to_contain_text("Model right so far")
     expect(page.locator("[data-part=words]")).to_contain_text("answers the original correctly")
     page.locator("textarea[name=question]").fill("in which year was it released")
     state(page, "stale")
