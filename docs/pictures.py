@@ -51,7 +51,7 @@ def edit(page: Page) -> None:
     page.keyboard.press("Enter")
     page.get_by_label("New answer").fill(NEW_ANSWER)
     page.locator("[data-saved]", has_text="Saved").wait_for()
-    page.locator("[data-holds~=answer_unchanged][data-state=yes]").wait_for()
+    page.locator("[data-holds~=answer_unchanged][data-state=yes]").wait_for(state="attached")
 
 
 def batch(page: Page) -> None:
