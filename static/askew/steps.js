@@ -1,6 +1,9 @@
 /* The steps of a form with several (`[data-step]`, the name of a field): the first one that is not done is the current one.
 
-   Their numbers are the style sheet's; a step that is hidden has none. */
+   Each heading gets its number among the steps that are not hidden. Without scripts the style sheet counts them: its counters
+   are not trusted here, as Chromium does not count anew where the content of a counted box changes. */
+
+const HEADING = ":scope > :is(h2, legend, label:not(.choices > *)), :scope > askew-rewording > label";
 
 export class Steps {
   #steps;
@@ -17,6 +20,8 @@ export class Steps {
       if (!finished && current === null && !part.closest("[hidden]")) current = part;
       part.toggleAttribute("data-done", finished);
     }
+    const visible = this.#steps.filter(({ part }) => !part.closest("[hidden]"));
+    for (const [index, { part }] of visible.entries()) part.querySelector(HEADING)?.setAttribute("data-number", String(index + 1));
     for (const { part } of this.#steps) {
       if (part === current) part.setAttribute("aria-current", "step");
       else part.removeAttribute("aria-current");

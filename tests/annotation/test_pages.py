@@ -857,7 +857,9 @@ class TestAdjudicating:
         html = page.content.decode()
         assert sent.get("note", "") in html
         assert sent.get("exclude", "") in html
-        assert html.split("<main")[1].count(" checked") == len([letter for letter in sent.get("choose", "") if letter in "AB"])
+        assert html.split("<main")[1].count(" checked") == len(
+            [letter for letter in sent.get("choose", "") if letter in "AB"]
+        )
         assert not Decision.objects.filter(item=things.item).exists()
 
     def test_an_item_that_was_decided_in_the_meantime_says_so(self, things: Things) -> None:

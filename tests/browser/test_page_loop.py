@@ -384,8 +384,8 @@ def test_a_scrollbar_beside_a_table_does_not_push_it_sideways(
 def test_a_table_short_of_room_loses_its_padding_before_it_scrolls_sideways(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
-    columns = ["Candidate", "Constituency", "Votes received", "Share of votes", "Changes", "Region"]
-    rows = [["Wilhelmina", "Westphalia", "1,234,567", "12.34 %", "Reelected", "North"]] * 3
+    columns = ["Candidate", "Constituency", "Votes received", "Share of votes", "Changes", "Region", "Seat"]
+    rows = [["Wilhelmina", "Westphalia", "1,234,567", "12.34 %", "Reelected", "North", "Herford"]] * 3
     wide = Example("wide", "who was reelected?", Table(columns, rows), ["Wilhelmina"])
     batch = world.batch("relevant_cells", sources=[world.import_written(wide)])
     page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1280, "height": 720})
