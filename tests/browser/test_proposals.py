@@ -171,7 +171,7 @@ def test_whoever_is_drawn_to_have_no_help_sees_no_proposals(helped: Any) -> None
         else:
             expect(ada.page.locator("textarea[name=question]")).to_be_focused()
         ada.page.locator("textarea[name=question]").fill(f"question number {number} in other words?")
-        ada.page.locator("[data-field=category] input").first.check()
+        ada.page.locator("[data-field=category] input").first.press("Space")
         ada.press("Control+Enter")
         submitted(ada, batch, number)
     assert Provenance.objects.filter(helped=True).count() == seen
