@@ -157,21 +157,21 @@ def _order_in(lines: Sequence[Line], number: int) -> list[int]:
 
 def _unique_ids(base: Sequence[str], ids: Sequence[str], number: int) -> list[str]:
     """The ids of a variant; its new lines with its number, as variants call different lines by the same name."""
-    known = set(base)
-    return [id if id in known else f"{number}:{id}" for id in ids]
+    base_ids = set(base)
+    return [id if id in base_ids else f"{number}:{id}" for id in ids]
 
 
 def _texts_of_rows(column_ids: Sequence[str], variant: Table) -> list[Texts]:
     """The texts of each row in the columns of the base."""
-    known = {id: place for place, id in enumerate(variant.column_ids)}
-    places = [known.get(id) for id in column_ids]
+    place_of = {id: place for place, id in enumerate(variant.column_ids)}
+    places = [place_of.get(id) for id in column_ids]
     return [tuple(None if place is None else row[place] for place in places) for row in variant.rows]
 
 
 def _texts_of_columns(row_ids: Sequence[str], variant: Table) -> list[Texts]:
     """The header of each column and its texts in the rows of the base."""
-    known = {id: place for place, id in enumerate(variant.row_ids)}
-    places = [known.get(id) for id in row_ids]
+    place_of = {id: place for place, id in enumerate(variant.row_ids)}
+    places = [place_of.get(id) for id in row_ids]
     return [
         (name, *(None if place is None else variant.rows[place][at] for place in places))
         for at, name in enumerate(variant.header)
@@ -180,13 +180,13 @@ def _texts_of_columns(row_ids: Sequence[str], variant: Table) -> list[Texts]:
 
 def _join_equal(base: Sequence[str], ids: list[list[str]], texts: Sequence[Sequence[Texts]]) -> None:
     """Give new lines of several variants with equal texts behind the same line of the base one id: that of the first."""
-    known = set(base)
+    base_ids = set(base)
     joined: dict[tuple[str, Texts, int], str] = {}
     for names, lines in zip(ids, texts, strict=True):
         anchor = ""
         often: dict[tuple[str, Texts], int] = {}
         for place, name in enumerate(names):
-            if name in known:
+            if name in base_ids:
                 anchor = name
                 continue
             key = (anchor, lines[place])
@@ -195,19 +195,21 @@ def _join_equal(base: Sequence[str], ids: list[list[str]], texts: Sequence[Seque
 
 
 def _lines(base: Sequence[str], variants: Sequence[Sequence[str]]) -> tuple[Line, ...]:
-    known = {id: place for place, id in enumerate(base)}
+    place_of = {id: place for place, id in enumerate(base)}
     places = [{id: place for place, id in enumerate(ids)} for ids in variants]
-    shared = [[id for id in ids if id in known and all(id in other for other in places)] for ids in variants]
+    shared = [
+        [id for id in ids if id in place_of and all(id in other for other in places)] for ids in variants
+    ]
     agreed = shared[0] if shared and all(order == shared[0] for order in shared) else None
     order = list(base) if agreed is None else woven(base, agreed)
     for ids in variants:
         order = woven(ids, order)
     moved: dict[str, list[int]] = {}
     for number, ids in enumerate(variants):
-        for id, _ in changes_of_order(base, [id for id in ids if id in known]).moves:
+        for id, _ in changes_of_order(base, [id for id in ids if id in place_of]).moves:
             moved.setdefault(id, []).append(number)
     return tuple(
-        Line(id, known.get(id), tuple(place.get(id) for place in places), tuple(moved.get(id, ())))
+        Line(id, place_of.get(id), tuple(place.get(id) for place in places), tuple(moved.get(id, ())))
         for id in order
     )
 

@@ -378,9 +378,10 @@ def answers(assignment: Assignment) -> list[dict[str, str]]:
     """Answers to the person's questions from this batch that they have not read; no statement where there is none."""
     if not assignment.person.unread_answers:
         return []
-    found = inquiring.unread(assignment.person).filter(batch=assignment.batch_id)
+    unread = inquiring.unread(assignment.person).filter(batch=assignment.batch_id)
     return [
-        {"id": one.public_id, "question": _short(one.text), "answer": _short(one.answer)} for one in found
+        {"id": inquiry.public_id, "question": _short(inquiry.text), "answer": _short(inquiry.answer)}
+        for inquiry in unread
     ]
 
 

@@ -350,9 +350,9 @@ def _pack(source: Path, target: Path) -> None:
 def changed_items(release: Release) -> QuerySet[Decision]:
     """The decisions of a release that created changed examples, in the order in which they were made."""
     left_out = [entry["item"] for entry in release.manifest.get("contradicted", ()) if entry["left_out"]]
-    made = Outcome.objects.filter(example__isnull=False, decision=OuterRef("pk"))
+    new_examples = Outcome.objects.filter(example__isnull=False, decision=OuterRef("pk"))
     decisions = Decision.objects.filter(
-        Exists(made), item__batch__in=_batches(release), event_id__lte=release.watermark
+        Exists(new_examples), item__batch__in=_batches(release), event_id__lte=release.watermark
     )
     return decisions.exclude(item__public_id__in=left_out).order_by("pk")
 

@@ -58,11 +58,13 @@ def in_order(standings: Sequence[Standing]) -> list[int]:
 
     Where they worked last comes first, then what else they began, then a qualification, then what was opened first.
     """
-    open_to_them = [place for place, one in enumerate(standings) if one.left and not one.locked]
+    open_to_them = [
+        place for place, standing in enumerate(standings) if standing.left and not standing.locked
+    ]
 
     def rank(place: int) -> tuple[bool, float, bool, int]:
-        one = standings[place]
-        latest = -one.ended_at.timestamp() if one.ended_at is not None else 0.0
-        return (not one.has_begun, latest, not one.admits, place)
+        standing = standings[place]
+        latest = -standing.ended_at.timestamp() if standing.ended_at is not None else 0.0
+        return (not standing.has_begun, latest, not standing.admits, place)
 
     return sorted(open_to_them, key=rank)

@@ -23,13 +23,13 @@ from annotation.models import Batch, Decision, Item, Person
 from annotation.quality import guidance
 from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.views.annotating import EDITS
+from annotation.views.annotating import EDITS, drawable_operations
 from annotation.views.contrasting import compared, contrasted, for_scripts, said
 from annotation.views.pages import PageRequest, cut_wide, kind_title, page, refusals_on
 from annotation.views.tables import chosen_cells, drawn, in_words, pointed_at, sheet
 from annotation.words import shown
 from tableqa.json_text import read_json
-from tableqa.operations import Operation, OperationError, from_list, normalise
+from tableqa.operations import OperationError, normalise
 from tasks import resolving
 from tasks.contract import SHOWN, Invalid, Making, Problem, TaskType
 from tasks.contract import Item as PlainItem
@@ -145,7 +145,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
             problems = _decide(request, item, person, response, [base] if data_of_base else [])
             if not problems:
                 return _next(request, person, batch, gettext("Decided."))
-    operations = _operations(task, data)
+    operations = drawable_operations(task, data)
     try:
         table = sheet(task, plain, data, operations)
     except OperationError as error:
@@ -372,7 +372,7 @@ def _after(person: Person, item: Item) -> str:
 def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool) -> dict[str, Any]:
     """A response as the kind's own response.html draws it; `alone`: with a table of its own."""
     response = candidate.annotation.response or {}
-    operations = _operations(task, response["data"])
+    operations = drawable_operations(task, response["data"])
     marked = chosen_cells(task, response["data"])
     draws = alone and (operations or marked)
     return {
@@ -390,14 +390,6 @@ def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool
         "table_label": gettext("Table of response {letter}").format(letter=candidate.letter),
         "template": task.response_template,
     }
-
-
-def _operations(task: TaskType, data: Mapping[str, Any]) -> list[Operation]:
-    name = task.operations_field
-    try:
-        return list(from_list(data.get(name, []))) if name else []
-    except OperationError:
-        return []
 
 
 def _entered(
@@ -421,7 +413,7 @@ def _entered(
     if edit is None or not name:
         return data, []
     try:
-        operations = edit(request.POST, item, _operations(task, data))
+        operations = edit(request.POST, item, drawable_operations(task, data))
         data[name] = [operation.to_dict() for operation in normalise(operations, item.example.table)]
     except OperationError as error:
         return data, [Problem("operations", error.code, str(error))]

@@ -190,7 +190,7 @@ def _page(
     batch = assignment.batch
     task, item = batch.task(), assignment.plain_item
     data = _draft_data(assignment) if data is None else data
-    operations = _operations(task, data)
+    operations = drawable_operations(task, data)
     plain = request.session.get(PLAIN, False)
     by_scripts = not plain and "table" in task.shows and len(item.example.table.rows) > MOST_ROWS
 
@@ -247,7 +247,7 @@ def _draft_data(assignment: Assignment) -> dict[str, Any]:
     return dict(data) if isinstance(data, Mapping) else {}
 
 
-def _operations(task: TaskType, data: Mapping[str, Any]) -> list[Operation]:
+def drawable_operations(task: TaskType, data: Mapping[str, Any]) -> list[Operation]:
     """The operations of a draft; a draft may hold anything, and what is no operation is not drawn."""
     name = task.operations_field
     try:
@@ -307,7 +307,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     edit = EDITS.get(action) or (task.form_edits().get(action) if isinstance(task, Making) else None)
     if edit is not None and task.operations_field:
         try:
-            operations = edit(request.POST, item, _operations(task, data))
+            operations = edit(request.POST, item, drawable_operations(task, data))
             data[task.operations_field] = [
                 operation.to_dict() for operation in normalise(operations, item.example.table)
             ]

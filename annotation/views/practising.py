@@ -143,5 +143,5 @@ def _batch_after(
 
 def _address(request: PageRequest, *, variant: str, **query: int) -> str:
     """This page with another query, which keeps the batch that the person came from and the page without scripts."""
-    kept = {name: request.GET[name] for name in ("batch", "plain") if name in request.GET}
-    return f"{request.path}?{urlencode({**({'variant': variant} if variant else {}), **query, **kept})}"
+    origin = {name: request.GET[name] for name in ("batch", "plain") if name in request.GET}
+    return f"{request.path}?{urlencode({**({'variant': variant} if variant else {}), **query, **origin})}"

@@ -99,11 +99,11 @@ def keep(
     """
     if feedback.problems:
         return None
-    kept = dict(session.get(KEPT) or {})
+    progress = dict(session.get(KEPT) or {})
     name = _name(project, task, variant)
-    goes = went(str(kept.get(name, "")), number, feedback.right, len(exercises(task, variant)))
-    if goes != kept.get(name):
-        session[KEPT] = {**kept, name: goes}
+    goes = went(str(progress.get(name, "")), number, feedback.right, len(exercises(task, variant)))
+    if goes != progress.get(name):
+        session[KEPT] = {**progress, name: goes}
     if _NOT_YET in goes or not asked(project, task, variant):
         return None
     right, wrong = goes.count(_LETTERS[True]), goes.count(_LETTERS[False])
@@ -168,9 +168,9 @@ def score(session: Mapping[str, Any], project: Project, task: TaskType, variant:
 
 def restart(session: MutableMapping[str, Any], project: Project, task: TaskType, variant: str) -> None:
     """Begin a practice set anew: the score of this session starts again. What was kept of the first time stays."""
-    kept = dict(session.get(KEPT) or {})
-    if kept.pop(_name(project, task, variant), None) is not None:
-        session[KEPT] = kept
+    progress = dict(session.get(KEPT) or {})
+    if progress.pop(_name(project, task, variant), None) is not None:
+        session[KEPT] = progress
 
 
 def _name(project: Project, task: TaskType, variant: str) -> str:

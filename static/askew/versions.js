@@ -1,5 +1,5 @@
 /* The dialog in which a person chooses between two versions of a response: the tables merged into one (comparison.js), the
-   other fields in words, side by side. */
+   other fields in words, in two columns. */
 
 import { t } from "./language.js";
 import { same } from "./draft.js";
