@@ -1,30 +1,33 @@
 """Asking a model in another process, for as long as a person would wait and no longer.
 
-    model = connect(name, entry)             one per process and entry of PREDICTORS, pooled
-    model.predict(request, within=0.8)       -> Prediction, or Unanswered with a `kind` that says why not
-    model.identity(within=0.8)               -> "name@sha"
+    model = connect(entry)                         one per process and entry of PREDICTORS, pooled
+    await model.ask(request, within=0.8)           -> Prediction, or Unanswered with a `kind` that says why not
+    model.predict(request, within=0.8)             the same for a thread that waits
+    model.identity(within=0.8)                     -> "name@sha"
 
 Nothing that a model's server does reaches a person but an answer that was checked, or a sentence: it may be gone, hang,
-trickle, lie, or answer with 50 MB. Calls are made by a few threads of each connection; whoever asks waits for them no
-longer than agreed, and where all of them are taken is told so at once. After several calls that failed or came late the
-server is left alone for a moment, and then one call tries whether it is back.
+trickle, lie, or answer with 50 MB. Requests are coroutines: on the event loop of the gateway, else on one background
+loop per process. A request beyond `in_flight` is refused at once, and so is a thread beyond `THREADS`. After several
+calls that failed or came late the server is left alone for a moment, and then one call tries whether it is back.
 """
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import json
 import logging
+import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from predictor import observing
+from predictor.configuration import IN_FLIGHT
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, models_from_dict, refused
 
 if TYPE_CHECKING:
@@ -38,8 +41,10 @@ LIVE = 0.8
 """Seconds that a page waits for an answer. A model that needs longer is asked in the background."""
 PATIENT = 30.0
 """Seconds that a job waits."""
-MOST_WAITING = 2
-"""Threads of a web process that may wait for models at one time, whichever models."""
+THREADS = 4
+"""Threads of a process that may wait for models at one time, whichever models: half of those of a web process."""
+SLACK = 0.3
+"""Seconds beyond the deadline that a thread gives the background loop to report it."""
 
 Answer = TypeVar("Answer")
 Kind = Literal["busy", "late", "gone", "wrong", "too_large", "superseded"]
@@ -111,6 +116,11 @@ class Breaker:
                 self._pause = min(2 * self._pause or self.first, self.longest)
                 self._open_until = self.clock() + self._pause
 
+    def forget(self) -> None:
+        """A call that was let through ended without saying anything of the server."""
+        with self._lock:
+            self._trying = False
+
     def leave_alone(self, seconds: float) -> None:
         """The server itself asked for a pause."""
         with self._lock:
@@ -121,144 +131,169 @@ class Breaker:
 
 # -- one server -------------------------------------------------------------------------------------
 
-_waiting = threading.BoundedSemaphore(MOST_WAITING)
-
 
 class Model:
-    """One model at one server. Safe for threads; made once per process by `connect`."""
+    """One model at one server; made once per process by `connect`. At most `in_flight` requests wait for it."""
 
     def __init__(
         self,
         url: str,
         model: str,
         *,
+        in_flight: int = IN_FLIGHT,
         breaker: Breaker | None = None,
-        transport: httpx.BaseTransport | None = None,
+        transport: Any = None,
     ) -> None:
-        import httpx  # slow to load: a web server does so before its first request (config.preload)
-
         self.url = url.rstrip("/")
         self.model = model
+        self.in_flight = in_flight
         self.breaker = breaker or Breaker()
-        # Threads that a server keeps hanging are lost to this server alone, and only until it lets go.
-        self._free = threading.BoundedSemaphore(MOST_WAITING)
-        self._threads = ThreadPoolExecutor(MOST_WAITING, thread_name_prefix="predictor")
-        self._client = httpx.Client(
-            transport=transport,
-            trust_env=False,  # a proxy of the environment is for the world outside, not for the next room
-            limits=httpx.Limits(max_connections=MOST_WAITING, max_keepalive_connections=MOST_WAITING),
-            headers={"accept": "application/json", "accept-encoding": "identity"},
-        )
+        self._transport = transport
+        self._waiting = 0
+        self._client: httpx.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_closed = False
 
-    def predict(self, request: PredictRequest, *, within: float = LIVE) -> Prediction:
-        """The model's answer, checked. Raises Unanswered."""
+    async def ask(self, request: PredictRequest, *, within: float = LIVE) -> Prediction:
+        """The model's answer, checked. Raises Unanswered. Cancelling it hangs up."""
         body = request.to_dict() | {"model": self.model, "deadline_ms": max(1, int(within * 1000))}
         try:
             PredictRequest.from_dict(body)  # what no model takes is not sent
         except ProtocolError as error:
             raise Unanswered("too_large", _sentence(error.message)) from None
         shape = (len(request.table.rows), len(request.table.header))
-        began, outcome = time.monotonic(), "answered"
+        began, outcome = time.monotonic(), "cancelled"
         try:
-            return self._ask(
+            prediction = await self._in_time(
                 "POST", "/v1/predict", body, lambda data: Prediction.from_dict(data, shape=shape), within
             )
+            outcome = "answered"
+            return prediction
         except Unanswered as unanswered:
             outcome = unanswered.kind
             raise
         finally:
             observing.tell(self.model, outcome, time.monotonic() - began)
 
+    def predict(self, request: PredictRequest, *, within: float = LIVE) -> Prediction:
+        """`ask` for a thread, which waits. Raises Unanswered."""
+        return _wait_for(self.ask(request, within=within), within)
+
     def identity(self, *, within: float = LIVE) -> str:
         """The model's name with the hash of its weights, as the server says it now. Raises Unanswered."""
 
         def read(data: object) -> str:
-            found = [info.id for info in models_from_dict(data) if info.name == self.model]
-            if not found:
+            ids = [info.id for info in models_from_dict(data) if info.name == self.model]
+            if not ids:
                 raise refused("bad_answer", f"the server has no model {self.model}")
-            return found[0]
+            return ids[0]
 
-        return self._ask("GET", "/v1/models", None, read, within)
+        return _wait_for(self._in_time("GET", "/v1/models", None, read, within), within)
 
     def close(self) -> None:
-        """Let go of connections and threads; those that hang are not waited for."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._client.close()
+        """Close the connections; later requests are refused."""
+        self._is_closed = True
+        if self._client is not None and self._loop is not None and self._loop.is_running():
+            asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop)
+        self._client = None
 
-    def _ask(
+    async def _in_time(
         self, method: str, path: str, body: Any, read: Callable[[object], Answer], within: float
     ) -> Answer:
-        if not _waiting.acquire(blocking=False):
-            raise Unanswered("busy", "Too many requests at once.")
-        try:
-            return self._in_time(method, path, body, read, within)
-        finally:
-            _waiting.release()
-
-    def _in_time(
-        self, method: str, path: str, body: Any, read: Callable[[object], Answer], within: float
-    ) -> Answer:
+        if self._is_closed:  # while a request was on its way here
+            raise Unanswered("gone", "The server is shutting down. Ask again in a moment.")
+        if self._waiting >= self.in_flight:
+            raise Unanswered("busy", "The model is still busy with earlier questions.")
         if not self.breaker.lets_through():
             raise Unanswered(
                 "gone", "The model does not respond at the moment. It is tried again automatically."
             )
-        if not self._free.acquire(blocking=False):
-            self.breaker.report(False)
-            raise Unanswered("busy", "The model is still busy with earlier questions.")
-        until = time.monotonic() + within
+        self._waiting += 1
+        good: bool | None = False
         try:
-            call: Future[Answer] = self._threads.submit(self._call, method, path, body, read, until)
-        except RuntimeError:  # closed while a request was on its way here
-            self._free.release()
-            raise Unanswered("gone", "The server is shutting down. Ask again in a moment.") from None
-        call.add_done_callback(lambda _: self._free.release())
-        try:
-            answer = call.result(timeout=within)
-        except TooLate:
-            self.breaker.report(False)
+            async with asyncio.timeout(within):
+                answer = await self._call(method, path, body, read)
+            good = True
+            return answer
+        except TimeoutError:
             raise Unanswered("late", "The model did not answer in time.") from None
+        except asyncio.CancelledError:
+            good = None  # whoever asked has hung up, which says nothing of the server
+            raise
         except Unanswered as unanswered:
             if unanswered.pause is not None:
+                good = None
                 self.breaker.leave_alone(unanswered.pause)
             else:  # who says no in time is there
-                self.breaker.report(unanswered.kind in ("busy", "too_large", "superseded"))
+                good = unanswered.kind in ("busy", "too_large", "superseded")
             raise
         except Exception:
             log.exception("asking %s failed", self.url)
-            self.breaker.report(False)
             raise Unanswered("wrong", "The model's answer is not readable.") from None
-        self.breaker.report(True)
-        return answer
+        finally:
+            self._waiting -= 1
+            if good is None:
+                self.breaker.forget()
+            else:
+                self.breaker.report(good)
 
-    def _call(
-        self, method: str, path: str, body: Any, read: Callable[[object], Answer], until: float
-    ) -> Answer:
+    async def _call(self, method: str, path: str, body: Any, read: Callable[[object], Answer]) -> Answer:
+        """The checked answer. A connection that breaks, and an error without a protocol error (a replica that was
+        killed, a proxy before it), are tried once more."""
         import httpx
 
-        left = max(0.01, until - time.monotonic())
-        timeout = httpx.Timeout(left, connect=min(CONNECT, left), pool=left)
-        try:
-            with self._client.stream(method, self.url + path, json=body, timeout=timeout) as response:
-                data = _body(response, until)
-                if response.status_code == 200:
-                    return read(_json(data))
-                raise self._refusal(response, data)
-        except httpx.TimeoutException as error:
-            if isinstance(error, httpx.ConnectTimeout):
+        for is_last in (False, True):
+            try:
+                async with self._http().stream(method, self.url + path, json=body) as response:
+                    data = await _body(response)
+                    if response.status_code == 200:
+                        return read(_json(data))
+                    if is_last or response.status_code < 500 or _error(data):
+                        raise self._refusal(response, data)
+                    log.info("%s answered %d; asking again", self.url, response.status_code)
+            except httpx.ConnectTimeout:
                 raise Unanswered("gone", "The model's server does not respond.") from None
-            raise Unanswered("late", "The model did not answer in time.") from None
-        except httpx.HTTPError as error:
-            log.info("%s: %s", self.url, error)
-            raise Unanswered("gone", "The model's server cannot be reached.") from None
-        except ProtocolError as error:
-            log.warning("%s: %s", self.url, error.message)
-            raise Unanswered("wrong", "The model's server sent an invalid prediction.") from None
+            except httpx.PoolTimeout:
+                raise Unanswered("busy", "The model is still busy with earlier questions.") from None
+            except httpx.TimeoutException:
+                raise Unanswered("late", "The model did not answer in time.") from None
+            except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError) as error:
+                log.info("%s: %s", self.url, error)
+                if is_last:
+                    raise Unanswered("gone", "The model's server closed the connection.") from None
+            except httpx.HTTPError as error:
+                log.info("%s: %s", self.url, error)
+                raise Unanswered("gone", "The model's server cannot be reached.") from None
+            except ProtocolError as error:
+                log.warning("%s: %s", self.url, error.message)
+                raise Unanswered("wrong", "The model's server sent an invalid prediction.") from None
+        raise AssertionError
+
+    def _http(self) -> httpx.AsyncClient:
+        """The client with its pooled connections, which belong to one event loop."""
+        import httpx  # slow to load: a web server does so before its first request (config.preload)
+
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._loop = loop
+            self._client = httpx.AsyncClient(
+                transport=self._transport,
+                trust_env=False,  # a proxy of the environment is for the world outside, not for the next room
+                limits=httpx.Limits(
+                    max_connections=self.in_flight,
+                    max_keepalive_connections=self.in_flight,
+                    keepalive_expiry=30,
+                ),
+                timeout=httpx.Timeout(None, connect=CONNECT),  # the deadline of a request is its own
+                headers={"accept": "application/json", "accept-encoding": "identity"},
+            )
+        return self._client
 
     @staticmethod
     def _refusal(response: httpx.Response, data: bytes) -> Unanswered:
-        status = response.status_code
+        status, (code, message) = response.status_code, _error(data) or ("", "")
         if status in (413, 422):
-            return Unanswered("too_large", _sentence(_said(data) or "the model cannot read this example"))
+            return Unanswered("too_large", _sentence(message or "the model cannot read this example"))
         if status == 409:
             return Unanswered("superseded", "A newer question has replaced this one.")
         if status == 429:  # said to one who types, not to everybody
@@ -269,33 +304,62 @@ class Model:
             return Unanswered("busy", "The model is busy. Ask again in a moment.", pause)
         if status == 504:
             return Unanswered("late", "The model did not answer in time.")
+        if code == "cannot_answer":
+            return Unanswered("gone", "The model failed on this question.")
         return Unanswered("gone", f"The model's server answered {status}.")
 
 
 @functools.cache
-def _connected(url: str, model: str) -> Model:
-    return Model(url, model)
+def _connected(url: str, model: str, in_flight: int = IN_FLIGHT) -> Model:
+    return Model(url, model, in_flight=in_flight)
 
 
 def connect(entry: Mapping[str, Any]) -> Model:
     """The connection to the model of an entry of PREDICTORS, one per process."""
-    return _connected(str(entry["url"]), str(entry["model"]))
+    return _connected(str(entry["url"]), str(entry["model"]), int(entry.get("in_flight", IN_FLIGHT)))
+
+
+# -- threads that wait ------------------------------------------------------------------------------
+
+_threads = threading.BoundedSemaphore(THREADS)
+
+
+def _wait_for(request: Coroutine[Any, Any, Answer], within: float) -> Answer:
+    """Run it on the background loop. Raises Unanswered; "busy" at once where enough threads wait already."""
+    if not _threads.acquire(blocking=False):
+        request.close()
+        raise Unanswered("busy", "Too many requests at once.")
+    try:
+        call = asyncio.run_coroutine_threadsafe(request, _background(os.getpid()))
+        try:
+            return call.result(within + SLACK)
+        except TooLate:
+            call.cancel()
+            raise Unanswered("late", "The model did not answer in time.") from None
+    finally:
+        _threads.release()
+
+
+@functools.cache
+def _background(pid: int) -> asyncio.AbstractEventLoop:
+    """The event loop of this process for its threads; a process that was forked has its own."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="predictor", daemon=True).start()
+    return loop
 
 
 # -- reading ----------------------------------------------------------------------------------------
 
 
-def _body(response: httpx.Response, until: float) -> bytes:
-    """The bytes of an answer, no more than one may have and no longer than agreed, however they trickle."""
+async def _body(response: httpx.Response) -> bytes:
+    """The bytes of an answer, no more than one may have."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise refused("bad_answer", "the answer is compressed, although this was not requested")
     data = bytearray()
-    for chunk in response.iter_raw():
+    async for chunk in response.aiter_raw():
         data += chunk
         if len(data) > LIMITS.answer_bytes:
             raise refused("bad_answer", f"the answer is longer than {LIMITS.answer_bytes:,} bytes")
-        if time.monotonic() > until:
-            raise Unanswered("late", "The model did not answer in time.")
     return bytes(data)
 
 
@@ -306,15 +370,18 @@ def _json(data: bytes) -> object:
         raise refused("bad_answer", "the answer is not JSON") from None
 
 
-def _said(data: bytes) -> str:
-    """The message of an error, cut to a line; "" where there is none."""
+def _error(data: bytes) -> tuple[str, str] | None:
+    """Code and message (cut to a line) of a protocol error; None where it is none."""
     try:
-        message = json.loads(data)["error"]["message"]
+        error = json.loads(data)["error"]
+        code, message = error["code"], error["message"]
     except (ValueError, LookupError, TypeError, RecursionError):
-        return ""
-    return " ".join(message.split())[:300] if isinstance(message, str) else ""
+        return None
+    if not isinstance(code, str) or not isinstance(message, str):
+        return None
+    return code, " ".join(message.split())[:300]
 
 
-def _sentence(words: str) -> str:
-    words = words[:1].upper() + words[1:]
-    return words if words.endswith((".", "!", "?")) else f"{words}."
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -18,10 +18,16 @@ if TYPE_CHECKING:
     from predictor.chat import ChatModel
 
 COMMON = {"protocol", "url", "model", "licence"}
-FIELDS = {"predict": COMMON | {"deadline_ms"}, "chat": COMMON | {"key", "timeout", "price", "max_tokens"}}
+FIELDS = {
+    "predict": COMMON | {"deadline_ms", "in_flight"},
+    "chat": COMMON | {"key", "timeout", "price", "max_tokens"},
+}
 """What an entry may say, by its protocol."""
 LIVE_MS = 800
 """The longest deadline with which a model answers while a page waits; one that needs longer answers in a job."""
+IN_FLIGHT = 64
+"""Requests of one process that may wait for a model at one time, unless its entry says otherwise."""
+MOST_IN_FLIGHT = 1_000
 
 
 class ConfigurationError(ValueError):
@@ -61,6 +67,15 @@ def read(text: str) -> dict[str, dict[str, Any]]:
             raise ConfigurationError(
                 f"PREDICTORS: deadline_ms of {name!r} must be a number of milliseconds up to 120000"
             )
+        in_flight = entry.get("in_flight", IN_FLIGHT)
+        if (
+            isinstance(in_flight, bool)
+            or not isinstance(in_flight, int)
+            or not 1 <= in_flight <= MOST_IN_FLIGHT
+        ):
+            raise ConfigurationError(
+                f"PREDICTORS: in_flight of {name!r} must be a number of requests from 1 to {MOST_IN_FLIGHT}"
+            )
         price = entry.get("price", [0, 0])
         if (
             not isinstance(price, list)
@@ -85,6 +100,11 @@ def read(text: str) -> dict[str, dict[str, Any]]:
 def is_live(entry: Mapping[str, Any]) -> bool:
     """Whether the model answers while a page waits; else it is asked in the background."""
     return entry["protocol"] == "predict" and entry.get("deadline_ms", LIVE_MS) <= LIVE_MS
+
+
+def live_seconds(entry: Mapping[str, Any]) -> float:
+    """How long a page waits for this model's answer."""
+    return float(min(entry.get("deadline_ms", LIVE_MS), LIVE_MS)) / 1000
 
 
 def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatModel:

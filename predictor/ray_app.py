@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from predictor.architectures import Model, ModelError, info, load
 from predictor.batcher import predict_all
 from predictor.protocol import PROTOCOL, Prediction, PredictRequest, ProtocolError, refused
-from predictor.server import CANARY, bundled, read_request, refusal
+from predictor.server import CANARY, bundled, failed, read_request, refusal
 
 MOST_AT_ONCE = 64
 """Requests in a batch of one replica."""
@@ -46,11 +46,13 @@ class Answering:
         if route in (("GET", "/healthz"), ("GET", "/readyz")):  # a replica that is not ready gets no requests
             return PlainTextResponse("ok\n")
         if route != ("POST", "/v1/predict"):
-            return PlainTextResponse("There is no such page.\n", status_code=404)
+            return refusal(ProtocolError(404, "bad_request", "There is no such page."))
         try:
             return JSONResponse((await self.answer(await read_request(request))).to_dict())
         except ProtocolError as error:
             return refusal(error)
+        except Exception as error:
+            return await failed(request, error)
 
     async def answer(self, asked: PredictRequest) -> Prediction:
         """The answer, within the request's deadline. Raises ProtocolError."""

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -144,6 +145,23 @@ def create_app(models: Sequence[Model], settings: Settings | None = None) -> Sta
             Route("/metrics", metrics),
         ],
         lifespan=lifespan,
+        exception_handlers={HTTPException: no_such_page, Exception: failed},
+    )
+
+
+async def no_such_page(request: Request, error: Exception) -> Response:
+    """An address or a method that there is not, in the form of every other error."""
+    assert isinstance(error, HTTPException)  # nosec
+    found = ProtocolError(
+        error.status_code, "bad_request", f"{request.method} {request.url.path}: {error.detail}."
+    )
+    return refusal(found)
+
+
+async def failed(request: Request, error: Exception) -> Response:
+    """What nobody expected, in the form of every other error; Starlette logs it."""
+    return refusal(
+        refused("cannot_answer", f"The predictor failed on this request ({type(error).__name__}).")
     )
 
 

@@ -36,7 +36,7 @@ from tableqa.predictions import EvaluationError, Predictions, answer_to, read_pr
 from tableqa.question_types import comparisons
 from tableqa.scales import scale_of
 
-AT_ONCE = client.MOST_WAITING
+AT_ONCE = client.THREADS
 """Examples that a model is asked about at the same time."""
 TRIES = 5
 """How often a model that does not answer is asked about one example."""

@@ -29,8 +29,8 @@ from annotation.help import judging, tries, verdict_line
 from annotation.models import Assignment, Batch, Decision, Item, Job, Outcome, Person, Project, Try
 from annotation.refusals import refuse
 from predictor.chat import ChatError
-from predictor.client import LIVE, PATIENT, Unanswered, connect
-from predictor.configuration import chat_model, is_live
+from predictor.client import PATIENT, Unanswered, connect
+from predictor.configuration import chat_model, is_live, live_seconds
 from predictor.listing import ask_for_list, breaker_of
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import verdicts
@@ -178,7 +178,7 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
         start(batch=batch, now=now)
         return Seen("waiting", gettext(WORDS["waiting"]), tries=counted + 1)
     began = time.monotonic()
-    answer = _ask(entry, asked, slot=_slot(assignment), seq=seq, within=LIVE)
+    answer = _ask(entry, asked, slot=_slot(assignment), seq=seq, within=live_seconds(entry))
     if answer.state != "answered":
         return Seen(answer.state, answer.words, tries=counted)
     if answer.model and not freeze(batch, answer.model):
@@ -207,7 +207,8 @@ def practise(
     if name is None:
         return Seen("none", gettext("There is no model in the loop here."))
     slot = salted_hmac("annotation.practice", slot, algorithm="sha256").hexdigest()[:16]
-    answer = _ask(settings.PREDICTORS[name], asked, slot=slot, seq=seq, within=LIVE)
+    entry = settings.PREDICTORS[name]
+    answer = _ask(entry, asked, slot=slot, seq=seq, within=live_seconds(entry))
     if answer.state != "answered":
         return Seen(answer.state, answer.words)
     held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))

@@ -33,12 +33,14 @@ def answer(*answers: str, cells: tuple[tuple[int, int], ...] = (), **more: Any) 
 class Scripted:
     """One server. `says` is what the model answers; `mood` how the server behaves, and may be changed at any time.
 
-    well, hung, slow (0.5 s), dribbling, busy, failing, not_json, other_schema, huge, other_table, too_large
+    well, hung, slow (0.5 s), dribbling, busy, failing, crashing (500 without a protocol error), cut (the connection
+    ends), not_json, other_schema, huge, other_table, too_large. `moods`: of the next requests, before `mood`.
     """
 
     def __init__(self, says: Says) -> None:
         self.says = says
         self.mood = "well"
+        self.moods: list[str] = []
         self.sha = SHA
         self.asked: list[dict[str, Any]] = []
         self.stop = threading.Event()
@@ -58,6 +60,7 @@ class Scripted:
 
         class Server(ThreadingHTTPServer):
             daemon_threads = True
+            request_queue_size = 128
 
             def handle_error(self, *args: Any) -> None:
                 pass  # whoever asked has gone: that is what some of these moods are for
@@ -107,8 +110,12 @@ class Scripted:
         said = (
             self.says(request).for_request(request.seq, f"small@{self.sha}", 1.0, 2.0, cached=False).to_dict()
         )
-        mood = self.mood
-        if mood == "hung":
+        mood = self.moods.pop(0) if self.moods else self.mood
+        if mood == "crashing":
+            _send(handler, 500, "Internal Server Error")
+        elif mood == "cut":
+            handler.close_connection = True
+        elif mood == "hung":
             self.stop.wait(20)
             handler.close_connection = True
         elif mood == "dribbling":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from predictor.client import Breaker, Model, Unanswered
+from predictor.client import THREADS, Breaker, Model, Unanswered
 from predictor.configuration import ConfigurationError, is_live, read
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Table
@@ -135,29 +136,86 @@ def test_a_flapping_server_is_asked_less_and_less() -> None:
     assert asked < 200
 
 
-def test_at_most_two_wait_and_the_third_is_told_at_once(server: Scripted, model: Model) -> None:
+def test_beyond_the_cap_of_a_model_a_request_is_refused_at_once(server: Scripted) -> None:
+    small = Model(server.entry["url"], "small", in_flight=2)
+
+    async def asking() -> list[str]:
+        async def ask() -> str:
+            try:
+                await small.ask(REQUEST, within=0.5)
+            except Unanswered as unanswered:
+                return unanswered.kind
+            return "answered"
+
+        waiting = [asyncio.ensure_future(ask()) for _ in range(3)]
+        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        assert [one.result() for one in done] == ["busy"], "two wait, the third does not"
+        return await asyncio.gather(*waiting)
+
     server.mood = "hung"
-    found: list[str] = []
-    ready = threading.Barrier(3)
+    assert sorted(asyncio.run(asking())) == ["busy", "late", "late"]
+    small.close()
+
+
+def test_threads_that_wait_are_few_and_the_next_is_told_at_once(server: Scripted, model: Model) -> None:
+    server.mood = "hung"
+    kinds: list[str] = []
 
     def ask() -> None:
-        ready.wait()
         try:
             model.predict(REQUEST, within=0.5)
         except Unanswered as unanswered:
-            found.append(unanswered.kind)
+            kinds.append(unanswered.kind)
 
-    threads = [threading.Thread(target=ask) for _ in range(2)]
+    threads = [threading.Thread(target=ask) for _ in range(THREADS)]
     for thread in threads:
         thread.start()
-    ready.wait()
-    wait_until(lambda: len(server.asked) == 2, "two requests wait")
-    began = time.monotonic()
+    wait_until(lambda: len(server.asked) == THREADS, "all of them wait")
     assert refused(model).kind == "busy"
-    assert time.monotonic() - began < 0.1
     for thread in threads:
         thread.join()
-    assert found == ["late", "late"]
+    assert kinds == ["late"] * THREADS
+
+
+def test_many_wait_at_one_time_where_nobody_blocks(server: Scripted) -> None:
+    small = Model(server.entry["url"], "small")
+
+    async def asking() -> list[Prediction]:
+        return await asyncio.gather(*(small.ask(REQUEST, within=10) for _ in range(40)))
+
+    server.mood = "slow"
+    assert len(asyncio.run(asking())) == 40
+    small.close()
+
+
+def test_whoever_hangs_up_frees_the_place_and_says_nothing_of_the_server(server: Scripted) -> None:
+    small = Model(server.entry["url"], "small", in_flight=1)
+
+    async def hanging_up() -> None:
+        for _ in range(8):
+            asked = len(server.asked) + 1
+            asking = asyncio.ensure_future(small.ask(REQUEST, within=10))
+            await asyncio.to_thread(wait_until, lambda asked=asked: len(server.asked) == asked)
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+        server.mood = "well"
+        assert (await small.ask(REQUEST)).answers == ("1995",)
+
+    server.mood = "hung"
+    asyncio.run(hanging_up())
+    small.close()
+
+
+@pytest.mark.parametrize("mood", ["crashing", "cut"])
+def test_a_replica_that_was_killed_is_asked_once_more(server: Scripted, model: Model, mood: str) -> None:
+    server.moods = [mood]
+    assert model.predict(REQUEST).answers == ("1995",)
+    assert len(server.asked) == 2
+    server.moods = [mood, mood]
+    unanswered = refused(model)
+    assert unanswered.kind == "gone"
+    assert "Internal Server Error" not in str(unanswered)
+    assert len(server.asked) == 4, "once more, and not again"
 
 
 def test_the_protocol_of_a_model_is_ours_unless_it_says_chat() -> None:
@@ -177,6 +235,8 @@ def test_the_protocol_of_a_model_is_ours_unless_it_says_chat() -> None:
         ('{"m": {"url": "http://h", "model": "m", "key": "k"}}', "no setting key"),
         ('{"m": {"url": "http://h", "model": "m", "deadline_ms": 0}}', "deadline_ms of 'm'"),
         ('{"m": {"url": "http://h", "model": "m", "deadline_ms": true}}', "deadline_ms of 'm'"),
+        ('{"m": {"url": "http://h", "model": "m", "in_flight": 0}}', "in_flight of 'm'"),
+        ('{"m": {"url": "http://h", "model": "m", "in_flight": "many"}}', "in_flight of 'm'"),
         ('{"m": {"url": "http://h", "model": "m", "licence": 4}}', "licence of 'm'"),
         ('{"m": {"protocol": "telepathy", "url": "http://h", "model": "m"}}', "predict or chat"),
     ],

@@ -138,6 +138,28 @@ def test_what_cannot_be_answered_is_refused_with_its_reason(sent: bytes, status:
         assert client.post("/v1/predict", json=body()).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/v2/predict", 404), ("GET", "/v1/predict", 405), ("PUT", "/", 404)],
+)
+def test_an_address_that_there_is_not_is_an_error_of_the_protocol(
+    method: str, path: str, status: int
+) -> None:
+    with serving(Echo()) as client:
+        reply = client.request(method, path)
+    assert reply.status_code == status
+    assert reply.json()["error"]["code"] == "bad_request"
+
+
+def test_a_fault_nobody_expected_is_an_error_of_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Echo()) as client:
+        monkeypatch.setattr(Prediction, "to_dict", lambda self: 1 / 0)
+        reply = client.post("/v1/predict", json=body())
+    assert reply.status_code == 500
+    assert reply.json()["error"]["code"] == "cannot_answer"
+    assert "Traceback" not in reply.text
+
+
 def test_a_body_without_a_length_is_not_read_beyond_the_limit() -> None:
     def endless() -> Iterator[bytes]:
         for _ in range(LIMITS.body_bytes // 50_000 + 2):
