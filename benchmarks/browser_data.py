@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,16 +64,22 @@ def over_its_sample(
     world: Any, task: Any, variant: str, change: Callable[[Any], Any] = lambda item: item, name: str = ""
 ) -> Any:
     """Create an open batch over the samples of a task type (sample.json) with their inputs, each item changed first."""
+    from tests.tasks.test_contract import sample
+
+    changed = [change(item) for item in sample(task)["items"] if item.variant == variant]
+    return over_items(world, task, variant, changed, name)
+
+
+def over_items(world: Any, task: Any, variant: str, originals: Sequence[Any], name: str = "") -> Any:
+    """Create an open batch over items of a task type with their inputs. The settings of the first one hold for all."""
     from contextlib import nullcontext
     from unittest.mock import patch
 
     from annotation.journeys import importing
     from tasks.contract import Prepared, Preparing
     from tests.annotation.cast import NOON, ReaderOf
-    from tests.tasks.test_contract import sample
 
-    changed = [change(item) for item in sample(task)["items"] if item.variant == variant]
-    items = {item.example.id: item for item in changed}
+    items = {item.example.id: item for item in originals}
     reader = ReaderOf(*(item.example for item in items.values()))
     name = name or f"{task.key} {variant}"
     with patch.object(importing, "READERS", {"written": reader}):
