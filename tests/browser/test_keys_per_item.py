@@ -1,0 +1,109 @@
+"""How many keys an item of each task type takes on the shortest honest way (docs/reference/keys.md has the table)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.models import Annotation
+from benchmarks.browser_data import over_items
+from benchmarks.next_item_data import numbered
+from tasks.contract import task_types
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import annotating, settled
+from tests.tasks.test_contract import sample
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NewContext = Callable[..., BrowserContext]
+DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "reference" / "keys.md"
+OFFERED = ".line.open kbd, .choices.programs kbd"
+"""What is suggested comes after the item: nobody takes it before it is there."""
+
+WAYS: dict[str, str] = {
+    "answer_check": "'Solaris' Enter",
+    "answer_rating": "4 5",
+    "cell_relevance": "1",
+    "column_adding": "1 Enter",
+    "column_extension": "1 'Home goals' Tab 'Away goals' Enter Enter",
+    "column_masking": "1 Enter",
+    "header_abbreviation": "1 1 Enter",
+    "header_synonym": "1 1 Enter",
+    "metric_failure": "6 Enter",
+    "perturbation_rating": "4 4 2",
+    "question_paraphrase word": "Control+a 'which movie is the longest?' Enter 3",
+    "question_paraphrase sentence": "Control+a 'name the longest film.' Enter 2",
+    "question_screening": "1",
+    "question_type": "1",
+    "relevant_cells": "ArrowDown ArrowDown Space ArrowRight ArrowRight Space Enter",
+    "short_table": "n ArrowDown Shift+Space Shift+ArrowDown k Enter",
+    "value_change answer_changes": "2 ArrowDown ArrowDown ArrowRight ArrowRight '192' Enter Enter",
+    "value_change answer_stays": "2 ArrowRight ArrowRight '171' Enter Enter",
+}
+"""Keys for the first item of each sample, from its question to the next one. What stands in quotes is typed."""
+
+
+IRREGULAR, REGULAR = "unknown", "2-2"
+"""A cell without parts asks for a look of its own; most tables to be split have none."""
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    return make_world(tmp_path)
+
+
+def published() -> dict[str, tuple[int, int]]:
+    """The keys without typed letters, before and now, as the table of the document has them."""
+    text = DOCUMENT.read_text("utf-8").partition("## Keys per item")[2].partition("\n## ")[0]
+    lines = re.findall(r"^\| (\w+(?: \w+)?) \|.*\| (\d+|-) \| (\d+) \|$", text, re.MULTILINE)
+    return {name: (0 if before == "-" else int(before), int(now)) for name, before, now in lines}
+
+
+def walk(page: Page, way: str) -> int:
+    """Press the keys; return how many they were, typed letters not counted."""
+    count = 0
+    for typed, key in re.findall(r"'([^']*)'|(\S+)", way):
+        if typed:
+            page.keyboard.type(typed)
+        else:
+            page.keyboard.press(key)
+            count += 1
+        settled(page)
+    return count
+
+
+def test_no_item_takes_more_keys_than_published_and_none_loads_a_page(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    counts = {}
+    for task in task_types().values():
+        for variant in task.variants or {"": ""}:
+            name = f"{task.key} {variant}".strip()
+            first = next(item for item in sample(task)["items"] if item.variant == variant)
+            rows = [
+                [{IRREGULAR: REGULAR}.get(cell, cell) for cell in row] for row in first.example.table.rows
+            ]
+            first = replace(
+                first, example=replace(first.example, table=replace(first.example.table, rows=rows))
+            )
+            batch = over_items(world, task, variant, [numbered(first, number) for number in range(2)])
+            page = annotating(new_context, live_server.url, world.ada, batch)
+            if page.locator(".lines, askew-programs").count():
+                expect(page.locator(OFFERED).first, name).to_be_visible()
+            settled(page)
+            origin = page.evaluate("performance.timeOrigin")
+            counts[name] = walk(page, WAYS[name])
+            expect(page.locator("[data-progress-text]"), name).to_have_text("1 of 2")
+            loads = page.evaluate("performance.getEntriesByType('navigation').length")
+            assert (loads, page.evaluate("performance.timeOrigin")) == (1, origin), name
+            assert Annotation.objects.filter(assignment__batch=batch).count() == 1
+            page.context.close()
+    table = published()
+    assert counts == {name: now for name, (_, now) in table.items()}
+    assert {name: now for name, (before, now) in table.items() if before and now > before} == {}
