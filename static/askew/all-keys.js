@@ -21,7 +21,8 @@ export class AllKeys {
     dialog.addEventListener("close", () => { this.#listening = null; });
   }
 
-  fill(focus = null) {
+  /* `refusal` says why the last key cannot be used. */
+  fill(focus = null, refusal = "") {
     const rows = this.#keys.table().map((action) => {
       const button = make("button", { type: "button", className: "quiet" });
       button.dataset.change = action.name;
@@ -40,6 +41,7 @@ export class AllKeys {
     own.append(off, reset);
     this.#body.replaceChildren(
       own,
+      ...(refusal ? [make("p", { className: "notice problem", role: "alert", textContent: refusal })] : []),
       section(t("On this page, outside the table and text fields"), rows),
       ...this.#sections.map(({ title, rows: lines }) => section(title, lines.map(([keys, text]) => row(keys, text)))),
       make("p", { className: "soft", textContent: t("Esc moves from the table or a text field to the buttons below. Ctrl Enter submits from a text field. Your shortcuts are stored in this browser.") }),
@@ -64,14 +66,25 @@ export class AllKeys {
     const name = this.#listening;
     this.#listening = null;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    if (event.key !== "Escape") {
-      const taken = this.#keys.table().find((action) => action.key.toLowerCase() === key.toLowerCase());
-      const mine = this.#keys.table().find((action) => action.name === name);
-      const keys = { ...this.#keys.own.keys, [name]: key };
-      if (taken && taken.name !== name) keys[taken.name] = mine.key; // the two change places
-      this.#keys.keep({ ...this.#keys.own, keys });
+    const refusal = event.key === "Escape" ? "" : this.#move(name, key);
+    this.fill(name, refusal);
+  }
+
+  /* Give an action or a choice this key; if it belongs to another one of its sort, the two change places. Choices and actions
+     keep apart, as another task type has other choices and the same actions. Returns why not, or "". */
+  #move(name, key) {
+    const table = this.#keys.table();
+    const mine = table.find((action) => action.name === name);
+    const taken = table.find((action) => action.name !== name && action.key.toLowerCase() === key.toLowerCase());
+    const isChoice = Boolean(mine.input);
+    if (taken && Boolean(taken.input) !== isChoice) {
+      return t`${this.#keys.shown(key)} is the shortcut for “${taken.label}”. Press Change and choose another key.`;
     }
-    this.fill(name);
+    if (!isChoice && /^\d$/u.test(key)) return t("Digits choose options. Press Change and choose another key.");
+    const keys = { ...this.#keys.own.keys, [name]: key };
+    if (taken) keys[taken.name] = mine.key;
+    this.#keys.keep({ ...this.#keys.own, keys });
+    return "";
   }
 }
 

@@ -380,6 +380,40 @@ def test_keys_can_be_moved_and_switched_off_and_stay_so(
     expect(page.locator("kbd[data-shortcut='label:reasoning']")).to_be_hidden()
 
 
+def test_a_choice_cannot_be_moved_onto_the_key_of_an_action_nor_an_action_onto_that_of_a_choice(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1), viewport=DESK)
+    first = question(page)
+    page.keyboard.press("?")
+    dialog = page.locator("dialog[open]")
+
+    def move(action: str, key: str) -> None:
+        dialog.get_by_role("button", name=f"Change the shortcut for {action}").press("Enter")
+        page.keyboard.press(key)
+
+    for action, key, reason in (
+        ("Extraction", "s", "S is the shortcut for “Skip this item”."),
+        ("Skip this item", "2", "2 is the shortcut for “Reasoning”."),
+        ("Skip this item", "7", "Digits choose options."),
+    ):
+        move(action, key)
+        expect(dialog.get_by_role("alert")).to_contain_text(reason)
+        expect(dialog.get_by_role("button", name=f"Change the shortcut for {action}")).to_be_focused()
+        accessible(page)
+    for action, other, key in (("Extraction", "Reasoning", "2"), ("Skip this item", "Flag this item", "g")):
+        move(action, key)  # two of one sort change places
+        expect(dialog.get_by_role("alert")).to_have_count(0)
+        expect(dialog.get_by_role("row", name=other)).not_to_contain_text(key.upper())
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    expect(page.locator("details[data-panel=skip]")).to_have_attribute("open", "")
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
+    expect(page.locator(".question")).not_to_have_text(first)
+    assert Annotation.objects.get().response["data"] == {"label": "extraction"}  # type: ignore[index]
+
+
 @pytest.mark.console_may_say("Failed to")
 def test_that_the_list_of_keys_does_not_come_is_said_and_it_is_asked_for_again(
     world: World, new_context: NewContext, live_server: Any

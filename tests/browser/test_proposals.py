@@ -189,3 +189,17 @@ def test_without_scripts_a_proposal_goes_into_the_form_with_a_button(helped: Any
     expect(page.locator("main")).to_contain_text("All caught up")
     assert responses(batch)[0]["question"] == first
     assert origins() == ["machine"]
+
+
+def test_beside_proposals_every_key_has_one_meaning(helped: Any) -> None:
+    ada, batch = helped("header_synonym", MEDALS, OFFICES)
+    has_the_first(ada)
+    ada.press("Enter", "Enter")
+    submitted(ada, batch, 1)
+    has_the_first(ada)
+    ada.press("Escape", "o")
+    has_the_first(ada)
+    ada.press("Escape", "p")
+    expect(ada.page.locator("[data-past-words]")).to_contain_text("1 of your last 1.")
+    ada.press("f")
+    expect(ada.page.locator("[data-past]")).to_be_hidden()
