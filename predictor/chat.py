@@ -4,14 +4,18 @@
     model.ask([{"role": "user", "content": "..."}], samples=8, temperature=0.7)
 
 Texts in, texts out: what they mean is said elsewhere (`predictor.prompts`). Thinking is no part of a reply
-(`predictor.replies`), and a reply that was cut off is unread. An endpoint that gives one
-choice a request is asked several times; one that does not know JSON schemas is asked without. One that is busy or cannot
-be reached is tried again; one that took the question and lets its whole time pass is not: it would only begin anew.
+(`predictor.replies`), and a reply that was cut off, filtered or declined is unread. An endpoint that gives one choice a
+request is asked several times; one that rejects a form of structured output gets the next simpler one. Other rejected
+parameters are named in the error, and left out only where the entry lists them (`drop_rejected`).
+
+One that is busy or cannot be reached is tried again; one that took the question and lets its whole time pass is not: it
+would only begin anew. A meter counts every request (`predictor.usage`).
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from predictor import observing
 from predictor.replies import final_reply
+from predictor.usage import Call, Meter, estimate, estimate_messages, read_usage
 
 if TYPE_CHECKING:
     import httpx
@@ -31,18 +36,27 @@ MOST_BYTES = 4_000_000
 """Of an endpoint's answer. What is longer is no answer to a question about a table."""
 PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
 """Answers after which the same request may succeed a little later."""
+UNLIMITED = 8_192
+"""Tokens that are reserved for a reply without a limit."""
+NEVER_ARRIVED = frozenset(("ConnectError", "ConnectTimeout", "PoolTimeout"))
+"""Errors of httpx after which an endpoint has seen nothing of a request."""
 
 
-Kind = Literal["away", "refused", "unreadable", "cut_off"]
+Kind = Literal["away", "parameters", "budget", "refused", "declined", "filtered", "unreadable", "cut_off"]
 ABOUT_THE_QUESTION = frozenset((400, 413, 422))
 """Answers that say no to this conversation, and would again."""
+NOT_ABOUT_THE_EXAMPLE = frozenset(("away", "parameters", "budget"))
 
 
 class ChatError(Exception):
     """The endpoint gave no usable answer; the message says what it said.
 
     away         it cannot be reached, is busy, hangs, fails, or lets nobody in: later it may answer
+    parameters   it rejects parameters that every request has; the message names them
+    budget       the request could exceed a budget, and was not sent
     refused      it says no to this conversation: asking the same again does not help
+    declined     the model refuses to answer (`refusal`)
+    filtered     a content filter removed the reply (finish_reason=content_filter)
     unreadable   it answered without a text
     cut_off      the reply ends before its final part, within the thinking or at the limit of tokens; `text` is what came
     """
@@ -51,6 +65,11 @@ class ChatError(Exception):
         super().__init__(message)
         self.kind: Kind = kind
         self.text = text
+
+    @property
+    def is_about_example(self) -> bool:
+        """Whether this is the model's answer to the example; else the example can still be answered."""
+        return self.kind not in NOT_ABOUT_THE_EXAMPLE
 
 
 @dataclass(frozen=True)
@@ -61,20 +80,49 @@ class Completion:
     unread: ChatError | None = None
 
 
+FALLBACKS: Mapping[str, str] = {"json_schema": "json_object", "json_object": "none"}
+"""What "auto" tries after an endpoint rejects a form of structured output."""
+
+
+@dataclass
+class Learned:
+    """What an endpoint has rejected so far, so that it is not sent again."""
+
+    structure: str = "json_schema"
+    dropped: set[str] = field(default_factory=set)
+
+
 @dataclass(frozen=True)
 class ChatModel:
-    """One model at one endpoint. `url` ends before `/chat/completions`; `key` is sent as a bearer token."""
+    """One model at one endpoint. `url` ends before `/chat/completions`; `key` is sent as a bearer token.
+
+    max_tokens         tokens that a reply may have, thinking included; None: as many as the caller asks for
+    limit_parameter    the name under which this limit is sent: max_tokens or max_completion_tokens
+    structured         how a JSON schema is sent; "auto": json_schema, else json_object, else none
+    reasoning_effort   sent as it is where it is not ""
+    extra              further parameters of each request; null leaves a parameter out
+    drop_rejected      parameters that are left out once the endpoint has rejected them
+    at_once            requests that a job may have under way at a time
+    serialisation      form of tables in prompts (`predictor.prompts.written`)
+    """
 
     url: str
     model: str
     key: str = field(default="", repr=False)
     timeout: float = 60.0
     max_tokens: int | None = None
-    """Tokens a reply may have, thinking included, whatever a caller asks for; None: as many as the caller asks for."""
+    limit_parameter: str = "max_tokens"
+    structured: str = "auto"
+    reasoning_effort: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    drop_rejected: tuple[str, ...] = ()
+    at_once: int = 1
+    serialisation: str = ""
     transport: httpx.BaseTransport | None = None
     wait: Callable[[float], None] = time.sleep
-    heard: Callable[[Mapping[str, Any]], None] | None = None
-    """Told what each answer says of its tokens (`usage`), where the endpoint counts them."""
+    meter: Meter | None = None
+    """Counts the tokens of each request."""
+    learned: Learned = field(default_factory=Learned, repr=False, compare=False)
 
     def ask(
         self,
@@ -115,16 +163,14 @@ class ChatModel:
             "model": self.model,
             "messages": [dict(message) for message in messages],
             "temperature": temperature,
-            "max_tokens": self.max_tokens or most_tokens,
-            "n": samples,
+            self.limit_parameter: self.max_tokens or most_tokens,
         }
         if seed is not None:
             body["seed"] = seed
-        if schema is not None:
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)},
-            }
+        if self.reasoning_effort:
+            body["reasoning_effort"] = self.reasoning_effort
+        body |= self.extra
+        body = {name: value for name, value in body.items() if value is not None}
         import httpx  # slow to load, and few commands ask a model
 
         completions: list[Completion] = []
@@ -132,57 +178,107 @@ class ChatModel:
         limit = httpx.Timeout(self.timeout, connect=min(CONNECT, self.timeout))
         with httpx.Client(timeout=limit, headers=headers, transport=self.transport) as client:
             while len(completions) < samples:
-                body["n"] = samples - len(completions)
-                if seed is not None:
-                    body["seed"] = seed + len(
-                        completions
-                    )  # the same seed again would be the same answer again
-                completions += self._told(client, body)[: samples - len(completions)]
+                if seed is not None and "seed" in body:  # the same seed would give the same answer
+                    body["seed"] = seed + len(completions)
+                left = samples - len(completions)
+                completions += self._told(client, body, schema, left)[:left]
         return completions
 
-    def _told(self, client: httpx.Client, body: dict[str, Any]) -> list[Completion]:
+    def _told(
+        self,
+        client: httpx.Client,
+        body: Mapping[str, Any],
+        schema: Mapping[str, Any] | None,
+        samples: int,
+    ) -> list[Completion]:
         began, outcome = time.monotonic(), "answered"
         try:
-            return self._post(client, body)
+            return self._post(client, body, schema, samples)
         except ChatError as error:
             outcome = error.kind
             raise
         finally:
             observing.tell(self.model, outcome, time.monotonic() - began)
 
-    def _post(self, client: httpx.Client, body: dict[str, Any]) -> list[Completion]:
+    def _body(
+        self, body: Mapping[str, Any], schema: Mapping[str, Any] | None, samples: int
+    ) -> dict[str, Any]:
+        """What is sent now: with the sample size and the schema, without what the endpoint has rejected."""
+        whole = dict(body)
+        if samples > 1 and self.extra.get("n", 1) is not None:
+            whole["n"] = samples
+        if schema is not None:
+            form = self.learned.structure if self.structured == "auto" else self.structured
+            whole |= _structured(form, schema)
+        return {name: value for name, value in whole.items() if name not in self.learned.dropped}
+
+    def _post(
+        self,
+        client: httpx.Client,
+        body: Mapping[str, Any],
+        schema: Mapping[str, Any] | None,
+        samples: int,
+    ) -> list[Completion]:
         import httpx
 
         address = f"{self.url.rstrip('/')}/chat/completions"
-        for attempt in range(1, TRIES + 1):
-            last = attempt == TRIES
+        attempt = 0
+        while attempt < TRIES:
+            sent = self._body(body, schema, samples)
             try:
-                answer = self._in_time(client, address, body)
+                answer = self._metered(client, address, sent)
             except (httpx.ReadTimeout, httpx.WriteTimeout):
                 raise ChatError(f"{address} did not answer in {self.timeout:g} seconds.") from None
             except httpx.HTTPError as error:
-                if last:
+                attempt += 1
+                if attempt == TRIES:
                     raise ChatError(f"{address} cannot be reached ({type(error).__name__}).") from None
                 self.wait(2.0**attempt)
                 continue
-            if answer.status == 400 and "response_format" in body and "response_format" in answer.text:
-                # The endpoint knows no schemas: the words of the prompt have to do.
-                del body["response_format"]
+            rejected = rejected_parameters(answer.text, sent) if _is_rejection(answer) else ()
+            if rejected and self._leaves_out(rejected, _structure_of(sent)):
                 continue
-            if answer.status in PASSING and not last:
-                self.wait(_patience(answer.retry_after, attempt))
-                continue
+            if answer.status in PASSING:
+                attempt += 1
+                if attempt < TRIES:
+                    self.wait(_patience(answer.retry_after, attempt))
+                    continue
             if answer.status != 200:
-                kind: Kind = "refused" if answer.status in ABOUT_THE_QUESTION else "away"
-                raise ChatError(f"{address} answered {answer.status}: {answer.text[:300]}", kind)
-            said = answer.json
-            usage = said.get("usage") if isinstance(said, dict) else None
-            if self.heard is not None and isinstance(usage, dict):
-                self.heard(usage)
-            return _completions(answer, address, body["max_tokens"])
+                raise _rejection(address, answer, rejected)
+            return _completions(answer, address, sent.get(self.limit_parameter))
         raise ChatError(f"{address} did not answer after {TRIES} attempts.")
 
-    def _in_time(self, client: httpx.Client, address: str, body: dict[str, Any]) -> _Answer:
+    def _leaves_out(self, rejected: Sequence[str], structure: str) -> bool:
+        """Whether the next request leaves out, or sends in another form, something that the endpoint rejected."""
+        learned = self.learned
+        if self.structured == "auto" and "response_format" in rejected and structure in FALLBACKS:
+            learned.structure = FALLBACKS[structure]
+            return True
+        new = set(rejected) & set(self.drop_rejected) - learned.dropped
+        learned.dropped |= new
+        return bool(new)
+
+    def _metered(self, client: httpx.Client, address: str, body: Mapping[str, Any]) -> _Answer:
+        """One request, reserved before and settled after with the tokens that it used."""
+        if self.meter is None:
+            return self._in_time(client, address, body)
+        prompt = estimate_messages(body["messages"])
+        most = body.get(self.limit_parameter) or UNLIMITED
+        reservation = self.meter.reserve(prompt, most * body.get("n", 1))
+        # A request that the endpoint may have taken has cost its prompt, whatever happens to its answer.
+        call = Call("away", prompt, 0, is_counted=False)
+        try:
+            answer = self._in_time(client, address, body)
+            call = _used(answer, prompt)
+            return answer
+        except Exception as error:
+            if type(error).__name__ in NEVER_ARRIVED:
+                call = Call("away", 0, 0, is_counted=True)
+            raise
+        finally:
+            self.meter.settle(reservation, call)
+
+    def _in_time(self, client: httpx.Client, address: str, body: Mapping[str, Any]) -> _Answer:
         """One answer, no longer than one may be and in no more than the agreed time, however it trickles."""
         import httpx
 
@@ -220,29 +316,156 @@ def _patience(said: str, attempt: int) -> float:
     return min(float(said) if said.isascii() and said.isdigit() else 2.0**attempt, LONGEST_WAIT)
 
 
-def _completions(answer: _Answer, address: str, most_tokens: int) -> list[Completion]:
-    said = answer.json
+def _structured(form: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that ask for replies of a JSON schema."""
+    if form == "json_schema":
+        named = {"name": "answer", "strict": True, "schema": dict(schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+    if form == "json_object":
+        return {"response_format": {"type": "json_object"}}
+    if form == "guided_json":
+        return {"guided_json": dict(schema)}
+    if form == "structured_outputs":
+        return {"structured_outputs": {"json": dict(schema)}}
+    return {}
+
+
+def _structure_of(sent: Mapping[str, Any]) -> str:
+    """The form of structured output that a request asked for; another thread may know better since."""
+    form = sent.get("response_format")
+    return str(form.get("type", "")) if isinstance(form, dict) else ""
+
+
+def rejected_parameters(text: str, sent: Mapping[str, Any]) -> tuple[str, ...]:
+    """The parameters of a request that an error names, in the order of the request; () where it names none.
+
+    OpenAI names one in `error.param`, vLLM and FastAPI in `detail` or in a list of places within the message. Elsewhere
+    the name stands in quotation marks or backticks. `messages` and `model` are no parameters: an error about them is
+    about this conversation, or about a name.
+    """
+    if re.search(_TOO_LONG, text, re.IGNORECASE):
+        return ()
+    candidates = [name for name in sent if name not in ("messages", "model")]
     try:
-        choices = [(choice["message"]["content"], choice.get("finish_reason")) for choice in said["choices"]]
+        reply = json.loads(text)
+    except (ValueError, RecursionError):
+        reply = None
+    error = reply.get("error", reply) if isinstance(reply, dict) else reply
+    param = error.get("param") if isinstance(error, dict) else None
+    if isinstance(param, str) and param:
+        places = param
+    elif loc := re.findall(r"""['"]loc['"]: ?[(\[]([^)\]]*)""", text[:MAX_ERROR]):
+        places = " ".join(loc)
+    elif re.search(_REJECTS, text, re.IGNORECASE):
+        places = text[:MAX_ERROR]
+    else:  # a form of structured output is rejected in many words
+        places = " ".join(re.findall("response_format", text[:MAX_ERROR]))
+    return tuple(name for name in candidates if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", places))
+
+
+_REJECTS = (
+    r"unsupported|not supported|unrecogni[sz]ed|unknown|not known|unexpected|not permitted|forbidden|not allowed|"
+    r"invalid (?:parameter|argument|value)|does not support|not available|not enabled|not implemented"
+)
+_TOO_LONG = r"context (?:length|window|size)|context_length|prompt is too long|too many tokens"
+"""An error that names a limit of tokens because this conversation is too long rejects no parameter."""
+MAX_ERROR = 4_000
+
+
+def _is_rejection(answer: _Answer) -> bool:
+    """Whether an error may be about parameters. llama-cpp-python reports those with status 500."""
+    return answer.status in ABOUT_THE_QUESTION or (answer.status == 500 and "'loc'" in answer.text)
+
+
+def _rejection(address: str, answer: _Answer, rejected: Sequence[str]) -> ChatError:
+    """What a status other than 200 means."""
+    if rejected:
+        names = ", ".join(rejected)
+        return ChatError(
+            f"{address} rejects {names}: {answer.text[:300]} Set {names} differently for this model, set it to "
+            f"null in extra, or list it in drop_rejected.",
+            "parameters",
+        )
+    kind: Kind = "refused" if answer.status in ABOUT_THE_QUESTION else "away"
+    if kind == "refused" and "content_filter" in answer.text:
+        kind = "filtered"
+    return ChatError(f"{address} answered {answer.status}: {answer.text[:300]}", kind)
+
+
+def _used(answer: _Answer, prompt: int) -> Call:
+    """The tokens of an answer: what it states, else estimates. An error without usage has used none."""
+    reply = answer.json
+    if answer.status != 200:
+        return Call("refused" if answer.status in ABOUT_THE_QUESTION else "away", 0, 0, is_counted=True)
+    try:
+        choices = _choices(reply)
+    except (LookupError, TypeError, AttributeError):
+        choices = []
+    texts = "".join(choice.content or "" for choice in choices) + "".join(one.thinking for one in choices)
+    unread = [error.kind for choice in choices if (error := _completion(choice, "", 0).unread)]
+    state = unread[0] if unread else "answered" if choices else "unreadable"
+    return read_usage(reply, state=state, prompt=prompt, completion=estimate(texts))
+
+
+@dataclass(frozen=True)
+class _Choice:
+    content: str | None
+    finish: object
+    refusal: str
+    thinking: str
+
+
+def _choices(reply: Any) -> list[_Choice]:
+    """The choices of a reply. Raises LookupError, TypeError or AttributeError where it is no chat completion."""
+    choices = []
+    for choice in reply["choices"]:
+        message = choice["message"]
+        content = message["content"] if "refusal" not in message else message.get("content")
+        if isinstance(content, list):  # parts, of which some are text
+            content = "".join(
+                part["text"]
+                for part in content
+                if isinstance(part, dict) and isinstance(part.get("text"), str)
+            )
+        thinking = message.get("reasoning_content") or message.get("reasoning")
+        refusal = message.get("refusal")
+        choices.append(
+            _Choice(
+                content if isinstance(content, str) else None,
+                choice.get("finish_reason"),
+                refusal if isinstance(refusal, str) else "",
+                thinking if isinstance(thinking, str) else "",
+            )
+        )
+    return choices
+
+
+def _completions(answer: _Answer, address: str, most_tokens: int | None) -> list[Completion]:
+    try:
+        choices = _choices(answer.json)
     except (LookupError, TypeError, AttributeError):
         # Some endpoints report a refusal with status 200. A page is of something else at this address.
-        kind: Kind = "unreadable" if isinstance(said, dict) or not answer.text.strip() else "away"
+        kind: Kind = "unreadable" if isinstance(answer.json, dict) or not answer.text.strip() else "away"
         shown = answer.text.strip()[:300] or "nothing"
         raise ChatError(f"{address} did not send a chat completion: {shown}", kind) from None
     if not choices:
         raise ChatError(f"{address} sent no text.", "unreadable")
-    return [_completion(content, reason, address, most_tokens) for content, reason in choices]
+    return [_completion(choice, address, most_tokens) for choice in choices]
 
 
-def _completion(content: object, finish: object, address: str, most_tokens: int) -> Completion:
-    text = content if isinstance(content, str) else ""
-    if finish == "length":
-        reason = (
-            f"The reply was cut off after {most_tokens:,} tokens (finish_reason=length). "
-            "Raise max_tokens of this model."
-        )
+def _completion(choice: _Choice, address: str, most_tokens: int | None) -> Completion:
+    text = choice.content or ""
+    if choice.refusal:
+        reason = f"The model refuses to answer: {choice.refusal[:300]}"
+        return Completion("", ChatError(reason, "declined", choice.refusal))
+    if choice.finish == "content_filter":
+        reason = "A content filter removed the reply (finish_reason=content_filter)."
+        return Completion("", ChatError(reason, "filtered", text))
+    if choice.finish == "length":
+        after = f" after {most_tokens:,} tokens" if most_tokens else ""
+        reason = f"The reply was cut off{after} (finish_reason=length). Raise max_tokens of this model."
         return Completion("", ChatError(reason, "cut_off", text))
-    if not isinstance(content, str):
+    if choice.content is None:
         return Completion("", ChatError(f"{address} sent no text.", "unreadable"))
     final = final_reply(text)
     if final is None:

@@ -10,19 +10,40 @@ environment alone: nobody who uses the platform can name one.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from predictor.chat import ChatModel
+from tableqa.serialisations import SERIALISATIONS
 
+if TYPE_CHECKING:
+    from predictor.chat import ChatModel, Learned
+
+STRUCTURES = ("auto", "json_schema", "guided_json", "structured_outputs", "json_object", "none")
+"""Ways to ask for replies of a JSON schema (`predictor.chat.ChatModel.structured`)."""
 COMMON = {"protocol", "url", "model", "licence"}
+CHAT = {
+    "max_tokens",
+    "max_completion_tokens",
+    "structured",
+    "reasoning_effort",
+    "extra",
+    "drop_rejected",
+    "parallel",
+    "serialisation",
+}
+"""What an entry says of requests to a chat model; `askew.json` of a chat model says the same."""
 FIELDS = {
     "predict": COMMON | {"deadline_ms", "in_flight"},
-    "chat": COMMON | {"key", "timeout", "price", "max_tokens"},
+    "chat": COMMON | CHAT | {"key", "timeout", "price"},
 }
 """What an entry may say, by its protocol."""
+PARALLEL = 4
+"""Requests of a job that may be under way at a chat model, where its entry does not say otherwise."""
+MAX_PARALLEL = 64
+OWN_PARAMETERS = {"model", "messages", "stream", "n"}
+"""Parameters that `extra` may not set: Askew depends on them. Only `n` may be left out (null)."""
 LIVE_MS = 800
 """The longest deadline with which a model answers while a page waits; one that needs longer answers in a job."""
 IN_FLIGHT = 64
@@ -88,13 +109,54 @@ def read(text: str) -> dict[str, dict[str, Any]]:
                 f"PREDICTORS: price of {name!r} must be [USD per million input tokens, USD per million "
                 "output tokens]"
             )
-        most = entry.get("max_tokens", 1)
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise ConfigurationError(f"PREDICTORS: max_tokens of {name!r} must be a whole number above 0")
+        if protocol == "chat" and (problem := problem_of_chat(entry)):
+            raise ConfigurationError(f"PREDICTORS: {name!r}: {problem}")
         if not isinstance(entry.get("licence", ""), str):
             raise ConfigurationError(f"PREDICTORS: licence of {name!r} must be text")
         found[name] = {**entry, "protocol": protocol}
     return found
+
+
+def problem_of_chat(entry: Mapping[str, Any]) -> str:
+    """What is wrong with the settings of requests to a chat model, "" for nothing."""
+    for name, maximum in (("max_tokens", None), ("max_completion_tokens", None), ("parallel", MAX_PARALLEL)):
+        value = entry.get(name, 1)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            return f"{name} must be a whole number above 0"
+        if maximum and value > maximum:
+            return f"{name} must be at most {maximum}"
+    if "max_tokens" in entry and "max_completion_tokens" in entry:
+        return "use either max_tokens or max_completion_tokens"
+    if entry.get("structured", "auto") not in STRUCTURES:
+        return f"structured must be one of {', '.join(STRUCTURES)}"
+    if not isinstance(entry.get("reasoning_effort", ""), str):
+        return "reasoning_effort must be text"
+    form = entry.get("serialisation", "")
+    if form and form not in SERIALISATIONS:
+        return f"serialisation must be one of {', '.join(SERIALISATIONS)}"
+    extra, dropped = entry.get("extra", {}), entry.get("drop_rejected", [])
+    if not isinstance(extra, dict):
+        return "extra must be an object of parameters"
+    if own := sorted(name for name in OWN_PARAMETERS & extra.keys() if (name, extra[name]) != ("n", None)):
+        return f"extra must not set {', '.join(own)}"
+    if not isinstance(dropped, list) or not all(isinstance(name, str) for name in dropped):
+        return "drop_rejected must be a list of names of parameters"
+    return ""
+
+
+def request_settings(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a ChatModel that an entry sets, beside its address."""
+    parameter = "max_completion_tokens" if "max_completion_tokens" in entry else "max_tokens"
+    return {
+        "max_tokens": entry.get(parameter),
+        "limit_parameter": parameter,
+        "structured": entry.get("structured", "auto"),
+        "reasoning_effort": entry.get("reasoning_effort", ""),
+        "extra": dict(entry.get("extra", {})),
+        "drop_rejected": tuple(entry.get("drop_rejected", ())),
+        "at_once": entry.get("parallel", PARALLEL),
+        "serialisation": entry.get("serialisation", ""),
+    }
 
 
 def is_live(entry: Mapping[str, Any]) -> bool:
@@ -122,5 +184,14 @@ def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatMo
         model=entry["model"],
         key=entry.get("key", ""),
         timeout=float(entry.get("timeout", 60.0)),
-        max_tokens=entry.get("max_tokens"),
+        learned=_learned(json.dumps(entry, sort_keys=True)),
+        **request_settings(entry),
     )
+
+
+@functools.cache
+def _learned(entry: str) -> Learned:
+    """What the endpoint of an entry has rejected, for the time of a process."""
+    from predictor.chat import Learned
+
+    return Learned()

@@ -24,6 +24,10 @@ from tableqa.tables import unstorable
 
 MOST_ASKS = 3
 """For the answers to one example, the first time included."""
+FINAL = frozenset(("cut_off", "declined", "filtered", "refused"))
+"""Kinds of errors after which the same question is not sent again."""
+STATES = ("cut_off", "declined", "filtered", "no_list", "refused")
+"""Why a language model gave no answers to an example; "refused" by its endpoint."""
 LONGEST_REPLY = 20_000
 AGAIN = 'That is no list of answers. Reply with JSON of the form {"answers": ["..."]} and nothing else.'
 FIRST_PAUSE, LONGEST_PAUSE = 30.0, 900.0
@@ -33,7 +37,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 30.0, 900.0
 @dataclass(frozen=True)
 class Listed:
     """What a chat model said to an example. `unread`: its replies that held no list, oldest first; `reason`: why the last
-    of them has no final reply at all, "" where it has one.
+    of them has no final reply at all, "" where it has one; `state`: "" with a list, else one of `STATES`.
     """
 
     answers: tuple[str, ...] | None
@@ -42,6 +46,7 @@ class Listed:
     rows_seen: int
     rows_total: int
     reason: str = ""
+    state: str = ""
 
     def raw(self) -> dict[str, Any]:
         """JSON, as any model's answer is kept; with `unread` where it was asked more than once."""
@@ -58,23 +63,26 @@ class Listed:
         }
         if self.reason:
             said["reason"] = self.reason
+        if self.state:
+            said["state"] = self.state
         return {**said, "unread": list(self.unread)} if self.unread else said
 
 
 def ask_for_list(model: ChatModel, example: Example) -> Listed:
     """Ask until a reply holds a list, `MOST_ASKS` times at most. Raises ChatError where there is no reply at all.
 
-    A reply that was cut off is not asked for again: it would be cut off again.
+    A reply that was cut off, filtered or declined is not asked for again: the same would happen again.
     """
-    first, seen = prompts.asking_for_answers(example)
+    first, seen = prompts.asking_for_answers(example, model.serialisation)
     messages, unread = first, list[str]()
     total = len(example.table.rows)
     while len(unread) < MOST_ASKS:
         try:
             reply = model.ask(messages, schema=prompts.ANSWER_SCHEMA)[0]
         except ChatError as error:
-            if error.kind == "cut_off":
-                return Listed(None, "", (*unread, storable(error.text)), seen, total, str(error))
+            if error.kind in FINAL:
+                texts = (*unread, storable(error.text))
+                return Listed(None, "", texts, seen, total, str(error), error.kind)
             if error.kind != "unreadable":
                 raise
             reply = ""
@@ -84,7 +92,7 @@ def ask_for_list(model: ChatModel, example: Example) -> Listed:
         unread.append(storable(reply))
         shown = [{"role": "assistant", "content": unread[-1]}] if unread[-1] else []
         messages = [*first, *shown, {"role": "user", "content": AGAIN}]
-    return Listed(None, "", tuple(unread), seen, total)
+    return Listed(None, "", tuple(unread), seen, total, state="no_list")
 
 
 def storable(reply: str) -> str:

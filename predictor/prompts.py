@@ -7,11 +7,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from predictor.replies import final_reply
 from tableqa import Context, Example, Table, Turn
 from tableqa.json_text import read_json
+from tableqa.scales import FACTORS, scale_of
 from tableqa.serialisations import SERIALISATIONS
 
 ANSWER_SCHEMA = {
@@ -93,9 +95,15 @@ def written(table: Table, serialisation: str = "", most: int = MOST_CHARACTERS) 
     return text_of(fits), fits
 
 
-def asking_for_answers(example: Example) -> tuple[list[dict[str, str]], int]:
-    """The conversation that asks an example's question, and how many rows of its table the model sees."""
-    return asking(example.question, example.table, example.history, example.context)
+def asking_for_answers(example: Example, serialisation: str = "") -> tuple[list[dict[str, str]], int]:
+    """The conversation that asks an example's question, and how many rows of its table the model sees.
+
+    It states the scale of the answers wherever the verdict uses one (`tableqa.scales.scale_of`).
+    """
+    context, scale = example.context, scale_of(example)
+    if scale and (context is None or context.scale != scale):
+        context = replace(context or Context(), scale=scale)
+    return asking(example.question, example.table, example.history, context, serialisation)
 
 
 def asking(
@@ -117,10 +125,18 @@ def asking(
     if context is not None:
         before += [context.text[:MOST_CHARACTERS]] if context.text else []
         before += [f"Unit: {context.unit}"] if context.unit else []
-        before += [f"Scale: {context.scale}"] if context.scale else []
+        before += [_scale(context.scale)] if context.scale else []
     before += [f"Asked before: {turn.question} ({' | '.join(turn.answers)})" for turn in history]
     messages.append({"role": "user", "content": "\n".join((*before, _asked(text, question)))})
     return messages, seen
+
+
+def _scale(scale: str) -> str:
+    """One line on the scale of the answers. Verdicts accept the number with or without its scale."""
+    if scale.strip().lower() not in FACTORS:
+        return f"Scale: {scale}"
+    sign = " (do not write the sign)" if scale.strip().lower() == "percent" else ""
+    return f"Scale: {scale}. Write numbers in this scale, as the table does{sign}."
 
 
 def read_answers(reply: str) -> list[str] | None:

@@ -29,6 +29,7 @@ from predictor.architectures import ModelError
 from predictor.chat import ChatError
 from predictor.client import Unanswered
 from predictor.configuration import chat_model
+from predictor.listing import FINAL
 from predictor.protocol import PredictRequest, ProtocolError
 from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
 from tableqa.mixing import Mixed
@@ -302,11 +303,11 @@ def _predicting(model: client.Model) -> Ask:
 
 def _chat(model: Any) -> Ask:
     def ask(example: tableqa.Example) -> dict[str, Any]:
-        messages, _ = prompts.asking_for_answers(example)
+        messages, _ = prompts.asking_for_answers(example, model.serialisation)
         try:
             reply = model.ask(messages, seed=0, schema=prompts.ANSWER_SCHEMA)[0]
         except ChatError as error:
-            if error.kind == "cut_off":
+            if error.kind in FINAL:
                 # Without a final reply there is no answer, which is wrong and is kept as it is.
                 return {"answers": [], "text": "", "model": model.model, "error": str(error)}
             raise EvaluationError(str(error)) from None

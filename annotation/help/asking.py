@@ -22,6 +22,7 @@ from predictor import prompts
 from predictor.chat import ChatError, ChatModel
 from predictor.client import PATIENT, Unanswered, connect
 from predictor.configuration import chat_model
+from predictor.listing import FINAL
 from predictor.protocol import PredictRequest
 from tasks.contract import Ask, Preparing, task_types
 
@@ -145,7 +146,7 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
     if asked.chat is None:
         return _pointed(asked.entry, example)
     if asked.ask.several:
-        messages, seen = prompts.asking_for_answers(example)
+        messages, seen = prompts.asking_for_answers(example, asked.chat.serialisation)
         completions = asked.chat.complete(
             messages, samples=samples, temperature=temperature, seed=SEED, schema=prompts.ANSWER_SCHEMA
         )
@@ -158,7 +159,7 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
             "rows_total": total,
         }
     if asked.ask.request is None:
-        messages, seen = prompts.asking_for_answers(example)
+        messages, seen = prompts.asking_for_answers(example, asked.chat.serialisation)
     else:
         text, seen = asked.ask.request(example)
         messages = [{"role": "user", "content": text}]
@@ -166,7 +167,7 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
     try:
         (reply,) = asked.chat.ask(messages, temperature=temperature, seed=SEED)
     except ChatError as error:
-        if error.kind != "cut_off":
+        if error.kind not in FINAL:
             raise
         unread = error
     read = asked.ask.read

@@ -31,7 +31,7 @@ from annotation.refusals import refuse
 from predictor.chat import ChatError
 from predictor.client import PATIENT, Unanswered, connect
 from predictor.configuration import chat_model, is_live, live_seconds
-from predictor.listing import ask_for_list, breaker_of
+from predictor.listing import Listed, ask_for_list, breaker_of
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import verdicts
 from tasks.contract import Answering, ModelInTheLoop, TaskType, unstorable_in
@@ -348,22 +348,24 @@ def _ask_chat(name: str, asked: judging.Asked) -> Answer:
             listed = ask_for_list(model, example)
             said[part] = listed.raw()
             if listed.answers is None:  # there will be no verdict: the other example would only cost
-                error_said = listed.reason or gettext(UNREAD[part]).format(times=len(listed.unread))
+                error_said = _why_unread(listed, part)
                 break
     except ChatError as error:
-        breaker.report(error.kind != "away")
-        if error.kind == "away":
+        breaker.report(error.is_about_example)
+        if not error.is_about_example:
             return Answer("unavailable", f"{error} {gettext(ON_YOU_GO)}")
-        return Answer(
-            "answered",
-            model=named,
-            error=gettext("The model's endpoint rejects the question: {error}").format(error=error),
-        )
+        return Answer("answered", model=named, error=str(error))
     except BaseException:
         breaker.report(False)  # the one call that a pause lets through has ended, however it did
         raise
     breaker.report(True)
     return Answer("answered", "", named, said.get("original"), said.get("perturbed"), error=error_said)
+
+
+def _why_unread(listed: Listed, part: str) -> str:
+    if listed.state == "refused":
+        return gettext("The model's endpoint rejects the question: {error}").format(error=listed.reason)
+    return listed.reason or gettext(UNREAD[part]).format(times=len(listed.unread))
 
 
 def _ask_patiently(name: str, asked: judging.Asked) -> Answer:

@@ -47,6 +47,7 @@ from annotation.work import lending
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import chat_model
 from predictor.listing import storable
+from predictor.usage import Tally
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest, thaw
 from tasks.contract import Invalid, Proposed, Proposing, Wanted, unstorable_in
@@ -278,8 +279,8 @@ class Asked:
             model = chat_model(settings.PREDICTORS, name)
         except LookupError as error:
             refuse("predictor_failed", str(error))
-        self.usage: list[Mapping[str, Any]] = []
-        self.model: ChatModel = dataclasses.replace(model, heard=self.usage.append)
+        self.tally = Tally()
+        self.model: ChatModel = dataclasses.replace(model, meter=self.tally)
         self.maker = f"{name}:{model.model}"[:200]
 
     def ask(self, item: Item, *, now: Callable[[], datetime]) -> int:
@@ -303,7 +304,7 @@ class Asked:
     ) -> None:
         seed = seed_of(self.batch, item, wanted.key, repetition)
         shown = drawn(self.pool.get(wanted.key, ()), original_of(item), wanted.demonstrations, seed)
-        self.usage.clear()
+        self.tally.calls.clear()
         reason = ""
         try:
             (text,) = self.model.ask(
@@ -313,7 +314,7 @@ class Asked:
                 most_tokens=MOST_TOKENS,
             )
         except ChatError as error:
-            if error.kind == "away":
+            if not error.is_about_example:
                 refuse("predictor_failed", "{error} Proposals received so far are saved.", error=error)
             text, reason = error.text, str(error)
         read = Read(Reply.Outcome.REFUSED, reason) if reason else read_reply(text, self.task, wanted, plain)
@@ -325,7 +326,7 @@ class Asked:
                 helping.keep(item, [read.held], source=Proposal.Source.MODEL, maker=self.maker, now=now())
                 before = Proposal.objects.get(item=item, maker=self.maker, digest=read.held.made)
             proposal = before
-        used = self.usage[-1] if self.usage else {}
+        used = self.tally.calls[-1] if self.tally.calls else None
         Reply.objects.create(
             item=item,
             maker=self.maker,
@@ -337,8 +338,8 @@ class Asked:
             reason=storable(read.reason)[:400],
             text="" if unstorable_in(text) else text[:LONGEST_REPLY],
             proposal=proposal,
-            prompt_tokens=_count(used.get("prompt_tokens")),
-            completion_tokens=_count(used.get("completion_tokens")),
+            prompt_tokens=used.prompt_tokens if used and used.is_counted else None,
+            completion_tokens=used.completion_tokens if used and used.is_counted else None,
             made_at=now(),
         )
 
@@ -346,10 +347,6 @@ class Asked:
     def pool(self) -> dict[str, list[Demonstration]]:
         """What people made in this project, by category."""
         return demonstrations(self.batch)
-
-
-def _count(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value < 2**31 else None
 
 
 def seed_of(batch: Batch, item: Item, category: str, repetition: int) -> int:

@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
+from predictor.configuration import CHAT
 from predictor.protocol import NAME, ModelInfo, Prediction, PredictRequest, ProtocolError
 
 Stop = Callable[[int], bool]
@@ -98,7 +99,7 @@ LICENCES = {
 
 _SETTINGS = {
     *("architecture", "name", "licence", "budget", "context", "dtype", "vocabulary"),
-    *("url", "model", "key_variable", "serialisation", "timeout"),
+    *("url", "model", "key_variable", "timeout", *CHAT),
 }
 _DTYPES = ("float32", "bfloat16", "float16")
 

@@ -16,28 +16,31 @@ from concurrent.futures import ThreadPoolExecutor
 
 from predictor.architectures import Checkpoint, ModelError, Stop
 from predictor.chat import ChatError, ChatModel
+from predictor.configuration import problem_of_chat, request_settings
+from predictor.listing import FINAL
 from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, asking, read_answers
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, refused
 from tableqa.canonical import digest
-from tableqa.serialisations import SERIALISATIONS
 
 AT_ONCE = 16
-"""Requests that are under way at the endpoint at one time; it batches them itself."""
+"""Requests that are under way at the endpoint at one time, where the folder does not say (`parallel`); it batches them."""
 
 
 class ChatPredictor:
     """A chat model as a model of this room. Its `sha` is of endpoint, model, prompt and form: its weights are unknown."""
 
     architecture = "chat"
-    budget = AT_ONCE
 
     def __init__(self, chat: ChatModel, *, name: str, licence: str, serialisation: str = "") -> None:
         self.chat = chat
         self.name = name
         self.licence = licence
         self.serialisation = serialisation
+        self.budget = self.at_once = chat.at_once
         shots = [[table.to_dict(), question, answers] for table, question, answers in SHOTS]
-        self.sha = digest([chat.url, chat.model, serialisation, TASK, shots])[:12]
+        options = [{"reasoning_effort": chat.reasoning_effort, "extra": dict(chat.extra)}]
+        options = options if chat.reasoning_effort or chat.extra else []
+        self.sha = digest([chat.url, chat.model, serialisation, TASK, shots, *options])[:12]
 
     @classmethod
     def load(cls, checkpoint: Checkpoint) -> ChatPredictor:
@@ -46,23 +49,19 @@ class ChatPredictor:
         for needed in ("url", "model"):
             if not isinstance(said.get(needed), str) or not said[needed]:
                 raise ModelError(f"{checkpoint.folder / 'askew.json'} needs {needed}, a text")
-        form = str(said.get("serialisation", ""))
-        if form and form not in SERIALISATIONS:
-            raise ModelError(f"serialisation is one of {', '.join(SERIALISATIONS)}, not {form!r}")
         variable = str(said.get("key_variable", ""))
         if variable and variable not in os.environ:
             raise ModelError(f"the environment variable {variable}, which is to hold the key, is not set")
-        most = said.get("max_tokens")
-        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
-            raise ModelError(f"{checkpoint.folder / 'askew.json'}: max_tokens is a whole number above 0")
+        if problem := problem_of_chat(said):
+            raise ModelError(f"{checkpoint.folder / 'askew.json'}: {problem}")
         chat = ChatModel(
             url=said["url"],
             model=said["model"],
             key=os.environ.get(variable, "") if variable else "",
             timeout=float(said.get("timeout", 60)),
-            max_tokens=most,
+            **request_settings({"parallel": AT_ONCE, **said}),
         )
-        return cls(chat, name=checkpoint.name, licence=checkpoint.licence, serialisation=form)
+        return cls(chat, name=checkpoint.name, licence=checkpoint.licence, serialisation=chat.serialisation)
 
     def tokens(self, request: PredictRequest) -> int:
         """1 each: the endpoint does the batching."""
@@ -78,7 +77,7 @@ class ChatPredictor:
                 return refused("superseded", "Nobody waits for this any more.")
             return self._answer(requests[place])
 
-        with ThreadPoolExecutor(min(AT_ONCE, len(requests))) as pool:
+        with ThreadPoolExecutor(min(self.at_once, len(requests))) as pool:
             return list(pool.map(answer, range(len(requests))))
 
     def _answer(self, request: PredictRequest) -> Prediction | ProtocolError:
@@ -90,7 +89,7 @@ class ChatPredictor:
                 messages, schema=ANSWER_SCHEMA, most_tokens=request.options.max_new_tokens
             )
         except ChatError as error:
-            return refused("unreadable" if error.kind == "cut_off" else "cannot_answer", str(error))
+            return refused("unreadable" if error.kind in FINAL - {"refused"} else "cannot_answer", str(error))
         reply = _storable(reply)[: LIMITS.answer_characters]
         answers = read_answers(reply) or []
         return Prediction(

@@ -70,14 +70,17 @@ def test_a_busy_endpoint_is_given_the_time_it_asks_for() -> None:
 
 
 def test_an_endpoint_without_schemas_is_asked_without() -> None:
-    seen: list[bool] = []
+    forms: list[str] = []
 
     def answer(body: dict[str, Any]) -> httpx.Response:
-        seen.append("response_format" in body)
-        return httpx.Response(400, text="response_format is not supported") if seen[-1] else said("{}")
+        forms.append(body.get("response_format", {}).get("type", ""))
+        return httpx.Response(400, text="response_format is not supported") if forms[-1] else said("{}")
 
-    assert model(answer).ask(HELLO, schema=prompts.ANSWER_SCHEMA) == ["{}"]
-    assert seen == [True, False]
+    chat = model(answer)
+    assert chat.ask(HELLO, schema=prompts.ANSWER_SCHEMA) == ["{}"]
+    assert forms == ["json_schema", "json_object", ""]
+    chat.ask(HELLO, schema=prompts.ANSWER_SCHEMA)
+    assert forms[3:] == [""], "what an endpoint has rejected is not sent again"
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_an_endpoint_without_schemas_is_asked_without(
     found = answer(model())
     assert isinstance(found, Prediction)
     assert found.answers == ("Oslo",)
-    assert ["response_format" in body for body in endpoint.bodies] == [True, False]
+    assert ["response_format" in body for body in endpoint.bodies] == [True, True, False]
 
 
 @pytest.mark.parametrize(
