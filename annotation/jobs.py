@@ -52,7 +52,9 @@ LOST = message("jobs.lost", "The worker of this job was lost {attempts} times.")
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 LOOP, MODELS = "loop", "models"
-QUEUE_OF = {"predictions": LOOP, "proposals": MODELS, "ask_model": MODELS, "evaluate": MODELS}
+QUEUE_OF = {"predictions": LOOP} | dict.fromkeys(
+    ("proposals", "ask_model", "ask_originals", "draw_items", "evaluate"), MODELS
+)
 """Kinds of jobs that wait for models. They have queues and hands of their own, so that a model that hangs holds up neither
 imports and decisions, nor, where nobody waits for an answer on a page, those for whom somebody does."""
 HANDS = {LOOP: 2, MODELS: 1}

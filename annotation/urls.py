@@ -105,6 +105,7 @@ urlpatterns = [
     path("projects/<slug:slug>/about-me/", statements.about_me, name="about_me"),
     path("projects/<slug:slug>/fooling/", fooling.report, name="fooling"),
     path("projects/<slug:slug>/batches/new/", assigning.batch_new, name="batch_new"),
+    path("projects/<slug:slug>/batches/new/answers/", assigning.model_answers, name="model_answers"),
     path("batches/<str:public_id>/", assigning.batch, name="batch"),
     path("batches/<str:public_id>/report/", assigning.report, name="batch_report"),
     path("batches/<str:public_id>/open/", assigning.open_batch, name="open_batch"),
@@ -115,6 +116,7 @@ urlpatterns = [
     path("projects/<slug:slug>/accounting/", sharing.accounts, name="accounting"),
     path("batches/<str:public_id>/panel/", assigning.panel, name="batch_panel"),
     path("batches/<str:public_id>/proposals/", assigning.propose, name="batch_propose"),
+    path("batches/<str:public_id>/drawing/", assigning.draw, name="batch_drawing"),
     # dashboards
     path("projects/<slug:slug>/agreement/", dashboards.agreement_page, name="agreement"),
     path("projects/<slug:slug>/dashboard/", dashboards.dashboard, name="dashboard"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.utils import ErrorDict
 from django.http import QueryDict
 from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
@@ -109,6 +110,7 @@ class BatchForm(TermsForm):
 
     def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, terms=TERMS.values(), task=task, project=project, **kwargs)
+        self.project = project
         sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
         self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
         self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
@@ -145,6 +147,25 @@ class BatchForm(TermsForm):
             "terms": values,
             "open_at_once": given.get("open_at_once") and values.get("purpose") != "qualification",
         }
+
+    def sample_of(self, data: QueryDict) -> assigning.Sample | None:
+        """The examples that the fields name so far, whatever the others say; None where they name none."""
+        is_sent = "sources" in data or "seed" in data
+        ids = data.getlist("sources") if is_sent else self.fields["sources"].initial or []
+        try:
+            sources = self.fields["sources"].clean(ids)
+            only = self.fields["only"].clean(data.get("only", ""))
+        except ValidationError:
+            return None
+        if data.get("feeds_from") or not sources:
+            return None
+        of = data.get("of", "")
+        known = assigning.about(self.task)
+        return assigning.Sample(sources=list(sources), of=of if of in known else "", only=only or None)
+
+    def leave_unchecked(self) -> None:
+        """Show what was sent without errors: the form was sent for another reason than to plan the batch."""
+        self._errors = ErrorDict()
 
     def _refuse_other_purposes(self, values: Mapping[str, Any]) -> None:
         """Say beside a field that it does not belong to the chosen purpose: a browser keeps what was filled in before."""
@@ -193,6 +214,10 @@ class SettingsForm(forms.Form):
         required = set(schema.get("required", ()))
         for name, spec in self.specs.items():
             self.fields[name] = _field(name, spec, required=name in required and "default" not in spec)
+
+    def leave_unchecked(self) -> None:
+        """Show what was sent without errors."""
+        self._errors = ErrorDict()
 
     def settings(self) -> dict[str, Any]:
         """What was set, by name, for the domain to fill up and to validate."""

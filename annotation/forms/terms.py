@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django import forms
+from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
@@ -17,7 +18,7 @@ from annotation.terms.options import OptionsField
 from tasks.contract import TaskType
 
 FLAT: Final = frozenset({"people", "decision", "loop"})
-"""Sections of forms that are shown without a heading: each has one field."""
+"""Sections of forms that are shown without a heading: each has one or two fields."""
 
 
 def field_of(term: Term, project: Project | None = None) -> forms.Field:
@@ -90,7 +91,9 @@ class TermsForm(forms.Form):
         for term in terms:
             if not term.is_in_form or not term.fits(task):
                 continue
-            if callable(term.choices) and not term.choices():
+            if (term.needs_model and not settings.PREDICTORS) or (
+                callable(term.choices) and not term.choices()
+            ):
                 continue
             fields = {term.name: field_of(term, project)} if term.inputs is None else term.inputs.build(task)
             self.terms[term.name], self.parts[term.name] = term, list(fields)

@@ -60,21 +60,27 @@ class Asked:
 def asked(task: TaskType, item: tasks.contract.Item, data: object) -> Asked:
     """What a model is asked about a draft of a response."""
     shows = task.showing(item)
-
-    def visible(example: tableqa.Example) -> tableqa.Example:
-        if "context" in shows:
-            return example
-        scale = scale_of(example)
-        return dataclasses.replace(example, context=tableqa.Context(scale=scale) if scale else None)
-
     perturbed = task.tried(data, item) if isinstance(task, ModelInTheLoop) else None
     preview = task.preview(data, item) if perturbed is not None and isinstance(task, Making) else None
     computed = (preview or {}).get("computed")
     return Asked(
-        visible(item.example),
-        visible(perturbed) if perturbed is not None else None,
+        _visible(item.example, shows),
+        _visible(perturbed, shows) if perturbed is not None else None,
         tuple(computed) if computed else None,
     )
+
+
+def asked_as_it_is(task: TaskType, example: tableqa.Example) -> Asked:
+    """What a model is asked about an example that nobody has changed yet."""
+    return Asked(_visible(example, task.shows), None)
+
+
+def _visible(example: tableqa.Example, shows: Sequence[str]) -> tableqa.Example:
+    """The part of an example that a model is given: the context only where annotators see it."""
+    if "context" in shows:
+        return example
+    scale = scale_of(example)
+    return dataclasses.replace(example, context=tableqa.Context(scale=scale) if scale else None)
 
 
 # -- what it comes to -------------------------------------------------------------------------------

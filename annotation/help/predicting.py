@@ -368,7 +368,7 @@ def _why_unread(listed: Listed, part: str) -> str:
     return listed.reason or gettext(UNREAD[part]).format(times=len(listed.unread))
 
 
-def _ask_patiently(name: str, asked: judging.Asked) -> Answer:
+def answer_patiently(name: str, asked: judging.Asked) -> Answer:
     """A model of either protocol, with all the time that a job gives it."""
     entry = settings.PREDICTORS[name]
     if entry["protocol"] == "chat":
@@ -620,13 +620,21 @@ def _freeze_now(batch: Batch) -> None:
     entry = settings.PREDICTORS.get(batch.loop_model)
     if batch.loop_revision or entry is None:
         return
-    if entry["protocol"] == "chat":
-        freeze(batch, f"{batch.loop_model}:{entry['model']}")
-        return
     try:
-        freeze(batch, connect(entry).identity(within=PATIENT))
+        freeze(batch, identity(batch.loop_model))
     except Unanswered:
         return  # the first answer freezes it
+
+
+def identity(name: str) -> str:
+    """A configured model by name and hash of its weights, as its server says now; a language model by its name.
+
+    Raises Unanswered.
+    """
+    entry = settings.PREDICTORS[name]
+    if entry["protocol"] == "chat":
+        return f"{name}:{entry['model']}"
+    return connect(entry).identity(within=PATIENT)
 
 
 def fill(
@@ -662,7 +670,7 @@ def _answer(batch: Batch, row: Try, now: datetime) -> bool:
         return False
     asked = judging.asked(batch.task(), row.assignment.plain_item, row.response.get("data"))
     began = time.monotonic()
-    answer = _ask_patiently(row.predictor, asked)
+    answer = answer_patiently(row.predictor, asked)
     if answer.state != "answered":
         return False
     in_loop = row.predictor == batch.loop_model and row.kind != Try.Kind.PANEL
@@ -692,7 +700,7 @@ def answer_to(batch: Batch, asked: judging.Asked) -> Answer | None:
     entry = settings.PREDICTORS.get(batch.loop_model)
     if entry is None or asked.perturbed is None:
         return None
-    answer = _ask_patiently(batch.loop_model, asked)
+    answer = answer_patiently(batch.loop_model, asked)
     if answer.state != "answered" or (answer.model and not freeze(batch, answer.model)):
         return None
     return answer

@@ -10,19 +10,22 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
+from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 import tableqa
-from annotation import events
-from annotation.help import helping
+from annotation import bulk, events, jobs
+from annotation.help import helping, model_accuracy
 from annotation.models import (
     Adjudication,
     Batch,
     Example,
     Flag,
     Item,
+    Job,
     Person,
     Project,
     Source,
@@ -44,7 +47,7 @@ from annotation.work import (
     strategies,
 )
 from tableqa.canonical import digest
-from tasks.contract import Preparing, TaskType
+from tasks.contract import Preparing, TaskType, task_type
 
 OF = {
     "originals": ExampleQuerySet.originals,
@@ -94,7 +97,7 @@ def plan_batch(
 
     `terms` are those of `annotation.terms.TERMS` that differ from their defaults. Examples that the task type has no use
     for (`TaskType.prepare`) and items of the qualification that the batch requires are left out of the sample.
-    Raises Refused: name_taken, invalid_request.
+    With `loop_right_only` the items are drawn by a job (`draw`). Raises Refused: name_taken, invalid_request.
     """
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
@@ -108,6 +111,7 @@ def plan_batch(
     examples, size = _drawn(task, sample, columns["requires"])
     if not examples and sample.feeds_from is None:
         refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
+    is_drawn_later = columns["loop_right_only"]
     if isinstance(task, Preparing):
         lending.at_hand(project, task.needs)  # before the transaction, so that nobody waits for it
     try:
@@ -125,13 +129,10 @@ def plan_batch(
                 made_by=by,
                 made_at=now,
             )
-            items = lineage.make_items(batch=batch, examples=examples, size=size)
-            if examples and not items:
-                refuse(
-                    "invalid_request",
-                    "None of these examples can become an item: {without}",
-                    without=gettext(task.without),
-                )
+            if is_drawn_later:
+                order_drawing(batch=batch, by=by, now=now)
+            else:
+                _make_items(batch, task, examples, size)
             if sample.feeds_from is not None:
                 lineage.catch_up(batch)
             guidance.ensure(project=project, task=task, now=now)
@@ -140,6 +141,165 @@ def plan_batch(
         refuse("name_taken", "This project already has a batch {name!r}. Choose another name.", name=name)
     batch.refresh_from_db()
     return batch
+
+
+def _make_items(batch: Batch, task: TaskType, examples: Sequence[int], size: int | None) -> None:
+    items = lineage.make_items(batch=batch, examples=examples, size=size)
+    if examples and not items:
+        refuse(
+            "invalid_request",
+            "None of these examples can become an item: {without}",
+            without=gettext(task.without),
+        )
+
+
+# -- items that the model answers correctly ---------------------------------------------------------
+
+
+def candidates(project: Project, task: TaskType, sample: Sample) -> dict[int, int]:
+    """The examples (keys) that a sample can draw, by each the one that its item is made of. Raises Refused."""
+    everything, _ = _drawn(task, replace(_checked(task, sample), size=None, strata=""), None)
+    return lineage.starting_point_of(task, everything)
+
+
+def order_drawing(*, batch: Batch, by: Person | None, now: datetime) -> Job | None:
+    """Draw the items of a batch in the background (`draw`). None where that is done, or a job is at it."""
+    newest = drawing_job(batch)
+    if not batch.waits_for_model or (newest is not None and not newest.finished):
+        return None
+    return jobs.enqueue(project=batch.project, kind="draw_items", ids={"batch": batch.pk}, by=by, now=now)
+
+
+def drawing_job(batch: Batch) -> Job | None:
+    """The newest job that draws the items of a batch."""
+    of_batch = Job.objects.filter(project_id=batch.project_id, kind="draw_items", ids={"batch": batch.pk})
+    return of_batch.order_by("-pk").first()
+
+
+def open_when_drawn(*, batch: Batch) -> None:
+    """Have a batch that waits for its model open as soon as its items are drawn."""
+    Batch.objects.filter(pk=batch.pk, opened_at__isnull=True).update(opens_when_drawn=True)
+    batch.refresh_from_db(fields=["opens_when_drawn"])
+
+
+def draw(
+    *,
+    batch: Batch,
+    by: Person | None,
+    clock: Callable[[], datetime] = timezone.now,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Ask the model about all examples that the batch can draw, then draw its items from the correct answers.
+
+    Items and counts are written in one transaction. Asking again continues with what has no answer yet. Raises Refused.
+    """
+    if not batch.waits_for_model:
+        return
+    task, sample = batch.task(), _stored_sample(batch)
+    starts = candidates(batch.project, task, sample)
+    accuracy = model_accuracy.ask(
+        list(dict.fromkeys(starts.values())),
+        task=task,
+        predictor=batch.loop_model,
+        progress=progress,
+        clock=clock,
+    )
+    correct = model_accuracy.right(list(starts.values()), task=task, model=accuracy.model)
+    with transaction.atomic():
+        Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
+        batch.refresh_from_db()
+        if not batch.waits_for_model:
+            return
+        served = [key for key, start in starts.items() if start in correct]
+        examples, size = _drawn(task, sample, batch.requires, among=frozenset(served)) if served else ([], 0)
+        if not examples:
+            refuse(
+                "invalid_request",
+                "{model} answers none of the {total} questions correctly, so there is nothing to serve. "
+                "Create a batch with another model or source.",
+                model=model_accuracy.shortened(accuracy.model),
+                total=accuracy.total,
+            )
+        now = clock()
+        Batch.objects.filter(pk=batch.pk).update(
+            model_accuracy={**accuracy.to_dict(), "drawn_at": now.isoformat()},
+            loop_revision=accuracy.model,
+        )
+        batch.refresh_from_db()
+        _make_items(batch, task, examples, size)
+    batch.refresh_from_db()
+    if batch.opens_when_drawn:
+        open_batch(batch=batch, by=by, now=now)
+
+
+@jobs.kind("draw_items")
+def _draw(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    batch = Batch.objects.select_related("project", "requires").get(pk=job.ids["batch"])
+    draw(batch=batch, by=job.made_by, progress=progress)
+    return {"drawn": batch.public_id, "items": batch.items_count, "accuracy": batch.model_accuracy}
+
+
+def start_asking(
+    *, project: Project, task: TaskType, sample: Sample, predictor: str, by: Person | None, now: datetime
+) -> Job | None:
+    """Ask a model about all examples that a sample can draw, in the background. None where a job is at it."""
+    if predictor not in settings.PREDICTORS:
+        refuse("invalid_request", "Choose a model in the loop first.")
+    if not candidates(project, task, sample):
+        refuse("invalid_request", "Choose a source with examples first.")
+    newest = asking_job(project=project, task=task, sample=sample, predictor=predictor)
+    if newest is not None and not newest.finished:
+        return None
+    ids = _asking(task, sample, predictor)
+    return jobs.enqueue(project=project, kind="ask_originals", ids=ids, by=by, now=now)
+
+
+def asking_job(*, project: Project, task: TaskType, sample: Sample, predictor: str) -> Job | None:
+    """The newest job that asks a model about such a sample."""
+    ids = _asking(task, sample, predictor)
+    return Job.objects.filter(project=project, kind="ask_originals", ids=ids).order_by("-pk").first()
+
+
+def _asking(task: TaskType, sample: Sample, predictor: str) -> dict[str, Any]:
+    sources = sorted(source.pk for source in sample.sources)
+    of = sample.of or task.of[0]
+    return {
+        "sources": sources,
+        "of": of,
+        "task_type": task.key,
+        "predictor": predictor,
+        **({} if sample.only is None else {"only": list(sample.only)}),
+    }
+
+
+@jobs.kind("ask_originals")
+def _ask_originals(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    task = task_type(job.ids["task_type"])
+    sources = Source.objects.ready().filter(project=job.project, pk__in=job.ids["sources"])
+    sample = Sample(sources=list(sources), of=job.ids["of"], only=job.ids.get("only"))
+    starts = candidates(job.project, task, sample)
+    accuracy = model_accuracy.ask(
+        list(dict.fromkeys(starts.values())),
+        task=task,
+        predictor=job.ids["predictor"],
+        progress=progress,
+    )
+    return {"accuracy": accuracy.to_dict()}
+
+
+def _stored_sample(batch: Batch) -> Sample:
+    """The sample that a batch was planned with."""
+    stored = batch.sampling
+    sources = Source.objects.ready().filter(project=batch.project_id, public_id__in=stored["sources"])
+    in_order = {source.public_id: source for source in sources}
+    return Sample(
+        sources=[in_order[name] for name in stored["sources"] if name in in_order],
+        of=stored["of"],
+        size=stored.get("size"),
+        only=stored.get("only"),
+        seed=batch.seed,
+        strata=stored["by"],
+    )
 
 
 def _checked(task: TaskType, sample: Sample) -> Sample:
@@ -158,8 +318,13 @@ def _checked(task: TaskType, sample: Sample) -> Sample:
     return replace(sample, of=of, sources=list(sample.sources))
 
 
-def _drawn(task: TaskType, wanted: Sample, requires: Batch | None) -> tuple[list[int], int | None]:
-    """The examples (keys) of a sample, and how many of them at most become items (None: all)."""
+def _drawn(
+    task: TaskType, wanted: Sample, requires: Batch | None, among: Collection[int] | None = None
+) -> tuple[list[int], int | None]:
+    """The examples (keys) of a sample, and how many of them at most become items (None: all).
+
+    `among`: only these examples are drawn.
+    """
     in_test: frozenset[int] = lineage.examples_of(requires) if requires is not None else frozenset()
     if wanted.only is not None:
         examples = _named(wanted.sources, wanted.only)
@@ -171,11 +336,11 @@ def _drawn(task: TaskType, wanted: Sample, requires: Batch | None) -> tuple[list
                 name=requires.name,
                 ids=", ".join(ids[:10]),
             )
-        return examples, None
+        return [key for key in examples if among is None or key in among], None
     if task.starts_from:  # such a task type exchanges an original for what was made of it
         parents = Example.objects.filter(pk__in=in_test, parent__isnull=False)
         in_test |= set(parents.values_list("parent_id", flat=True))
-    drawn = partial(sample, wanted.sources, of=wanted.of, seed=wanted.seed)
+    drawn = partial(sample, wanted.sources, of=wanted.of, seed=wanted.seed, among=among)
     # A task type that leaves examples out is given all of them, or a small sample might be empty.
     examples = drawn(size=None if task.without else wanted.size, strata=wanted.strata, without=in_test)
     if requires is not None and not examples and drawn(size=1):
@@ -204,12 +369,16 @@ def sample(
     size: int | None = None,
     strata: str = "",
     without: Collection[int] = (),
+    among: Collection[int] | None = None,
 ) -> list[int]:
     """A seeded sample of the examples (keys) of the sources, in random order; the same seed, the same order.
 
-    `strata` keeps the share of each source, or of each difficulty, in it. Examples in `without` (keys) are left out.
+    `strata` keeps the share of each source, or of each difficulty, in it. Examples in `without` (keys) are left out, and
+    with `among` all that are not among these.
     """
     examples = OF[of](Example.objects.usable().filter(source__in=list(sources)))
+    if among is not None:
+        examples = examples.filter(bulk.among("pk", among))
     if without:
         examples = examples.exclude(pk__in=list(without))
     ordered = examples.order_by("source_id", "position", "pk")
@@ -254,11 +423,17 @@ def _as_text(value: object) -> str:
 def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     """From now on people get items of it, and its settings are frozen. Opening twice is opening once.
 
-    Raises Refused: batch_closed; invalid_request for a split with too few people, and a qualification without known
-    responses.
+    Raises Refused: batch_closed; batch_not_open for a batch that waits for its model (`draw`); invalid_request for a split
+    with too few people, and a qualification without known responses.
     """
     if batch.closed_at is not None:
         raise _closed(batch)
+    if batch.waits_for_model:
+        refuse(
+            "batch_not_open",
+            "{name} has no items yet: the model is still to answer its questions. Open it afterwards.",
+            name=batch.name,
+        )
     if batch.opened_at is None and batch.purpose == Batch.Purpose.QUALIFICATION:
         qualifying.require_ready(batch)
     with transaction.atomic():

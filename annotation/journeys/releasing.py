@@ -508,6 +508,7 @@ def _batch(release: Release, batch: Batch) -> dict[str, Any]:
         **(
             {"loop_model": batch.loop_model, "loop_revision": batch.loop_revision} if batch.loop_model else {}
         ),
+        **({"model_accuracy": batch.model_accuracy} if batch.model_accuracy else {}),
         **(
             {"help": {"shown": batch.help, "from": batch.help_from, "unhelped": batch.unhelped}}
             if batch.help

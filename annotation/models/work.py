@@ -67,6 +67,10 @@ class Batch(BatchTerms):
     `loop_revision`, the name of the model in the loop with the hash of its weights, is frozen when the batch opens, or at
     its first answer. `sampling` is what the items were drawn from ({"sources", "size", "of", "only", "by"}). A batch that
     is set aside is in no release and no agreement.
+
+    A batch with `loop_right_only` gets its items from a job, when its model has answered all questions. `model_accuracy`
+    is {} until then, and says how many it answered correctly: {"model", "questions", "right", "wrong", "unjudged",
+    "unknown", "drawn_at"}. `opens_when_drawn`: it opens by itself afterwards.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
@@ -83,6 +87,8 @@ class Batch(BatchTerms):
     feeds_from = models.ForeignKey("self", models.PROTECT, null=True, related_name="feeds")
     loop_revision = models.CharField(max_length=200, blank=True)
     sampling = models.JSONField(default=dict)
+    model_accuracy = models.JSONField(default=dict, db_default=Value({}, models.JSONField()))
+    opens_when_drawn = models.BooleanField(default=False, db_default=False)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True)
@@ -126,6 +132,11 @@ class Batch(BatchTerms):
         if self.paused_at is not None:
             return "paused"
         return "open" if self.opened_at is not None else "planned"
+
+    @property
+    def waits_for_model(self) -> bool:
+        """Whether its items are still to be drawn, because the model has not answered all questions yet."""
+        return self.loop_right_only and not self.model_accuracy
 
     @property
     def decides(self) -> bool:

@@ -404,6 +404,9 @@ class _Doing:
     def open(self, change: Change) -> None:
         batch = self.named(change.name)
         assert batch is not None, "what is opened is there"  # nosec
+        if batch.waits_for_model:
+            assigning.open_when_drawn(batch=batch)
+            return
         assigning.open_batch(batch=batch, by=self.by, now=self.now)
 
     def person(self, change: Change) -> None:

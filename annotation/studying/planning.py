@@ -603,7 +603,7 @@ class _Supply(_Comparison):
     def unknown_of(self, place: int, wanted: Work) -> Iterator[Change]:
         """A qualification batch opens when the right response to each of its items is known."""
         there = self.planned.get(wanted.name)
-        opens = wanted.open and (there is None or self.standing.batches[wanted.name].state == "planned")
+        opens = wanted.open and (there is None or not there.open)
         if wanted.purpose != "qualification" or not opens:
             return
         known = {one.example for one in (*wanted.gold, *(there.gold if there is not None else ()))}
@@ -720,7 +720,7 @@ class _WorkComparison(_Supply):
             said = "; ".join(_becomes(COMPARED[name], _of(there, name), _of(wanted, name)) for name in differ)
             yield self.say("change", "batch", wanted.name, f"{said}.", place)
         yield from self.gold(place, wanted, there, state)
-        if wanted.open and state == "planned":
+        if wanted.open and not there.open:
             yield self.opening(place, wanted)
         if not wanted.open and state != "planned":
             words = gettext("it is {state}; in the file it is planned.").format(state=gettext(state))

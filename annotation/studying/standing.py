@@ -350,7 +350,7 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
                 by=sampling.get("by", ""),
                 feeds_from=batch.feeds_from.name if batch.feeds_from else "",
                 gold=tuple(golds.get(batch.pk, ())),
-                open=batch.opened_at is not None,
+                open=batch.opened_at is not None or batch.opens_when_drawn,
             )
         )
     return found

@@ -51,6 +51,21 @@ def _check_loop_model(value: Any, context: Context) -> str:
     return str(value)
 
 
+def _check_right_only(value: Any, context: Context) -> bool:
+    if value and not context.values["loop_model"]:
+        refuse(
+            "invalid_request",
+            "Only a batch with a model in the loop can select items by its answers. Choose a model.",
+        )
+    if value and context.feeds_from is not None:
+        refuse(
+            "invalid_request",
+            "Items from another batch arrive while people work, and no page waits for a model. "
+            "Leave loop_right_only out, or use examples of a source.",
+        )
+    return bool(value)
+
+
 def _require_help(value: Any, context: Context) -> None:
     if value and not context.values["help"]:
         refuse("invalid_request", "Choose how proposals are shown, or leave their settings empty.")
@@ -158,6 +173,17 @@ class AssistanceTerms(models.Model):
         per_task_type=True,
         is_always_shown=True,
     ).of(models.CharField(max_length=64, blank=True))
+    loop_right_only = Term(
+        label=gettext_noop("Serve only items that the model answers correctly"),
+        help=gettext_noop(
+            "The model answers all questions in the background. The sample is drawn afterwards, from "
+            "its correct answers."
+        ),
+        section="loop",
+        check=_check_right_only,
+        fits=lambda task: bool(task.predicts),
+        needs_model=True,
+    ).of(models.BooleanField(default=False, db_default=False))
     help = Term(
         label=gettext_noop("Show proposals"),
         help=gettext_noop(

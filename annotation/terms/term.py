@@ -105,6 +105,7 @@ class Term:
     reads            a value in words
     is_always_written, is_always_shown   in an exported study file, on the page of a batch: also if it is the default
     is_in_form       False: the page that plans a batch asks for it in another way
+    needs_model      a form shows it only where the site has models
     """
 
     label: str
@@ -131,6 +132,7 @@ class Term:
     is_always_written: bool = False
     is_always_shown: bool = False
     is_in_form: bool = True
+    needs_model: bool = False
     column: models.Field[Any, Any] = field(init=False)
 
     def of(self, column: F) -> F:

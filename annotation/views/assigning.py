@@ -6,18 +6,20 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
 from annotation.forms.batches import BatchForm, SettingsForm
-from annotation.help import helping, predicting, proposing
+from annotation.help import helping, model_accuracy, predicting, proposing
 from annotation.journeys import adjudicating, assigning
-from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
+from annotation.models import Assignment, Batch, Flag, Job, Person, Project, Source, Tally
 from annotation.quality import gold, qualifying, snapshots
+from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms import TERMS
 from annotation.views.figures import shown
@@ -38,7 +40,13 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
     data = request.POST or None
     form = BatchForm(data, task=task, project=project)
     own = SettingsForm(data, schema=task.settings_schema, prefix="settings")
-    if form.is_valid() and own.is_valid():
+    answers = _ModelAnswers(form, request.POST if data else QueryDict())
+    if "ask" in request.POST:  # without scripts; the form comes back as it was filled in
+        form.leave_unchecked()
+        own.leave_unchecked()
+        with refusals_to(request):
+            answers.ask(by=request.user)
+    elif form.is_valid() and own.is_valid():
         with refusals_on(form):
             return _planned(request, project, task, variant, form.cleaned_data, own.settings())
     context = {
@@ -49,8 +57,72 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
         "form": form,
         "settings": own,
         "has_sources": Source.objects.ready().filter(project=project).exists(),
+        "answers": answers,
     }
     return render(request, "assigning/batch_new.html", context)
+
+
+@page("GET", "POST")
+def model_answers(request: PageRequest, slug: str) -> HttpResponse:
+    """The part of the form of a new batch that says how many questions its model answers correctly; POST asks it."""
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    data = request.POST if request.method == "POST" else request.GET
+    chosen = kinds().get(data.get("kind", ""))
+    if chosen is None:
+        return redirect("batch_new", slug)
+    answers = _ModelAnswers(BatchForm(data, task=chosen[1], project=project), data)
+    problem = ""
+    if request.method == "POST":
+        try:
+            answers.ask(by=request.user)
+        except Refused as refused:
+            problem = refused.detail
+    context = {"project": project, "answers": answers, "problem": problem}
+    return render(request, "assigning/_model_answers.html", context)
+
+
+class _ModelAnswers:
+    """What is known of a model's answers to the examples that a form has chosen, and the job that asks for more.
+
+    predictor  the name of the model; "" where none is chosen
+    sample     what the form draws from; None where it names no examples
+    """
+
+    def __init__(self, form: BatchForm, data: QueryDict) -> None:
+        self.project, self.task = form.project, form.task
+        self.predictor = data.get("loop_model", "") if "loop_model" in form.fields else ""
+        self.sample = form.sample_of(data)
+
+    @cached_property
+    def accuracy(self) -> model_accuracy.Accuracy | None:
+        if self.predictor not in settings.PREDICTORS or self.sample is None:
+            return None
+        try:
+            starts = assigning.candidates(self.project, self.task, self.sample)
+        except Refused:
+            return None  # the form says what is wrong with the list when it is sent
+        keys = list(dict.fromkeys(starts.values()))
+        return model_accuracy.known(keys, task=self.task, predictor=self.predictor) if keys else None
+
+    @cached_property
+    def job(self) -> Job | None:
+        """The newest job that asks about these examples."""
+        if self.accuracy is None or self.sample is None:
+            return None
+        return assigning.asking_job(
+            project=self.project, task=self.task, sample=self.sample, predictor=self.predictor
+        )
+
+    def ask(self, *, by: Person) -> None:
+        """Start the job. Raises Refused."""
+        assigning.start_asking(
+            project=self.project,
+            task=self.task,
+            sample=self.sample or assigning.Sample(),
+            predictor=self.predictor,
+            by=by,
+            now=timezone.now(),
+        )
 
 
 def kinds() -> dict[str, tuple[str, TaskType, str, str]]:
@@ -87,6 +159,10 @@ def _planned(
         by=request.user,
         now=now,
     )
+    if batch.waits_for_model:
+        if open_at_once:
+            assigning.open_when_drawn(batch=batch)
+        return redirect("batch", batch.public_id)
     if open_at_once:
         assigning.open_batch(batch=batch, by=request.user, now=now)
     messages.success(
@@ -142,6 +218,10 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         context["others"] = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
     if batch.help:
         context["proposed"] = proposing.counts(batch)
+    if batch.waits_for_model:
+        context["drawing"] = assigning.drawing_job(batch)
+    elif batch.loop_right_only:
+        context["accuracy"] = _accuracy_in_words(batch)
     if Permission.SET_UP in may and context["sees_counts"]:
         context["tallies"] = cut(request, _tallies(batch), "people")
     if Permission.SET_UP in may and sees:
@@ -184,6 +264,15 @@ def _facts(batch: Batch, task: TaskType) -> list[dict[str, str]]:
         link = reverse("batch", args=[value.public_id]) if isinstance(value, Batch) else ""
         facts.append({"label": gettext(term.label), "value": term.in_words(value), "link": link})
     return facts
+
+
+def _accuracy_in_words(batch: Batch) -> str:
+    """From how many correct answers the items of a batch were drawn."""
+    counts = batch.model_accuracy
+    accuracy = model_accuracy.Accuracy(
+        counts["model"], counts["questions"], counts["right"], counts["wrong"], counts["unjudged"]
+    )
+    return f"{accuracy.in_words} {accuracy.rest_in_words}".strip()
 
 
 def _tallies(batch: Batch) -> Any:
@@ -230,6 +319,22 @@ def propose(request: PageRequest, public_id: str) -> HttpResponse:
         return redirect("job", job.public_id)
     messages.info(request, gettext("No proposals are missing, or their requests are already running."))
     return redirect("batch", batch.public_id)
+
+
+@page("GET", "POST")
+def draw(request: PageRequest, public_id: str) -> HttpResponse:
+    """The state of a batch that waits for its model, as a part of its page; POST asks the model again."""
+    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    if request.method == "POST":
+        assigning.order_drawing(batch=batch, by=request.user, now=timezone.now())
+    if not request.htmx:
+        return redirect("batch", batch.public_id)
+    if not batch.waits_for_model:
+        response = HttpResponse()
+        response["HX-Refresh"] = "true"
+        return response
+    context = {"batch": batch, "drawing": assigning.drawing_job(batch), "may": {Permission.SET_UP.value}}
+    return render(request, "assigning/_drawing.html", context)
 
 
 @page("GET", "POST")

@@ -153,6 +153,8 @@ TITLES = {
     "resolve": gettext_noop("Resolving complete items"),
     "evaluate": gettext_noop("Evaluating a model"),
     "study": gettext_noop("Applying a study file"),
+    "ask_originals": gettext_noop("Asking the model"),
+    "draw_items": gettext_noop("Asking the model and drawing items"),
 }
 AGAIN = {"import": "import_new", "release": "releases", "study": "study"}
 
@@ -162,6 +164,8 @@ def _again(job: Job) -> str:
     if job.kind == evaluation_runs.KIND:
         release = get_object_or_404(Release, pk=job.ids["release"])
         return reverse("evaluations", args=[release.public_id])
+    if job.kind == "draw_items":
+        return reverse("batch", args=[Batch.objects.get(pk=job.ids["batch"]).public_id])
     return reverse(AGAIN.get(job.kind, "project"), args=[job.project.slug])
 
 
@@ -197,6 +201,11 @@ def _result(job: Job) -> tuple[str, str, str]:
             done,
         ).format(done=done)
         return reverse("study", args=[job.project.slug]), gettext("Open the study file"), words
+    if "drawn" in result:
+        words = ngettext("{items} item was drawn.", "{items} items were drawn.", result["items"]).format(
+            items=number_format(result["items"], force_grouping=True)
+        )
+        return reverse("batch", args=[result["drawn"]]), gettext("Open the batch"), words
     if "batch" in result:
         resolved = result["resolved"]
         words = ngettext(

@@ -134,7 +134,7 @@ def make_items(
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
     task, here = batch.task(), Item.objects.filter(batch=batch)
     known = frozenset(items_elsewhere(batch).values_list("example_id", flat=True))
-    examples = [key for key in _starting_points(task, examples) if key not in known]
+    examples = [key for key in starting_points(task, examples) if key not in known]
     last = here.aggregate(last=Max("position"))["last"] or 0
     if last:
         there: set[int] = set()
@@ -196,17 +196,22 @@ def leave_out(*, batch: Batch, required: Batch) -> int:
     return number
 
 
-def _starting_points(task: TaskType, examples: Sequence[int]) -> Sequence[int]:
+def starting_points(task: TaskType, examples: Sequence[int]) -> Sequence[int]:
     """The examples, each original exchanged for the newest one made of it by a perturbation that the kind starts from."""
+    return list(dict.fromkeys(starting_point_of(task, examples).values()))
+
+
+def starting_point_of(task: TaskType, examples: Sequence[int]) -> dict[int, int]:
+    """By example (key), the example that its item is made of (`starting_points`)."""
     if not task.starts_from:
-        return examples
+        return {key: key for key in examples}
     newest: dict[int | None, int] = {}
     for some in chunks(examples):
         made = Example.objects.filter(
             parent__in=some, parent__parent__isnull=True, perturbation__in=task.starts_from
         )
         newest.update(made.order_by("pk").values_list("parent_id", "pk"))
-    return list(dict.fromkeys(newest.get(key, key) for key in examples))
+    return {key: newest.get(key, key) for key in examples}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

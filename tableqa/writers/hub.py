@@ -168,6 +168,7 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "",
         *_sources(manifest),
         "",
+        *_selection(manifest["batches"]),
         "## Language variety",
         "",
         "That of the sources. It was not recorded for each text.",
@@ -205,6 +206,29 @@ def statement(manifest: Mapping[str, Any]) -> str:
         *(_appendix(manifest["guidelines"]) if in_full else []),
     ]
     return "\n".join(lines)
+
+
+def _selection(batches: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Batches whose items a model has selected, and what follows for figures; nothing where there is none."""
+    lines = [
+        f"* {_plain(batch['name'])}: drawn with seed {batch['seed']} from the {counts['right']:,} of "
+        f"{counts['questions']:,} questions that `{counts['model']}` answered correctly, asked until "
+        f"{counts['drawn_at']} ({counts['wrong']:,} wrong, {counts['unjudged']:,} not judged, "
+        f"{counts['unknown']:,} without an answer)"
+        for batch in batches
+        if (counts := batch.get("model_accuracy"))
+    ]
+    if not lines:
+        return []
+    return [
+        "### Selection by a model",
+        "",
+        *lines,
+        "",
+        "On the originals of these batches the accuracy of that model is 100 % by construction. Compare before and after on",
+        "the same questions. Other models are compared on questions that suit that model.",
+        "",
+    ]
 
 
 def _appendix(guidelines: Sequence[Mapping[str, Any]]) -> list[str]:

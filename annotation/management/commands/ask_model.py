@@ -3,9 +3,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from annotation.help import asking
+from annotation.help import asking, model_accuracy
 from annotation.management.commands._refusing import RefusingCommand
-from annotation.models import Source
+from annotation.models import Example, Source
+from tasks.contract import task_types
 
 
 class Command(RefusingCommand):
@@ -21,7 +22,7 @@ class Command(RefusingCommand):
             required=True,
             type=_purpose,
             metavar="NAME",
-            help="one of the questions that task types ask; a wrong name lists them",
+            help="one of the questions that task types ask, or correctness; a wrong name lists them",
         )
         parser.add_argument("--source", default="", metavar="NAME", help="default: all sources")
         parser.add_argument("--samples", type=int, default=8, metavar="N", help="answers per question")
@@ -35,6 +36,9 @@ class Command(RefusingCommand):
         sources = Source.objects.ready().filter(project=project)
         if options["source"]:
             sources = sources.filter(name=options["source"])
+        if options["purpose"] == model_accuracy.PURPOSE:
+            self.stdout.write(self._correctness(list(sources), options["predictor"], options["limit"]))
+            return
         asked = asking.ask_model(
             sources=list(sources),
             predictor=options["predictor"],
@@ -42,13 +46,24 @@ class Command(RefusingCommand):
             samples=options["samples"],
             temperature=options["temperature"],
             limit=options["limit"],
-            progress=lambda done, total: self.stderr.write(f"{done} of {total}\r", ending=""),
+            progress=self._tell,
         )
         self.stdout.write(f"{asked} examples asked.")
+
+    def _correctness(self, sources: list[Source], predictor: str, limit: int | None) -> str:
+        """Ask about the originals, for batches that serve only what the model answers correctly."""
+        originals = Example.objects.originals().usable().filter(source__in=sources)
+        keys = list(originals.order_by("source_id", "position", "pk").values_list("pk", flat=True)[:limit])
+        task = next(task for task in task_types().values() if task.predicts)
+        accuracy = model_accuracy.ask(keys, task=task, predictor=predictor, progress=self._tell)
+        return f"{accuracy.in_words} {accuracy.rest_in_words}".strip()
+
+    def _tell(self, done: int, total: int) -> None:
+        self.stderr.write(f"{done} of {total}\r", ending="")
 
 
 def _purpose(text: str) -> str:
     """Compare with the task types once a value is given: --help does not have to import them."""
-    if text not in (purposes := asking.purposes()):
+    if text not in (purposes := [*asking.purposes(), model_accuracy.PURPOSE]):
         raise ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, purposes))})")
     return text
