@@ -34,7 +34,7 @@ _IN_META: Mapping[str, str] = {
     "highlighted_cells": message(
         "evidence.highlighted_cells", "cells highlighted in the source (as in FeTaQA)"
     ),
-    "answer_cells": message("evidence.answer_cells", "the answer's coordinates in the source (as in SQA)"),
+    "answer_cells": message("evidence.answer_cells", "the answer's cells, given by the data set (as in SQA)"),
 }
 """Fields of `Example.meta` in which readers keep marked cells, and what to call them; the first one counts."""
 

@@ -53,7 +53,7 @@ WORDS: Mapping[str, str] = {
     "right_so_far": gettext_noop("The model answers the original correctly. Does it survive your change?"),
     "waiting": gettext_noop("Waiting for the model. You can continue; its answer will appear here."),
     "stale": gettext_noop("The result shown is from an earlier state."),
-    "slow": gettext_noop("This model is slow. It is only asked when you press Check."),
+    "slow": gettext_noop("This model is slow. It only answers when you ask it."),
     "changed": gettext_noop(
         "The model has changed since this batch opened, so there is no verdict. You can continue and submit."
     ),

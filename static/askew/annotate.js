@@ -67,9 +67,10 @@ class AskewAnnotate extends HTMLElement {
     const item = JSON.parse(source.textContent);
     const able = !this.grid || AskewGrid.can(item.grid, this.operationsField !== null);
     if (missing || !able) return; // a script did not come: without it only the plain page is whole
-    this.checklist = new Checklist(this.places.holds, this.places.ready[0] ?? null);
     this.steps = new Steps(this.places.steps, this.fields);
     this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
+    const onTable = this.operationsField ?? this.cellsField;
+    this.checklist = new Checklist(this.places.holds, this.places.ready[0] ?? null, onTable, (field) => (field === onTable ? this.#toTable() : this.#focusField(field)));
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
     this.draft = this.practice ? new NoDraft() : new Draft({
       saving: () => this.#state(t("Saving…")),
@@ -194,6 +195,7 @@ class AskewAnnotate extends HTMLElement {
     this.#announce([first ? this.#instruction() : said, again || this.#asked()].filter(Boolean).join(" "));
     this.guidelines.pointAtChoices(this.panel);
     this.#tell("item-shown", { assignment });
+    this.bar.querySelector("[data-commits]")?.toggleAttribute("hidden", !this.#committing().length);
     if (first) this.commits.arranged();
     else this.commits.shown();
     if (assignment.suggests === "before" && !this.practice) this.#askSuggestions(assignment.id);
@@ -1215,13 +1217,15 @@ class AskewAnnotate extends HTMLElement {
   /* Where letters go into a field, Enter is the field's own key as well; in a table or list it submits. */
   #typing(target) {
     const on = writes(target);
-    const kind = on && target.matches("textarea, input") ? "text" : "";
+    const text = on && target.matches("textarea, input");
+    const kind = text ? (target.matches("[data-enter-submits]") ? "line" : "text") : "";
     for (const part of [this.panel, this.bar]) {
       if (on) part.dataset.typing = kind;
       else delete part.dataset.typing;
     }
     const hint = this.bar.querySelector("[data-while-typing]");
-    hint?.toggleAttribute("data-on", on && !this.keys.off);
+    // In a list, and in a table that is not written in, the keys that are shown act at once.
+    hint?.toggleAttribute("data-on", (text || (on && this.grid?.mode === "edit" && this.grid.contains(target))) && !this.keys.off);
   }
 
   /* The total is the one that the visit began with, although other people may add items meanwhile; it grows when this

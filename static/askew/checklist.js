@@ -1,7 +1,8 @@
 /* The checklist of a form (`.contract` with lines `[data-holds]`): it lists what is missing, in order, and says when nothing is.
 
    A line with `data-goal` is something to do: it is listed until it is done. Any other line is a condition: it is listed
-   while it is broken. Required fields that are empty come last. While the server checks a change, a line that was fine
+   while it is broken. Required fields that are empty come before the lines if their field is before the table's (`changes`), else
+   after them, and lead to their field. While the server checks a change, a line that was fine
    stays away, so that the list does not jump. */
 
 import { t } from "./language.js";
@@ -16,8 +17,14 @@ export class Checklist {
   #required = new Map(); // field -> its line
   #fine = new WeakSet(); // lines that were fine when they were last checked
 
-  constructor(lines, ready) {
+  #changes;
+  #go;
+
+  /* changes: the field of the changes to the table, or null; go(field) moves the focus to a required field. */
+  constructor(lines, ready, changes, go) {
     this.#lines = lines;
+    this.#changes = changes;
+    this.#go = go;
     this.#ready = ready;
     this.#list = lines.at(-1)?.parentElement ?? null;
   }
@@ -79,12 +86,23 @@ export class Checklist {
       this.#required.delete(field);
     }
     for (const field of fields) {
-      const line = this.#required.get(field) ?? Object.assign(document.createElement("li"), { className: "required" });
-      if (line.textContent !== field.dataset.required) line.textContent = field.dataset.required;
-      line.dataset.state = "open";
+      const line = this.#required.get(field) ?? this.#line(field);
+      const link = line.firstElementChild;
+      if (link.textContent !== field.dataset.required) link.textContent = field.dataset.required;
       this.#required.set(field, line);
-      if (!line.isConnected) this.#list.append(line);
+      if (line.isConnected) continue;
+      const first = this.#changes && field.compareDocumentPosition(this.#changes) & Node.DOCUMENT_POSITION_FOLLOWING;
+      this.#list.insertBefore(line, first ? this.#lines[0] : null);
     }
+  }
+
+  #line(field) {
+    const line = Object.assign(document.createElement("li"), { className: "required" });
+    const link = Object.assign(document.createElement("button"), { type: "button", className: "link" });
+    link.addEventListener("click", () => this.#go(field));
+    line.dataset.state = "open";
+    line.append(link);
+    return line;
   }
 }
 

@@ -55,9 +55,9 @@ export class ColumnList extends HTMLElement {
 
   // --- what a kind says --------------------------------------------------------------------------------------------
 
-  /* [{id, name, now?, note?, column?, state?, choices: [{text, by?, why?, state?}], details?: [{text, look?}], reasons?: [text], own?, key?}]: `now` is
-     what became of it, `column` the id of a column of the table that the line is about, `own` a label for the button
-     of its own (F2), `key` the digit that acts on it. */
+  /* [{id, name, now?, note?, column?, state?, choices: [{text, by?, why?, state?}], details?: [{text, look?}], reasons?: [text], act?, own?, key?}]: `now` is
+     what became of it, `column` the id of a column of the table that the line is about, `act` [label, name] of the button
+     that does what Space does, `own` a label for the button of its own (F2), `key` the digit that acts on it. */
   lines() {
     return [];
   }
@@ -210,13 +210,20 @@ export class ColumnList extends HTMLElement {
 
   #head(line, open) {
     const head = cell("head", open && this.here.choice < 0);
-    if (line.key) head.append(make("kbd", { textContent: line.key }), " ");
-    head.append(name(line.name, line.now !== undefined && line.now !== null));
+    const text = line.act ? head.appendChild(make("div")) : head;
+    if (line.key) text.append(make("kbd", { textContent: line.key }), " ");
+    text.append(name(line.name, line.now !== undefined && line.now !== null));
     if (line.now !== undefined && line.now !== null) {
-      head.append(make("span", { className: "arrow", textContent: " → ", ariaHidden: "true" }), make("span", { className: "sr", textContent: t("becomes ") }));
-      head.append(make("ins", { textContent: line.now, dir: "auto" }));
+      text.append(make("span", { className: "arrow", textContent: " → ", ariaHidden: "true" }), make("span", { className: "sr", textContent: t("becomes ") }));
+      text.append(make("ins", { textContent: line.now, dir: "auto" }));
     }
-    if (line.note) head.append(" ", make("small", { textContent: line.note }));
+    if (line.note) text.append(" ", make("small", { textContent: line.note }));
+    if (line.act) {
+      const [label, called] = line.act;
+      const button = make("button", { type: "button", className: "small", tabIndex: -1, textContent: label, ariaLabel: called });
+      button.dataset.does = "act";
+      head.append(" ", button);
+    }
     return head;
   }
 
@@ -249,7 +256,7 @@ export class ColumnList extends HTMLElement {
   }
 
   #button(does, label, key) {
-    const button = make("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: label });
+    const button = make("button", { type: "button", className: "small", tabIndex: -1, textContent: label });
     button.dataset.does = does;
     button.title = t`Key: ${key}`;
     return button;
@@ -365,6 +372,10 @@ export class ColumnList extends HTMLElement {
     if (reject !== undefined) this.reject(line, line.choices[reject]);
     else if (does === "none") this.none(line);
     else if (does === "own") this.own(line, null);
+    else if (does === "act") {
+      this.go(line.id);
+      this.toggle(line);
+    }
     else if (choice !== undefined) {
       this.go(line.id, Number(choice));
       this.take(line, line.choices[choice]);

@@ -500,6 +500,15 @@ export class AskewGrid extends HTMLElement {
     this.refreshTools();
   }
 
+  /* Make a cell the current one, with nothing selected; the table is not scrolled. */
+  stand(place) {
+    this.#anchor = null;
+    this.#rangeSpan = "cells";
+    this.here = place;
+    this.#select();
+    this.#cell?.focus({ preventScroll: true });
+  }
+
   moveBy(rows, columns) {
     const { row, column } = this.#placeOf(this.here);
     this.#goTo(row + rows, column + columns);
@@ -641,6 +650,7 @@ export class AskewGrid extends HTMLElement {
     this.#painting = new Painting(base, state, {
       grid: mode.isGrid,
       choosing: this.#name === "select",
+      removing: mode.removing ?? null,
       label: this.#label || t("Table"),
       flags: (row) => this.#flags(row),
       headFlags: (column) => this.#headFlags(column),
@@ -708,9 +718,11 @@ export class AskewGrid extends HTMLElement {
     this.#listening = true;
     follow(this);
     this.addEventListener("keydown", (event) => this.#onKey(event));
-    this.addEventListener("click", ({ target }) => {
+    this.addEventListener("click", ({ target, detail }) => {
       const run = target.closest("[data-open-run]");
       if (run) this.#mode.open(run.dataset.openRun);
+      const removal = detail < 2 && target.closest("[data-remove]"); // a double click must not undo itself
+      if (removal) this.#mode.removeAt(this.#painting.placeOf(removal));
     });
     this.addEventListener("grid-zoom", () => {
       this.#painting.scaled();

@@ -5,6 +5,7 @@
    differs is touched. What a cell is besides its text (marked, protected, found, ...) comes from `flags`. Rows in sight
    are painted at once, the others while the browser is idle. */
 
+import { icon } from "./icons.js";
 import { counted, t } from "./language.js";
 import { formatOf } from "./cells.js";
 import { equal, placesOf } from "./tables.js";
@@ -52,7 +53,8 @@ export class Painting {
   #twin = null; // the Painting beside this one, in a comparison of two tables
 
   /* options: {grid, label, flags(row id) -> class names by column or null, headFlags(column id) -> class names,
-     notes: column id -> words, moved: set of row ids, choosing: whether cells are marked}. */
+     notes: column id -> words, moved: set of row ids, choosing: whether cells are marked, removing: {rows, columns}, whether
+     headers have a button that removes theirs}. */
   constructor(base, state, options) {
     this.#base = base;
     this.#options = options;
@@ -346,6 +348,7 @@ export class Painting {
       const name = column.name.trim() ? element("span", { textContent: column.name }) : element("span", { className: "unnamed", textContent: t`column ${index + 1}` });
       const parts = column.old !== null ? versions(column.old, column.name) : [name];
       th.replaceChildren(...parts, ...notes(column.notes, note));
+      if (this.#options.removing?.columns) offerRemoval(th, "column", column.name.trim() || t`column ${index + 1}`, column.removed);
     }
     const classes = [this.#numeric[index] ? "n" : "", column.removed ? "removed" : "", column.inserted ? "inserted" : "", column.old !== null ? "changed" : "", this.#options.headFlags?.(column.id) ?? ""];
     const names = classes.filter(Boolean).join(" ");
@@ -408,6 +411,7 @@ export class Painting {
       tr.classList.toggle("inserted", row.inserted);
       cells[0].textContent = !row.inserted ? String(row.number) : row.notes ? "" : t("new");
       cells[0].append(...notes(row.notes, row.removed ? t("removed") : moved ? t("moved") : ""));
+      if (this.#options.removing?.rows) offerRemoval(cells[0], "row", String(row.number), row.removed);
     }
     const first = before === null;
     row.cells.forEach((text, index) => {
@@ -856,6 +860,22 @@ function notes(several, single) {
     note.append(who({ by, all }, ""));
     return note;
   });
+}
+
+/* A button in the header of a row or column that removes it or puts it back. Keys reach the header, which does the same, so
+   the button takes no stop of its own; and the header is called by its name alone. */
+function offerRemoval(th, what, name, removed) {
+  const rows = what === "row";
+  const words = removed
+    ? (rows ? t`Restore row ${name}` : t`Restore column ${name}`)
+    : (rows ? t`Remove row ${name}` : t`Remove column ${name}`);
+  const button = element("button", { type: "button", className: removed ? "cut back" : "cut", tabIndex: -1, ariaLabel: words, title: words });
+  button.dataset.remove = what;
+  button.append(icon(removed ? "restore" : "close"));
+  th.prepend(button);
+  th.classList.add("removable");
+  th.querySelector("small")?.classList.add("sr");
+  th.ariaLabel = removed ? t`${name}, removed` : name;
 }
 
 /* Whether a column is one of numbers, to be set flush right: the same rule as tableqa/cells/columns.py has. Only how

@@ -25,10 +25,10 @@ const BEFORE = t("The answers above are for an earlier version.");
 const PASSING = ["waiting", "stale"]; // states in which the line of the last answer stays
 const ASIDE = ["confidence", "meaning"]; // parts of the line that come after the answers
 const LABELS = {
-  idle: t("Press Check to ask the model"),
+  idle: t("The model has not been asked yet"),
   waiting: ASKING,
   stale: t("Answer for an earlier version"),
-  slow: t("Press Check to ask the model"),
+  slow: t("The model has not been asked yet"),
   changed: t("The model has changed: no verdict"),
   unavailable: t("No answer from the model"),
   busy: t("The model is busy"),

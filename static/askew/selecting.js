@@ -65,7 +65,7 @@ export class Selecting extends Pointed {
 
   where() {
     const { grid } = this;
-    return [grid.hereInWords(), t`${count(grid.marked.size, "cell")} marked`].filter(Boolean).join(" · ");
+    return [t`${count(grid.marked.size, "cell")} marked`, grid.hereInWords()].filter(Boolean).join(" · "); // the count is never cut
   }
 }
 

@@ -11,6 +11,7 @@ export class Structuring extends Changing {
     const [rows, columns] = [grid.may("remove_row"), grid.may("remove_column")];
     const one = rows === columns ? null : rows ? "row" : "column";
     this.only = one && `${one}s`; // what alone may be removed, "rows" or "columns"; null for both
+    this.removing = { rows, columns };
     this.label = { rows: t("Table, rows can be removed"), columns: t("Table, columns can be removed"), null: t("Table, rows and columns can be removed") }[this.only];
     const keys = {
       rows: t("X removes the row, Space chooses it,"),
@@ -23,10 +24,10 @@ export class Structuring extends Changing {
   tools() {
     const { grid } = this;
     return [
-      { name: "remove", label: () => this.#removeWords(), keys: "X", act: () => this.removeChosen(), off: () => this.only === "rows" && !this.#goal().rows.length },
-      { name: "keep", label: t("Keep only these"), keys: "K", act: () => this.keepChosen() },
       { name: "undo", label: t("Undo"), keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
       { name: "redo", label: t("Redo"), keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
+      { name: "remove", label: () => this.#removeWords(), keys: "X", act: () => this.removeChosen(), off: () => this.only === "rows" && !this.#goal().rows.length },
+      { name: "keep", label: t("Keep only these"), keys: "K", act: () => this.keepChosen() },
       { name: "restore", label: t("Undo all"), act: () => this.putAllBack(), off: () => !this.#anythingRemoved() },
     ];
   }
@@ -80,6 +81,23 @@ export class Structuring extends Changing {
     grid.dropRange();
     grid.say(`${sentence(named(names, what.slice(0, -1)))} ${on ? t("chosen") : t("no longer chosen")}. ${this.#chosenWords()}`);
     grid.refreshTools();
+  }
+
+  /* A button in a header acts for itself: it is no press on the header. */
+  writesIn(target) {
+    return Boolean(target.closest?.("[data-remove]"));
+  }
+
+  /* Remove the row or column of a header, or put it back, whatever else is chosen. */
+  removeAt({ row, column }) {
+    const { grid } = this;
+    const rows = column === null ? [row] : [];
+    const columns = column === null ? [] : [column];
+    for (const id of rows) grid.chosen.rows.delete(id);
+    for (const id of columns) grid.chosen.columns.delete(id);
+    grid.stand({ row, column: column ?? grid.here?.column ?? grid.columnIds()[0] });
+    this.remove(rows, columns);
+    grid.refreshRange();
   }
 
   removeChosen() {
@@ -156,7 +174,7 @@ export class Structuring extends Changing {
     const { rows, columns } = grid.edits.state;
     const [rowsLeft, columnsLeft] = [rows, columns].map((all) => all.filter(({ removed }) => !removed).length);
     const left = t`${count(rowsLeft, "row")}, ${count(columnsLeft, "column")} kept`;
-    return [this.#chosenWords() || grid.hereInWords(), left].filter(Boolean).join(" · ");
+    return [this.#chosenWords(), left].filter(Boolean).join(" · "); // the current cell is outlined: naming it would cut the rest
   }
 }
 

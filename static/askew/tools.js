@@ -6,7 +6,7 @@ import { t } from "./language.js";
 import { element } from "./painting.js";
 import { canZoom } from "./zoom.js";
 
-const KNOWN = new Set(["undo", "redo", "find"]); // an icon is enough: every editor has it
+const KNOWN = new Set(["undo", "redo", "restore", "find"]); // an icon is enough: every editor has it
 
 let numbers = 0;
 

@@ -53,7 +53,8 @@ class When:
 class Option:
     """One option of a choice. `help` is a sentence for the form, `meaning` the same where the form is not in view.
 
-    Defaults: the title is the value, the meaning is the help, and the shortcut `key` is the number of the option.
+    Defaults: the title is the value, the meaning is the help, and the shortcut `key` is the number of the option. Options of
+    one `group` stand beside each other in the form; `short` is their name there.
     """
 
     value: str
@@ -61,6 +62,8 @@ class Option:
     help: str = ""
     meaning: str = ""
     key: str = ""
+    group: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +106,8 @@ class Question(Field):
                 option.help,
                 option.meaning or option.help,
                 option.key or str(number),
+                option.group,
+                option.short,
             )
             for number, option in enumerate(self.options, start=1)
         )

@@ -39,26 +39,36 @@ CAUSES = MultiChoice(
             "question_ambiguous",
             gettext_noop("Question: ambiguous"),
             meaning=gettext_noop("It can be read in more than one way."),
+            group=gettext_noop("Question"),
+            short=gettext_noop("ambiguous"),
         ),
         Option(
             "question_subjective",
             gettext_noop("Question: subjective"),
             meaning=gettext_noop("What counts as right is a matter of opinion."),
+            group=gettext_noop("Question"),
+            short=gettext_noop("subjective"),
         ),
         Option(
             "question_open",
             gettext_noop("Question: open-ended"),
             meaning=gettext_noop("Very different answers can all be good."),
+            group=gettext_noop("Question"),
+            short=gettext_noop("open-ended"),
         ),
         Option(
             "reference_redundant",
             gettext_noop("Reference: redundant"),
             meaning=gettext_noop("It says more than the question asks for."),
+            group=gettext_noop("Reference"),
+            short=gettext_noop("redundant"),
         ),
         Option(
             "reference_mismatched",
             gettext_noop("Reference: mismatched"),
             meaning=gettext_noop("It does not answer this question, or contradicts the table."),
+            group=gettext_noop("Reference"),
+            short=gettext_noop("mismatched"),
         ),
         Option(
             "answer_length",
@@ -66,6 +76,8 @@ CAUSES = MultiChoice(
             meaning=gettext_noop(
                 "It is much longer or shorter than the reference, but no better or worse for it."
             ),
+            group=gettext_noop("Answer"),
+            short=gettext_noop("length"),
         ),
         Option(
             "answer_structure",
@@ -73,6 +85,8 @@ CAUSES = MultiChoice(
             meaning=gettext_noop(
                 "Its structure differs from the reference: a list, another order, other words."
             ),
+            group=gettext_noop("Answer"),
+            short=gettext_noop("structure"),
         ),
         Option(
             "other", gettext_noop("None of these"), meaning=gettext_noop("Describe the cause in the note.")

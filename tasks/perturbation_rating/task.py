@@ -39,9 +39,9 @@ BETTER = Choice(
     required=gettext_noop("Choose the better example, or “Equally good”."),
     code="no_choice",
     options=(
-        Option("left", gettext_noop("The left one")),
+        Option("left", gettext_noop("Example L")),
         Option("tie", gettext_noop("Equally good")),
-        Option("right", gettext_noop("The right one")),
+        Option("right", gettext_noop("Example R")),
     ),
 )
 GOOD = 4
@@ -170,12 +170,13 @@ class PerturbationRating(DeclaredTask, Preparing):
         return self.fields if "right" in item.inputs else self.fields[:2]
 
     def missing(self, field: Question, item: Item) -> Problem:
-        """Names the side: "the left example" of two, "the example" of one."""
+        """Names the side: "example L" of two, "the example" of one."""
         side, of_errors, _ = field.name.partition("_")
         if side not in SIDES:
             return field.missing()
         pair = "right" in item.inputs
-        called = gettext("the {side} example").format(side=side) if pair else gettext("the example")
+        two = gettext("example L") if side == "left" else gettext("example R")
+        called = two if pair else gettext("the example")
         if of_errors:
             message = gettext("Choose what is wrong if the score is below {rejected_below}")
             return Problem(
@@ -213,18 +214,14 @@ class PerturbationRating(DeclaredTask, Preparing):
                 called = (
                     gettext("The example")
                     if response.right is None
-                    else gettext("Left example" if side == "left" else "Right example")
+                    else gettext("Example L" if side == "left" else "Example R")
                 )
                 score = gettext("{called}: {said} of {highest}").format(
                     called=called, said=f"{said:g}", highest=HIGHEST
                 )
                 words.append(f"{score}{': ' + ', '.join(wrong) if wrong else ''}.")
         return words + (
-            [
-                gettext("Better: {better}.").format(
-                    better=gettext(BETTER.option(response.better).title.lower())
-                )
-            ]
+            [gettext("Better: {better}.").format(better=gettext(BETTER.option(response.better).title))]
             if response.better
             else []
         )

@@ -193,3 +193,49 @@ def test_columns_that_a_split_makes_are_in_sight(grid: Grid) -> None:
         assert box
         assert sheet["x"] < box["x"] <= sheet["x"] + sheet["width"] - box["width"] + 1, column
     assert grid.page.evaluate("() => document.querySelector('.sheet').scrollTop") == 0
+
+
+def test_a_header_has_a_button_that_removes_its_row_or_column_and_puts_it_back(grid: Grid) -> None:
+    grid.show(mode="structure")
+    table = grid.page.get_by_role("grid")
+    expect(table.get_by_role("columnheader", name="Country", exact=True)).to_be_visible()
+    expect(table.get_by_role("rowheader", name="3", exact=True)).to_be_visible()
+    grid.header("c1").get_by_role("button", name="Remove column Country").click()
+    grid.hears("Column Country removed.")
+    expect(table.get_by_role("columnheader", name="Country, removed", exact=True)).to_be_focused()
+    grid.number("r2").get_by_role("button", name="Remove row 3").click()
+    grid.hears("Row 3 removed.")
+    expect(table.get_by_role("rowheader", name="3, removed", exact=True)).to_be_visible()
+    expect(grid.cell("r2", "c1")).to_be_focused()
+    assert removed(grid) == [("remove_row", "r2"), ("remove_column", "c1")]
+    grid.press("x")  # keys go on where the button was
+    grid.hears("Row 3 restored.")
+    grid.header("c1").get_by_role("button", name="Restore column Country").click()
+    assert removed(grid) == []
+
+
+def test_a_double_click_on_the_button_of_a_header_removes_once(grid: Grid) -> None:
+    grid.show(mode="structure")
+    grid.number("r0").get_by_role("button").dblclick()
+    assert removed(grid) == [("remove_row", "r0")]
+
+
+def test_the_button_of_a_header_acts_for_itself_whatever_is_chosen(grid: Grid) -> None:
+    grid.show(mode="structure")
+    grid.press("Shift+Space", "ArrowDown", "Shift+Space")
+    grid.number("r1").get_by_role("button").click()
+    assert removed(grid) == [("remove_row", "r1")]
+    grid.press("k")
+    assert removed(grid) == [("remove_row", f"r{place}") for place in (1, 2, 3, 4)]
+
+
+def test_a_header_has_no_button_for_what_may_not_be_removed(grid: Grid) -> None:
+    grid.show(mode="structure", allowed=["remove_row"])
+    expect(grid.number("r0").get_by_role("button")).to_have_count(1)
+    expect(grid.header("c0").get_by_role("button")).to_have_count(0)
+    grid.show(mode="edit")
+    expect(grid.page.locator("th button")).to_have_count(0)
+    grid.show(mode="structure", **EVIDENCE)
+    grid.number("r2").get_by_role("button").click()
+    grid.reads("Row 3 cannot be removed")
+    assert removed(grid) == []

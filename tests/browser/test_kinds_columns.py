@@ -139,7 +139,7 @@ LEAGUE = Example(
     ("kind", "question", "column"),
     [
         ("column_extension", JUMPS, "Venue"),
-        ("column_masking", LEAGUE, "Won"),
+        ("column_masking", LEAGUE, "Lost"),
         ("header_abbreviation", CAPTAINS, "Player"),
         ("header_synonym", MEDALS, "Rank"),
     ],
@@ -157,6 +157,27 @@ def test_an_item_begins_at_the_first_column_that_something_can_be_done_with(
     ada = Somebody(annotating(new_context, live_server.url, world.ada, batch))
     ada.begins_at(column)
     expect(ada.page.locator("thead th.about")).to_contain_text(column)
+
+
+def test_columns_that_can_go_come_first_and_have_the_button_that_removes_them(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    batch = world.batch("column_masking", sources=[world.import_written(LEAGUE)])
+    ada = Somebody(annotating(new_context, live_server.url, world.ada, batch))
+    ada.begins_at("Lost")
+    names = ada.page.locator(".line .name")
+    assert names.all_inner_texts() == [
+        "Lost",
+        "Played",
+        "Won",
+        "Team",
+    ]  # Won has the answer, Team follows from nothing
+    ada.page.locator(".lines").get_by_role("button", name="Remove column Played").click()
+    expect(ada.page.locator(".lines").get_by_role("button", name="Restore column Played")).to_be_visible()
+    expect(ada.page.locator(".line.open del")).to_have_text("Played")
+    assert names.all_inner_texts() == ["Lost", "Played", "Won", "Team"], "what is removed stays where it is"
+    ada.press("Enter")
+    assert [one["column"] for one in submitted(ada, batch, 1)["operations"]] == ["c3"]
 
 
 def test_suggestions_that_come_late_do_not_move_somebody_who_has_begun(
@@ -484,7 +505,7 @@ def test_a_column_whose_source_is_removed_as_well_is_pointed_out(begin: Any) -> 
 def test_the_only_column_of_the_answer_stays_until_somebody_says_how_it_follows(begin: Any) -> None:
     ada, batch = begin("column_masking", MEDALS)
     expect(ada.line("Nation")).to_contain_text("contains the answer")
-    ada.press("ArrowDown", " ")
+    ada.press("End", " ")
     expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text(
         "“Puerto Rico” is in no other column"
     )
@@ -532,7 +553,7 @@ def test_what_leaves_the_row_of_the_answer_open_is_not_said_to_follow(
     expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text("“2005” is in no other column")
     expect(year).to_contain_text("cannot be worked out from the rest")
     expect(number).to_contain_text("can be worked out from the order of the rows")
-    ada.press(" ", "ArrowUp", " ")
+    ada.press(" ", "4")
     expect(points).to_contain_text("can be worked out, but not in the answer row")
     expect(points).to_contain_text("in all 4 rows that can be tested. But not in the answer row")
     expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text("does not give it in row 5")
@@ -549,13 +570,13 @@ def test_a_column_that_nothing_implies_is_asked_about_once(
     batch = world.batch("column_masking", sources=[world.import_written(LEAGUE, *questions(MEDALS))])
     ada = Somebody(annotating(new_context, live_server.url, world.ada, batch))
     notice = ada.page.locator("[data-notices]")
-    ada.begins_at("Won")
-    ada.press("ArrowUp", " ", "Enter")
+    ada.begins_at("Lost")
+    ada.press("End", " ", "Enter")
     expect(notice).to_contain_text("The table does not show how to work out “Team”")
     expect(notice).to_contain_text("Give a reason, or press Enter again to submit.")
     expect(ada.page.get_by_role("button", name="Submit anyway")).to_be_visible()
     ada.finds_the_page_accessible()
-    ada.press("ArrowDown", " ")
+    ada.press("ArrowUp", " ")
     expect(notice).to_be_empty()
     ada.press("Enter")
     expect(notice).to_contain_text("press Enter again to submit")
@@ -566,9 +587,9 @@ def test_a_column_that_nothing_implies_is_asked_about_once(
     assert Annotation.objects.get().unmet == ["not_derivable"]
 
     ada.reads_question("the nation before mexico")
-    ada.begins_at("Rank")
+    expect(ada.line("Nation")).to_contain_text("contains the answer")
     expect(notice).to_be_empty()
-    ada.press("ArrowDown", " ", "Escape", "r")
+    ada.press("End", " ", "Escape", "r")
     ada.type("All medals tell it.")
     ada.press("Control+Enter")
     assert submitted(ada, batch, 2)["reason"] == "All medals tell it."

@@ -375,9 +375,9 @@ def test_a_pair_is_three_digits_and_the_changes_are_marked(
     assert {*texts.values()} == {"1996", "2006"}
     expect(left.locator("[data-old-answers]")).to_have_text("1995")
     expect(left.locator("[data-new-answers]")).to_have_text(texts["L"])
-    expect(left.get_by_role("heading", name="Left example")).to_be_visible()
+    expect(left.get_by_role("heading", name="Example L")).to_be_visible()
     expect(left.locator("[data-wording]")).to_be_hidden()  # it heads the page already
-    expect(page.get_by_role("group", name="Right example: how good is it?")).to_be_in_viewport()
+    expect(page.get_by_role("group", name="Example R: how good is it?")).to_be_in_viewport()
     expect(page.locator("[data-errors-of]:visible")).to_have_count(0)
     finds_the_page_accessible(page)
     cy.presses("5", "4", "1")
@@ -447,7 +447,7 @@ def test_a_score_that_was_given_is_changed_by_going_to_it(
     cy = Keyboard(page)
     cy.presses("1", "4", "2")
     notices = page.locator("[data-notices]")
-    expect(notices).to_contain_text("Choose what is wrong with the left example")
+    expect(notices).to_contain_text("Choose what is wrong with example L")
     chosen = page.locator(".scale input:checked")
     cy.presses("5")
     expect(notices).to_contain_text("Every question is answered. Go to the one you want to change.")
@@ -463,7 +463,7 @@ def test_a_score_that_was_given_is_changed_by_going_to_it(
     cy.presses("3")
     assert not [data for data in submitted() if "better" in data]
     expect(page.locator("[data-errors-of=left]")).to_be_hidden()
-    expect(notices).to_contain_text("Choose what is wrong with the right example")
+    expect(notices).to_contain_text("Choose what is wrong with example R")
 
 
 def test_a_low_score_asks_what_is_wrong(world: World, new_context: NewContext, live_server: Any) -> None:
@@ -473,7 +473,7 @@ def test_a_low_score_asks_what_is_wrong(world: World, new_context: NewContext, l
     expect(page.locator("[data-errors-of=right]")).to_be_visible()
     expect(page.locator("[data-errors-of=left]")).to_be_hidden()
     cy.presses("1")
-    expect(page.locator("[data-notices]")).to_contain_text("Choose what is wrong with the right example")
+    expect(page.locator("[data-notices]")).to_contain_text("Choose what is wrong with example R")
     cy.presses("d")
     expect(page.locator("[data-errors-of=right] input:checked")).to_have_count(1)
     finds_the_page_accessible(page)
@@ -496,7 +496,7 @@ def test_one_changed_example_alone_is_one_digit_and_nothing_is_called_left(
     expect(page.locator(".who:visible")).to_have_count(0)
     expect(page.get_by_text("Which is better?")).to_be_hidden()
     expect(page.get_by_role("heading", name="Changed example", exact=True)).to_be_visible()
-    expect(page.locator("main")).not_to_contain_text("Left example")
+    expect(page.locator("main")).not_to_contain_text("Example L")
     cy.presses("Enter")
     expect(page.locator("[data-notices]")).to_contain_text("Rate the example from 1 to 5.")
     cy.presses("4")
@@ -594,7 +594,7 @@ def test_without_scripts_two_examples_are_one_table_with_both_texts(
     expect(page.locator("[data-verdict=left] [data-old-answers]")).to_have_text("1995")
     page.locator("[data-verdict=left]").get_by_role("radio", name="5").check()
     page.locator("[data-verdict=right]").get_by_role("radio", name="2").check()
-    page.get_by_role("radio", name="The left one").check()
+    page.get_by_role("radio", name="Example L").check()
     submits(page)
     expect(page.locator("[data-notices]")).to_contain_text("hoose what is wrong")
     page.locator("[data-verdict=right]").get_by_label("Something is missing").check()

@@ -183,3 +183,47 @@ def test_steps_keep_their_numbers_when_they_are_done(
     page.get_by_label("New answer").fill("2018")
     expect(page.locator("[data-step=answers]")).to_have_attribute("data-done", "")
     assert headings.evaluate_all(NUMBERS) == ["1", "2", "3 ✓"]
+
+
+def test_the_checklist_is_in_the_order_of_the_steps_and_leads_to_what_is_missing(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("short_table", sources=[world.import_written(*questions(1))])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    expect(listed(page).first).to_have_text("Choose how the answer is worked out, or “None of these”.")
+    expect(listed(page).last).to_contain_text("Something is removed, but not everything")
+    listed(page).first.get_by_role("button").click()
+    expect(page.locator("input[name=program]").first).to_be_focused()
+
+
+def test_only_submit_is_prominent_and_the_page_says_when_a_choice_submits(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = over_its_sample(world, task_types()["answer_rating"], "")
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.get_by_text("The last choice submits.", exact=True)).to_be_visible()
+    page.evaluate("document.documentElement.dataset.clickSubmits = 'off'")
+    expect(page.get_by_text("The last choice submits.", exact=True)).to_be_hidden()
+    expect(page.get_by_text("The key of the last choice submits.")).to_be_visible()
+    batch = over_its_sample(world, task_types()["metric_failure"], "")
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.get_by_text("The last choice submits.", exact=True)).to_be_hidden()
+    page.set_viewport_size({"width": 1366, "height": 850})
+    expect(page.locator("[name=note]")).to_be_in_viewport(ratio=1)  # the last field, without scrolling
+
+
+def test_the_hint_about_escape_is_shown_only_where_letters_are_written(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    hint = "Esc, then a shortcut"
+    batch = over_its_sample(world, task_types()["answer_check"], "")
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.locator("[data-field=answers]")).to_be_focused()
+    expect(page.get_by_text(hint)).to_be_visible()
+    submit = page.locator("button[value=submit] kbd")
+    expect(submit).to_have_css("border-top-style", "solid")  # Enter submits from a field of one line
+    batch = world.batch("header_synonym", sources=[world.import_written(*questions())])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.locator(".line.open .head")).to_be_focused()
+    expect(page.get_by_text(hint)).to_be_hidden()  # digits of the list act at once

@@ -1,5 +1,6 @@
-/* <askew-masking>: the columns of a table with what the table tells of how others imply them. Space removes a column
-   or puts it back, and so does the digit of one that has evidence. */
+/* <askew-masking>: the columns of a table with what the table tells of how others imply them: first those that the rest
+   gives, then those that it gives with a gap, then the others. Space and the button of a line remove its column or put it back,
+   and so does the digit of one that has evidence. */
 
 import { t } from "../askew/language.js";
 import { ColumnList } from "../askew/columns.js";
@@ -9,7 +10,10 @@ class AskewMasking extends ColumnList {
     if (!this.table) return [];
     const left = new Set(this.grid?.edits ? this.grid.edited.column_ids : this.table.column_ids);
     let digit = 0;
-    return this.table.column_ids.map((id, place) => {
+    const ranks = new Map(this.table.column_ids.map((id) => [id, rank(this.suggestions?.columns?.[id])]));
+    const ids = [...this.table.column_ids].sort((one, other) => ranks.get(one) - ranks.get(other));
+    return ids.map((id) => {
+      const place = this.table.column_ids.indexOf(id);
       const { evidence = [], answer = false, read = false } = this.suggestions?.columns?.[id] ?? {};
       const removed = !left.has(id);
       const good = evidence.filter(({ tells, holds }) => tells && holds);
@@ -22,6 +26,7 @@ class AskewMasking extends ColumnList {
         key: good.length && digit < 10 ? String(digit) : "",
         state: removed ? (stands ? "changed" : "look") : "",
         note: removed ? follows : note(evidence, good, given, answer || read),
+        act: this.#act(this.table.header[place], removed),
         details: this.#details(evidence, answer, read, removed, left),
         removed, stands,
       };
@@ -30,6 +35,10 @@ class AskewMasking extends ColumnList {
 
   opens({ stands }) {
     return stands;
+  }
+
+  #act(name, removed) {
+    return removed ? [t("Restore"), t`Restore column ${name}`] : [t("Remove"), t`Remove column ${name}`];
   }
 
   #details(evidence, answer, read, removed, left) {
@@ -73,6 +82,13 @@ class AskewMasking extends ColumnList {
     this.go(line.id);
     this.toggle(line);
   }
+}
+
+/* How well a column can go, whatever else is removed: 0 if the rest gives it, 1 if that leaves the answer open, 2 if it does not. */
+function rank({ evidence = [], answer = false, read = false } = {}) {
+  const good = evidence.filter(({ tells, holds }) => tells && holds);
+  if (!good.length) return 2;
+  return answer || read || good.every(({ short }) => short) ? 1 : 0;
 }
 
 function note(evidence, good, given, answer) {

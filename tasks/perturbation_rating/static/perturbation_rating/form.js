@@ -7,8 +7,8 @@ import { drawWording } from "../askew/wording.js";
 
 const REJECTED_BELOW = 3;
 const NAMES = {
-  left: { letter: "L", title: t("Left example"), the: t("the left example") },
-  right: { letter: "R", title: t("Right example"), the: t("the right example") },
+  left: { letter: "L", title: t("Example L"), the: t("example L") },
+  right: { letter: "R", title: t("Example R"), the: t("example R") },
   single: { letter: "", title: t("Changed example"), the: t("the example") },
 };
 
@@ -33,8 +33,7 @@ class AskewPair extends HTMLElement {
   }
 
   /* The next item may be a pair where this one is a single example: what is asked says which one it asks about. */
-  #name(place, { letter, title, the }) {
-    place.querySelector("[data-letter]").hidden = !letter;
+  #name(place, { title, the }) {
     for (const part of place.querySelectorAll("[data-title]")) part.textContent = title;
     const [score, errors] = place.querySelectorAll("[data-field]");
     Object.assign(score.dataset, { label: title, required: t`Rate ${the} from 1 to 5.` });
