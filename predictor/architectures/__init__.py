@@ -98,7 +98,7 @@ LICENCES = {
 """What is said where a folder does not name its licence."""
 
 _SETTINGS = {
-    *("architecture", "name", "licence", "budget", "context", "dtype", "vocabulary"),
+    *("architecture", "name", "licence", "budget", "context", "dtype", "vocabulary", "vertical_mask"),
     *("url", "model", "key_variable", "timeout", *CHAT),
 }
 _DTYPES = ("float32", "bfloat16", "float16")
@@ -113,6 +113,8 @@ def find(folder: Path) -> Checkpoint:
         raise ModelError(f"{folder / 'askew.json'} has no setting {', '.join(unknown)}")
     if settings.get("dtype", _DTYPES[0]) not in _DTYPES:
         raise ModelError(f"{folder / 'askew.json'}: dtype is one of {', '.join(_DTYPES)}")
+    if settings.get("vertical_mask", "corrected") not in ("corrected", "published"):
+        raise ModelError(f"{folder / 'askew.json'}: vertical_mask is corrected or published")
     budget = settings.get("budget", 1)
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise ModelError(f"{folder / 'askew.json'}: budget is a number of tokens")

@@ -5,15 +5,16 @@ K=3, how a row is written, and the content snapshot, the K rows (K=1: a row of t
 common with the question. Ours: the encoder goes over all rows as well, K at a time, and a head of our own (`Head`)
 chooses cells and one of four operations. RobuT's "TaBERT-small" has another head, which was not published.
 
-One fault of the original is mended: its mask for missing rows is added where it has no effect, so that a table of
+One fault of the original is corrected: its mask for missing rows is added where it has no effect, so that a table of
 fewer than K rows is encoded differently with every other table of its batch. Here missing rows are no keys.
+`"vertical_mask": "published"` in askew.json restores the original's encodings.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,9 @@ class Configuration:
     cell_tokens: int = 5
     context_tokens: int = 256
     lower_case: bool = True
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    published_mask: bool = False
 
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> Configuration:
@@ -86,6 +90,8 @@ class Configuration:
             cell_tokens=said.get("max_cell_len", 5),
             context_tokens=said.get("max_context_len", 256),
             lower_case=said.get("do_lower_case", True),
+            dropout=said.get("hidden_dropout_prob", 0.1),
+            attention_dropout=said.get("attention_probs_dropout_prob", 0.1),
         )
 
 
@@ -295,56 +301,65 @@ def read(words: Words, configuration: Configuration, request: PredictRequest) ->
 
 
 class _VerticalSelfAttention(nn.Module):
-    def __init__(self, hidden: int, heads: int) -> None:
+    """Attention of each position to the same position in the other rows of its group.
+
+    Missing rows are masked as keys. The published code adds the mask along the rows of the scores instead, where it
+    has no effect: a softmax does not change by a constant. `published_mask` does the same, so that encodings equal
+    those of the original; they then depend on the other tables of the batch.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
         super().__init__()
-        self.heads = heads
+        hidden = configuration.hidden
+        self.heads = configuration.vertical_heads
+        self.published_mask = configuration.published_mask
         self.query_linear = nn.Linear(hidden, hidden)
         self.key_linear = nn.Linear(hidden, hidden)
         self.value_linear = nn.Linear(hidden, hidden)
+        self.dropout = nn.Dropout(configuration.attention_dropout)
 
     def forward(self, states: Tensor, present: Tensor) -> Tensor:
-        """states (groups, rows, places, hidden), present (groups, rows, places): each place attends to its column."""
-        groups, rows, places, hidden = states.shape
+        """states (groups, rows, positions, hidden), present (groups, rows, positions): 1.0 where there is a token."""
+        groups, rows, positions, hidden = states.shape
 
-        def by_place(linear: nn.Linear) -> Tensor:
-            split = linear(states).view(groups, rows, places, self.heads, hidden // self.heads)
-            return split.permute(0, 2, 3, 1, 4)  # groups, places, heads, rows, width
+        def by_position(linear: nn.Linear) -> Tensor:
+            split = linear(states).view(groups, rows, positions, self.heads, hidden // self.heads)
+            return split.permute(0, 2, 3, 1, 4)  # groups, positions, heads, rows, width
 
-        queries, keys, values = (
-            by_place(self.query_linear),
-            by_place(self.key_linear),
-            by_place(self.value_linear),
-        )
+        queries, keys, values = map(by_position, (self.query_linear, self.key_linear, self.value_linear))
         scores = queries @ keys.transpose(-1, -2) / math.sqrt(hidden // self.heads)
-        missing = (1.0 - present).permute(0, 2, 1)[:, :, None, None, :] * -10_000.0
-        found = (scores + missing).softmax(dim=-1) @ values
-        return found.permute(0, 3, 1, 2, 4).reshape(groups, rows, places, hidden)
+        missing = (1.0 - present).permute(0, 2, 1) * -10_000.0
+        along = missing[:, :, None, :, None] if self.published_mask else missing[:, :, None, None, :]
+        mixed = self.dropout((scores + along).softmax(dim=-1)) @ values
+        return mixed.permute(0, 3, 1, 2, 4).reshape(groups, rows, positions, hidden)
 
 
 class _Residual(nn.Module):
-    """What BERT calls self_output and output: back to the width, added to what it came from, normalised."""
+    """What BERT calls self_output and output: back to the width, added to its input, normalised."""
 
-    def __init__(self, width: int, hidden: int) -> None:
+    def __init__(self, width: int, hidden: int, dropout: float) -> None:
         super().__init__()
         self.dense = nn.Linear(width, hidden)
         self.LayerNorm = nn.LayerNorm(hidden, eps=1e-12)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, states: Tensor, before: Tensor) -> Tensor:
-        normalised: Tensor = self.LayerNorm(self.dense(states) + before)
+        normalised: Tensor = self.LayerNorm(self.dropout(self.dense(states)) + before)
         return normalised
 
 
 class _VerticalLayer(nn.Module):
-    def __init__(self, hidden: int, heads: int, intermediate: int) -> None:
+    def __init__(self, configuration: Configuration) -> None:
         super().__init__()
+        hidden, intermediate = configuration.hidden, configuration.intermediate
         self.attention = nn.ModuleDict(
             {
-                "self_attention": _VerticalSelfAttention(hidden, heads),
-                "self_output": _Residual(hidden, hidden),
+                "self_attention": _VerticalSelfAttention(configuration),
+                "self_output": _Residual(hidden, hidden, configuration.dropout),
             }
         )
         self.intermediate = nn.ModuleDict({"dense": nn.Linear(hidden, intermediate)})
-        self.output = _Residual(intermediate, hidden)
+        self.output = _Residual(intermediate, hidden, configuration.dropout)
 
     def forward(self, states: Tensor, present: Tensor) -> Tensor:
         attended = self.attention["self_output"](self.attention["self_attention"](states, present), states)
@@ -385,13 +400,14 @@ class TabertEncoder(nn.Module):
                 num_attention_heads=configuration.heads,
                 intermediate_size=configuration.intermediate,
                 max_position_embeddings=configuration.positions,
+                hidden_dropout_prob=configuration.dropout,
+                attention_probs_dropout_prob=configuration.attention_dropout,
             ),
             add_pooling_layer=False,
         )
         self._bert_model = nn.ModuleDict({"bert": bert})
         self.vertical_transformer_layers = nn.ModuleList(
-            _VerticalLayer(configuration.hidden, configuration.vertical_heads, configuration.intermediate)
-            for _ in range(configuration.vertical_layers)
+            _VerticalLayer(configuration) for _ in range(configuration.vertical_layers)
         )
 
     def load_published(self, state: Mapping[str, Tensor]) -> None:
@@ -632,7 +648,10 @@ def load_encoder(folder: Path, settings: Mapping[str, Any]) -> tuple[TabertNetwo
     The published folders have no vocabulary: BERT's `vocab.txt` is put beside them, or its folder named in
     `askew.json` as `vocabulary`.
     """
-    configuration = Configuration.from_dict(_json(folder / "tb_config.json"))
+    configuration = replace(
+        Configuration.from_dict(_json(folder / "tb_config.json")),
+        published_mask=settings.get("vertical_mask", "corrected") == "published",
+    )
     vocabulary = Path(settings.get("vocabulary", folder)) / "vocab.txt"
     if not vocabulary.exists():
         raise ModelError(
