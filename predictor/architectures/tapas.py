@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from predictor.architectures import Checkpoint, Stop, weights_sha
+from predictor.architectures import Checkpoint, ModelError, Stop, weights_sha
 from predictor.architectures.operations import answers_of
-from predictor.architectures.tapex import BUDGETS, Remembered, network_of, pretrained, question_of
+from predictor.architectures.tapex import BUDGETS, Remembered, pretrained, question_of
 from predictor.protocol import Prediction, PredictRequest, ProtocolError, refused
+from tableqa import Table
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MOST_TOKENS = 512
 SEGMENT, COLUMN, ROW, PREVIOUS = 0, 1, 2, 3
@@ -24,6 +28,9 @@ OPERATIONS = {"NONE": "select", "SUM": "sum", "AVERAGE": "average", "COUNT": "co
 THRESHOLD = 0.5
 MOST_ROWS = 254
 """The row embeddings that there are, less the header's and the one for no row."""
+FAR = -10_000.0
+"""Added to logits that must not be chosen, as in the published code."""
+EPSILON = 1e-10
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,19 @@ class Tapas:
         from transformers import TapasForQuestionAnswering, TapasTokenizer
 
         settings = checkpoint.settings
+        network, loading = pretrained(
+            TapasForQuestionAnswering,
+            checkpoint,
+            dtype=str(settings.get("dtype", "float32")),
+            output_loading_info=True,
+        )
+        if untrained_heads(loading):
+            raise ModelError(
+                f"{checkpoint.folder} has no weights for choosing cells: it is a pre-trained encoder. Train it first "
+                f"(./run train --architecture tapas --init {checkpoint.folder})"
+            )
         return cls(
-            network_of(TapasForQuestionAnswering, checkpoint, device),
+            network.eval().to(device),
             pretrained(TapasTokenizer, checkpoint),
             name=checkpoint.name,
             sha=weights_sha(checkpoint.folder),
@@ -134,25 +152,14 @@ class Tapas:
         import torch
 
         encoded: list[Encoded] = [self._encoded(request) for request in requests]
-        longest = max(len(one.ids) for one in encoded)
-        pad = self.network.config.pad_token_id or 0
-        ids = torch.full((len(encoded), longest), pad)
-        mask = torch.zeros_like(ids)
-        types = torch.zeros((len(encoded), longest, len(encoded[0].types[0])), dtype=torch.long)
-        for place, one in enumerate(encoded):
-            ids[place, : len(one.ids)] = torch.tensor(one.ids)
-            mask[place, : len(one.ids)] = 1
-            types[place, : len(one.ids)] = torch.tensor(one.types)
         with torch.inference_mode():
-            out = self.network(
-                input_ids=ids.to(self.device),
-                attention_mask=mask.to(self.device),
-                token_type_ids=types.to(self.device),
+            scores = scores_of(
+                self.network, *inputs_of(encoded, self.device, self.network.config.pad_token_id)
             )
-        chosen = torch.sigmoid(out.logits.float()).cpu().tolist()
-        operations = None
-        if out.logits_aggregation is not None:
-            operations = torch.softmax(out.logits_aggregation.float(), dim=-1).cpu().tolist()
+            chosen = torch.sigmoid(selected_logits(scores)).cpu().tolist()
+            operations = None
+            if scores.operations is not None:
+                operations = torch.softmax(scores.operations, dim=-1).cpu().tolist()
         return [
             self._prediction(request, one, chosen[place], None if operations is None else operations[place])
             for place, (request, one) in enumerate(zip(requests, encoded, strict=True))
@@ -189,6 +196,148 @@ class Tapas:
         labels: Mapping[Any, str] = self.network.config.aggregation_labels or {}
         name = labels.get(label, labels.get(str(label), ("NONE", "SUM", "AVERAGE", "COUNT")[label]))
         return OPERATIONS[name]
+
+
+# --- logits ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What TAPAS says about a batch: N examples of L tokens; C cells, W columns (0 is no column) and O operations.
+
+    tokens         (N, L) logits, divided by the temperature
+    cells          (N, C) their means
+    columns        (N, W) logits; None if cells of several columns can be chosen
+    operations     (N, O) logits; None without operations
+    token_cells    (N, L) the cell of each token
+    token_columns  (N, L) the column of each token
+    cell_columns   (C,) the column of each cell
+    cell_mask      (N, C) 1.0 for cells that exist, the header's among them
+    mask           (N, L) 1.0 for tokens that are no padding
+    table_mask     (N, L) 1.0 for tokens of rows
+    """
+
+    tokens: Tensor
+    cells: Tensor
+    columns: Tensor | None
+    operations: Tensor | None
+    token_cells: Tensor
+    token_columns: Tensor
+    cell_columns: Tensor
+    cell_mask: Tensor
+    mask: Tensor
+    table_mask: Tensor
+
+
+def inputs_of(encoded: Sequence[Encoded], device: Any, pad: int | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Token ids (N, L), mask (N, L) and token types (N, L, 7) of a batch."""
+    import torch
+
+    longest = max(len(one.ids) for one in encoded)
+    ids = torch.full((len(encoded), longest), pad or 0)
+    mask = torch.zeros_like(ids)
+    types = torch.zeros((len(encoded), longest, len(encoded[0].types[0])), dtype=torch.long)
+    for number, one in enumerate(encoded):
+        ids[number, : len(one.ids)] = torch.tensor(one.ids)
+        mask[number, : len(one.ids)] = 1
+        types[number, : len(one.ids)] = torch.tensor(one.types)
+    return ids.to(device), mask.to(device), types.to(device)
+
+
+def scores_of(network: Any, ids: Tensor, mask: Tensor, types: Tensor) -> Scores:
+    """The logits of a TapasForQuestionAnswering in 32-bit floats, before one column is chosen.
+
+    They are computed here because transformers' forward masks all columns but one if it is given no labels, and fails
+    without labels if `select_one_column` is false.
+    """
+    import torch
+
+    config = network.config
+    out = network.tapas(input_ids=ids, attention_mask=mask, token_type_ids=types)
+    states = network.dropout(out.last_hidden_state)
+    rows = types[..., ROW].clamp(max=config.max_num_rows - 1)
+    columns = types[..., COLUMN].clamp(max=config.max_num_columns - 1)
+    cells = rows * config.max_num_columns + columns
+    size = config.max_num_rows * config.max_num_columns
+    weight = mask.float()
+
+    def mean_per_cell(values: Tensor) -> Tensor:
+        total = values.new_zeros((len(ids), size)).scatter_add(1, cells, values)
+        count = values.new_zeros((len(ids), size)).scatter_add(1, cells, torch.ones_like(values))
+        return total / count.clamp(min=1)
+
+    tokens = ((states @ network.output_weights + network.output_bias) / config.temperature).float()
+    cell_logits = mean_per_cell(tokens)
+    if config.average_logits_per_cell:
+        tokens = cell_logits.gather(1, cells)
+    cell_mask = mean_per_cell(weight)
+    cell_columns = torch.arange(size, device=ids.device) % config.max_num_columns
+    column_logits = None
+    if config.select_one_column:
+        each = mean_per_cell((states @ network.column_output_weights + network.column_output_bias).float())
+        spread = cell_columns.expand(len(ids), -1)
+        empty = each.new_zeros((len(ids), config.max_num_columns))
+        count = empty.scatter_add(1, spread, cell_mask)
+        column_logits = empty.scatter_add(1, spread, each * cell_mask) / (count + EPSILON)
+        numbers = torch.arange(config.max_num_columns, device=ids.device)
+        absent = (count < 0.5) & (numbers != 0)
+        if not config.allow_empty_column_selection:
+            absent = absent | (numbers == 0)
+        column_logits = column_logits + absent * FAR
+    operations = None
+    if config.num_aggregation_labels > 0:
+        operations = network.aggregation_classifier(out.pooler_output).float()
+    return Scores(
+        tokens=tokens,
+        cells=cell_logits,
+        columns=column_logits,
+        operations=operations,
+        token_cells=cells,
+        token_columns=columns,
+        cell_columns=cell_columns,
+        cell_mask=cell_mask,
+        mask=weight,
+        table_mask=(types[..., ROW] > 0).float(),
+    )
+
+
+def selected_logits(scores: Scores) -> Tensor:
+    """(N, L): logits of the tokens; FAR below outside the likeliest column if only one column can be chosen."""
+    if scores.columns is None:
+        return scores.tokens
+    likeliest = scores.columns.argmax(-1, keepdim=True)
+    inside = (scores.cell_columns[None] == likeliest) & (scores.cell_columns != 0)[None]
+    logits = scores.cells + FAR * (1.0 - scores.cell_mask * inside)
+    return logits.gather(1, scores.token_cells)
+
+
+def untrained_heads(loading: Mapping[str, Any]) -> bool:
+    """Whether a folder that was just loaded had no weights for choosing cells."""
+    return bool({"output_weights", "output_bias"} & set(loading["missing_keys"]))
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+
+def numeric_cells(table: Table, rows: int) -> dict[tuple[int, int], float]:
+    """The numbers of cells in the first `rows` rows, as the published tokenizer reads them for the loss.
+
+    A column has numbers if it reads as numbers in most of its cells (transformers: 70 %); dates are none.
+    """
+    import math
+
+    import pandas as pd
+    from transformers.models.tapas.tokenization_tapas import add_numeric_table_values
+
+    frame = pd.DataFrame([list(row) for row in table.rows[:rows]], columns=list(table.header), dtype=str)
+    parsed = add_numeric_table_values(frame)
+    numbers: dict[tuple[int, int], float] = {}
+    for i in range(len(parsed)):
+        for j in range(len(table.header)):
+            value = parsed.iloc[i, j].numeric_value
+            if value is not None and value.float_value is not None and math.isfinite(value.float_value):
+                numbers[i, j] = value.float_value
+    return numbers
 
 
 def rows_that_fit(pieces: Sequence[Sequence[Sequence[str]]], room: int) -> int | None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MOST_TOKENS = 1_024
 """Of the input, <s> and </s> counted: the positions that BART has."""
 MOST_TOKENS_PER_CELL = 15
+MOST_ANSWER_TOKENS = 128
 BOS, PAD, EOS = 0, 1, 2
 BUDGETS = {"cpu": 8_192, "cuda": 131_072}
 """Tokens in a batch, padding counted, where `askew.json` does not say."""
@@ -97,6 +98,12 @@ def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_
 
 def _in_one_line(text: str) -> str:
     return " ".join(text.lower().split())
+
+
+def target_ids(tokenizer: Tokenizer, answers: Sequence[str]) -> list[int]:
+    """The ids that answers are trained to be: joined by ", " in lower case, between <s> and </s>, at most 128."""
+    ids = tokenizer.encode(", ".join(answers).lower(), add_special_tokens=False).ids
+    return [BOS, *ids[: MOST_ANSWER_TOKENS - 2], EOS]
 
 
 def question_of(request: PredictRequest, with_context: bool) -> str:

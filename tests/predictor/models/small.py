@@ -21,7 +21,7 @@ def vocabulary(folder: Path) -> int:
     return len(words)
 
 
-def bart(folder: Path, tokenizer: Path, **sizes: int) -> None:
+def bart(folder: Path, tokenizer: Path, **sizes: float) -> None:
     """TAPEX and OmniTab. `config.json` brings a summariser's settings, as the published ones do."""
     import torch
     from transformers import BartConfig, BartForConditionalGeneration
@@ -30,7 +30,7 @@ def bart(folder: Path, tokenizer: Path, **sizes: int) -> None:
     small = {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2}
     heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
     widths = {"encoder_ffn_dim": 64, "decoder_ffn_dim": 64}
-    configuration = BartConfig(vocab_size=8_192, init_std=0.5, **{**small, **heads, **widths, **sizes})
+    configuration = BartConfig(**{"vocab_size": 8_192, "init_std": 0.5, **small, **heads, **widths, **sizes})
     network = BartForConditionalGeneration(configuration)
     network.save_pretrained(folder)
     said = json.loads((folder / "config.json").read_text())
@@ -41,29 +41,31 @@ def bart(folder: Path, tokenizer: Path, **sizes: int) -> None:
         shutil.copyfile(tokenizer / name, folder / name)
 
 
-def tapas(folder: Path) -> None:
-    """TAPAS with WTQ's four operations."""
+def tapas(folder: Path, **settings: Any) -> None:
+    """TAPAS with WTQ's four operations and the published loss, unless settings differ."""
     import torch
     from transformers import TapasConfig, TapasForQuestionAnswering, TapasTokenizer
 
     torch.manual_seed(2)
     words = vocabulary(folder)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    published = {
+        "num_aggregation_labels": 4,
+        "aggregation_labels": {0: "NONE", 1: "SUM", 2: "AVERAGE", 3: "COUNT"},
+        "use_answer_as_supervision": True,
+        "answer_loss_cutoff": 0.664694,
+        "cell_selection_preference": 0.207951,
+        "huber_loss_delta": 0.121194,
+        "select_one_column": True,
+    }
     configuration = TapasConfig(
-        vocab_size=words,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        initializer_range=0.8,
-        num_aggregation_labels=4,
-        aggregation_labels={0: "NONE", 1: "SUM", 2: "AVERAGE", 3: "COUNT"},
-        select_one_column=True,
+        **{"vocab_size": words, "initializer_range": 0.8, **sizes, **published, **settings}
     )
     TapasForQuestionAnswering(configuration).save_pretrained(folder)
     TapasTokenizer(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
 
 
-def tabert(folder: Path, rows: int, published: bool = True) -> dict[str, Any]:
+def tabert(folder: Path, rows: int, published: bool = True, **settings: Any) -> dict[str, Any]:
     """TaBERT as published: a bare state dict with what belongs to its pre-training, and a head of ours beside it."""
     import torch
     from safetensors.torch import save_file
@@ -84,12 +86,13 @@ def tabert(folder: Path, rows: int, published: bool = True) -> dict[str, Any]:
     }
     if rows > 1:
         said |= {"num_vertical_layers": 3, "num_vertical_attention_heads": 6, "sample_row_num": rows}
+    said |= settings
     (folder / "tb_config.json").write_text(json.dumps(said))
     configuration = Configuration.from_dict(said)
     encoder = TabertEncoder(configuration)
     for parameter in encoder.parameters():
         if parameter.dim() > 1:
-            torch.nn.init.normal_(parameter, std=0.3)
+            torch.nn.init.normal_(parameter, std=settings.get("initializer_range", 0.3))
     state = dict(encoder.state_dict())
     if published:
         hidden = configuration.hidden
