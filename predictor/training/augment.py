@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from predictor.architectures import Model, ModelError, load, never, weights_sha
-from predictor.protocol import Prediction, PredictRequest, ProtocolError
+from predictor.protocol import Options, Prediction, PredictRequest, ProtocolError
 from tableqa.answers import compare
 from tableqa.canonical import digest, thaw
 from tableqa.examples import Example
@@ -172,17 +172,20 @@ class Given:
     right: bool
 
 
-def ask(model: Model, examples: Sequence[Example]) -> list[Given]:
+def ask(model: Model, examples: Sequence[Example], options: Options | None = None) -> list[Given]:
     """What a model answers to each example, in batches within its budget."""
+    options = options or Options()
     sizes: dict[int, int] = {}
     said: dict[int, Prediction] = {}
     for place, example in enumerate(examples):
         try:
-            sizes[place] = model.tokens(PredictRequest.about(example))
+            sizes[place] = model.tokens(PredictRequest.about(example, options=options))
         except ProtocolError:
             continue  # it cannot read this one: wrong, and counted as unread
     for batch in _batches(sizes, model.budget):
-        found = model.predict_batch([PredictRequest.about(examples[one]) for one in batch], never)
+        found = model.predict_batch(
+            [PredictRequest.about(examples[one], options=options) for one in batch], never
+        )
         answered = zip(batch, found, strict=True)
         said |= {one: answer for one, answer in answered if isinstance(answer, Prediction)}
     return [

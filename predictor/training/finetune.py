@@ -2,13 +2,12 @@
 
     ./run train --architecture tapex --init /srv/models/tapex-base --data train.tsv --format wtq --out /srv/models/mine
 
-The examples are split by table, four fifths to learn from and one fifth to validate on, by the seed alone. The weights
-of the epoch with the lowest validation loss are what is left in `--out`, a folder that `./run predictor --model` serves.
-A run that was interrupted goes on where its last epoch ended; `curve.jsonl` holds a line for each epoch.
+Without `--validation FILE` the examples are split by table, four fifths to learn from and one fifth to validate on, by
+the seed alone. `--out` contains the weights of the evaluation with the highest denotation accuracy (equal accuracies:
+with the lowest loss), a folder that `./run predictor --model` serves. An interrupted run resumes after its last
+evaluation; `curve.jsonl` has a line for each.
 
-TAPEX learns to write the answers. TAPAS and TaBERT learn from answers alone (`weak_loss`): where the answers are cells,
-to choose them; where the answer is a number that is not in the table, that some operation on the cells likely to be
-chosen comes near to it (Herzig et al. 2020, 4.2, simplified: one scale, no cut-off, and for TaBERT it is ours).
+Before the first step the command prints the expected accuracy, memory and time (`recipes`).
 """
 
 from __future__ import annotations
@@ -19,65 +18,62 @@ import random
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
-from torch import Tensor
 
 from predictor.architectures import ModelError, find, load
-from predictor.protocol import PredictRequest, ProtocolError
+from predictor.protocol import Options, PredictRequest
 from predictor.training.augment import (
     BEFORE,
     START,
     Column,
     add_arguments,
+    ask,
     compare_columns,
     perturbed,
     wanted,
 )
+from predictor.training.learners import ARCHITECTURES, Learner, learner_of
+from predictor.training.recipes import PRECISIONS, Recipe, duration, forecast, recipe_of, size_of
 from tableqa import Example
 from tableqa.canonical import digest
-from tableqa.cells import fold, number_of
 from tableqa.readers import READERS
 
-ARCHITECTURES = ("tapex", "omnitab", "tapas", "tabert")
-CHOOSING = ("select", "sum", "average", "count")
-"""The operations of `weak_loss`, in this order."""
+Say = Callable[[str], None]
+
+CHUNK = 50
+"""Batches whose examples are sorted by length together."""
+MEASURED_STEPS = 20
+"""Steps after which the remaining time is printed."""
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """What a run depends on beside its data and its first weights."""
+class Evaluation:
+    """One line of the curve: mean losses, right answers of the validation, and seconds since the run began."""
 
-    epochs: int = 3
-    batch: int = 8
-    rate: float = 3e-5
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """One line of the curve: mean losses, and seconds since the run began (all its parts together)."""
-
-    epoch: int
+    step: int
     train_loss: float
     validation_loss: float
+    right: int
+    asked: int
     seconds: float
 
+    @property
+    def accuracy(self) -> float:
+        return self.right / self.asked
 
-class Learner(Protocol):
-    """What differs between architectures."""
-
-    network: torch.nn.Module
-
-    def fits(self, example: Example) -> bool: ...
-    def loss(self, examples: Sequence[Example]) -> Tensor: ...
-    def save(self, folder: Path) -> None: ...
+    @property
+    def rank(self) -> tuple[int, float]:
+        """The larger, the better."""
+        return self.right, -self.validation_loss
 
 
 # --- the run -----------------------------------------------------------------------------------------------
@@ -97,111 +93,274 @@ def _validates(table: str, seed: int) -> bool:
     return int(digest([seed, table])[:8], 16) % 5 == 0
 
 
+@dataclass(frozen=True)
+class Data:
+    """What a run learns from and is evaluated on. `steps`: of the same run without additional examples."""
+
+    train: tuple[Example, ...]
+    validation: tuple[Example, ...]
+    steps: int
+    every: int
+
+
+def data_of(
+    learner: Learner,
+    examples: Sequence[Example],
+    recipe: Recipe,
+    say: Say = print,
+    *,
+    more: Sequence[Example] = (),
+    validation: Sequence[Example] | None = None,
+    split_seed: int | None = None,
+) -> Data:
+    """Split the examples and leave out those that cannot be learned from; prints how many and why. Raises ModelError.
+
+    more         perturbed examples to learn from as well, except what was made of a validation table
+    validation   examples to evaluate on, instead of a fifth of the tables
+    split_seed   of the split, if it differs from the recipe's
+    """
+    seed = recipe.seed if split_seed is None else split_seed
+    if validation is None:
+        train, held = split(examples, seed)
+    else:
+        tables = {one.table.digest() for one in validation}
+        train, held = [one for one in examples if one.table.digest() not in tables], list(validation)
+        if len(train) < len(examples):
+            say(
+                f"{len(examples) - len(train)} training examples left out: their tables are in the validation"
+            )
+    held_tables = {one.table.digest() for one in held}
+    fitting = _fitting(learner, train, say)
+    added = [one for one in more if perturbed(one).base not in held_tables]
+    if validation is None:
+        added = [one for one in added if not _validates(perturbed(one).base, seed)]
+    added = _fitting(learner, added, say)
+    if not fitting or not held:
+        raise ModelError(
+            f"of {len(examples)} examples {len(fitting)} are for training and {len(held)} for validation: too few"
+        )
+    if more:
+        say(f"training also uses {len(added)} of {len(more)} perturbed examples")
+    say(f"{len(fitting) + len(added)} training examples, {len(held)} validation examples")
+    return Data(
+        (*fitting, *added),
+        tuple(held),
+        recipe.total_steps(len(fitting)),
+        recipe.every or recipe.steps_per_pass(len(fitting)),
+    )
+
+
+def _fitting(learner: Learner, examples: Sequence[Example], say: Say) -> list[Example]:
+    """The examples that can be learned from; prints how many cannot, by reason."""
+    reasons = [learner.obstacle(one) for one in examples]
+    for reason, count in sorted(Counter(filter(None, reasons)).items()):
+        say(f"{count} of {len(examples)} training examples left out: {reason}")
+    return [one for one, reason in zip(examples, reasons, strict=True) if reason is None]
+
+
 def finetune(
     init: Path,
     out: Path,
     examples: Sequence[Example],
     recipe: Recipe,
     device: str = "cpu",
-    say: Callable[[str], None] = print,
+    say: Say = print,
+    *,
     more: Sequence[Example] = (),
-) -> list[Epoch]:
-    """Train, or go on training, into `out`; the curve. Raises ModelError.
+    validation: Sequence[Example] | None = None,
+    split_seed: int | None = None,
+) -> list[Evaluation]:
+    """Train, or resume training, into `out`; the curve. Raises ModelError.
 
-    `more` are perturbed examples to learn from as well; what was made of a table that validates is left out of them.
+    Additional examples (`more`) do not add steps: runs with and without them are comparable.
     """
     torch.manual_seed(recipe.seed)
-    learner = learner_of(init, device)
-    train, validation = split(filter(learner.fits, examples), recipe.seed)
-    added = [one for one in more if not _validates(perturbed(one).base, recipe.seed) and learner.fits(one)]
-    train += added
-    if not train or not validation:
-        raise ModelError(
-            f"of {len(examples)} examples {len(train)} are for training and {len(validation)} for "
-            "validation: too few"
-        )
-    if more:
-        say(f"training also uses {len(added)} of {len(more)} perturbed examples")
-    say(f"{len(train)} training examples, {len(validation)} validation examples; {device}")
+    learner = learner_of(init, device, recipe.smoothing)
+    data = data_of(learner, examples, recipe, say, more=more, validation=validation, split_seed=split_seed)
+    lengths = [learner.length(one) for one in data.train]
+    for line in forecast(
+        find(init).architecture, size_of(learner.network), recipe, lengths, data.steps, device
+    ):
+        say(line)
+    if recipe.checkpointing:
+        learner.checkpoint_activations()
     out.mkdir(parents=True, exist_ok=True)
-    # `epochs` is left out of what must be equal: a longer run of the same kind goes on.
-    run = digest([{**asdict(recipe), "epochs": 0}, [one.id for one in (*train, *validation)]])
-    if added:  # ids of two releases may be the same
-        run = digest([run, [PredictRequest.about(one).key for one in added]])
-    optimizer = torch.optim.AdamW(learner.network.parameters(), lr=recipe.rate)
-    curve = _resumed(out, run, learner, optimizer, say)
-    started = time.monotonic() - (curve[-1].seconds if curve else 0.0)
-    for epoch in range(len(curve), recipe.epochs):
-        torch.manual_seed(recipe.seed * 1_000_003 + epoch)  # dropout, too, is the same after an interruption
-        order = list(train)
-        random.Random(f"{recipe.seed}:{epoch}").shuffle(order)
-        learner.network.train()
-        losses = []
-        for first in range(0, len(order), recipe.batch):
-            optimizer.zero_grad()
-            loss = learner.loss(order[first : first + recipe.batch])
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(learner.network.parameters(), 1.0)
-            optimizer.step()
-            losses.append(float(loss.detach()))
-            if len(losses) % 50 == 0:
-                done = min(first + recipe.batch, len(order))
-                say(f"epoch {epoch + 1}: {done} of {len(order)}, loss {sum(losses[-50:]) / 50:.4f}")
-        validated = _validate(learner, validation, recipe.batch)
-        curve.append(Epoch(epoch + 1, sum(losses) / len(losses), validated, time.monotonic() - started))
-        say(
-            f"epoch {epoch + 1} of {recipe.epochs}: loss {curve[-1].train_loss:.4f}, validation {validated:.4f}"
+    _copy_settings(init, out)
+    run = digest(
+        [
+            asdict(recipe),
+            data.steps,
+            [PredictRequest.about(one).key for one in (*data.train, *data.validation)],
+        ]
+    )
+    training = Training(learner, recipe, data, lengths, out, run, device, say)
+    training.resume()
+    training.run()
+    best = max(training.curve, key=lambda one: one.rank)
+    say(f"best: step {best.step:,}, {best.right} of {best.asked} validation answers correct, saved in {out}")
+    return training.curve
+
+
+class Training:
+    """A run: its optimizer, its place in the stream of batches, and its curve."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        recipe: Recipe,
+        data: Data,
+        lengths: Sequence[int],
+        out: Path,
+        run: str,
+        device: str,
+        say: Say,
+    ) -> None:
+        self.learner, self.recipe, self.data, self.lengths = learner, recipe, data, lengths
+        self.out, self.run_id, self.device, self.say = out, run, device, say
+        self.optimizer = optimizer_of(learner.network, recipe)
+        self.scaler = torch.amp.GradScaler(torch.device(device).type, enabled=recipe.precision == "float16")
+        self.curve: list[Evaluation] = []
+        self.step = 0
+
+    def run(self) -> None:
+        """Train until the last step, or until the accuracy has not risen for `patience` evaluations."""
+        batches = islice(self._stream(), self.step * self.recipe.accumulation, None)
+        started = time.monotonic() - (self.curve[-1].seconds if self.curve else 0.0)
+        first, first_at = self.step, time.monotonic()
+        losses: list[float] = []
+        while self.step < self.data.steps and not self._is_stale():
+            # Dropout, too, is the same after an interruption.
+            torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
+            losses.append(self._take_step([next(batches) for _ in range(self.recipe.accumulation)]))
+            self.step += 1
+            if self.step - first == MEASURED_STEPS < self.data.steps - first:
+                each = (time.monotonic() - first_at) / MEASURED_STEPS
+                left = duration(each * (self.data.steps - self.step))
+                self.say(f"{each:.3g} s a step; {left} of steps left")
+            if self.step % self.data.every == 0 or self.step == self.data.steps:
+                self._evaluate(sum(losses) / len(losses), started)
+                losses = []
+
+    def _is_stale(self) -> bool:
+        if not self.recipe.patience or len(self.curve) <= self.recipe.patience:
+            return False
+        best = max(self.curve, key=lambda one: one.rank)
+        return len(self.curve) - 1 - self.curve.index(best) >= self.recipe.patience
+
+    def _take_step(self, batches: Sequence[Sequence[Example]]) -> float:
+        self.learner.network.train()
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.recipe.rate_at(self.step, self.data.steps)
+        self.optimizer.zero_grad()
+        examples = sum(map(len, batches))
+        total = 0.0
+        for batch in batches:
+            with self._autocast():
+                loss = self.learner.loss(batch) * (len(batch) / examples)
+            self.scaler.scale(loss).backward()
+            total += float(loss.detach())
+        self.scaler.unscale_(self.optimizer)
+        torch.nn.utils.clip_grad_norm_(self.learner.network.parameters(), self.recipe.clip)
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+        return total
+
+    def _autocast(self) -> AbstractContextManager[Any]:
+        if self.recipe.precision == "float32":
+            return nullcontext()
+        return torch.autocast(torch.device(self.device).type, dtype=getattr(torch, self.recipe.precision))
+
+    def _stream(self) -> Iterator[list[Example]]:
+        """Batches without end; each pass shows every example once, in an order that the seed decides."""
+        number = 0
+        while True:
+            for batch in batches_of_pass(self.lengths, self.recipe, number):
+                yield [self.data.train[place] for place in batch]
+            number += 1
+
+    def _evaluate(self, train_loss: float, started: float) -> None:
+        validation = self.data.validation
+        self.learner.network.eval()
+        options = Options(beams=self.recipe.beams, max_new_tokens=128)
+        with self._autocast():
+            answers = ask(self.learner.model, validation, options)
+        right = sum(one.right for one in answers)
+        loss = self._validation_loss()
+        self.curve.append(
+            Evaluation(self.step, train_loss, loss, right, len(validation), time.monotonic() - started)
         )
-        if validated <= min(one.validation_loss for one in curve):
-            _copy_settings(init, out)
-            learner.save(out)
-        _keep(out, run, learner, optimizer, curve)
-    best = min(curve, key=lambda one: one.validation_loss)
-    say(f"best: epoch {best.epoch}, validation {best.validation_loss:.4f}, saved in {out}")
-    return curve
-
-
-def _validate(learner: Learner, examples: Sequence[Example], batch: int) -> float:
-    learner.network.eval()
-    total = 0.0
-    with torch.inference_mode():
-        for first in range(0, len(examples), batch):
-            chosen = examples[first : first + batch]
-            total += float(learner.loss(chosen)) * len(chosen)
-    return total / len(examples)
-
-
-def _keep(
-    out: Path, run: str, learner: Learner, optimizer: torch.optim.Optimizer, curve: Sequence[Epoch]
-) -> None:
-    """Write the state of the run, whole or not at all."""
-    state = {
-        "run": run,
-        "network": learner.network.state_dict(),
-        "optimizer": optimizer.state_dict(),
-        "curve": [asdict(one) for one in curve],
-    }
-    torch.save(state, out / "run.part")
-    (out / "run.part").replace(out / "run.state")
-    lines = "".join(json.dumps(asdict(one)) + "\n" for one in curve)
-    (out / "curve.jsonl").write_text(lines)
-
-
-def _resumed(
-    out: Path, run: str, learner: Learner, optimizer: torch.optim.Optimizer, say: Callable[[str], None]
-) -> list[Epoch]:
-    if not (out / "run.state").exists():
-        return []
-    state = torch.load(out / "run.state", map_location="cpu", weights_only=True)
-    if state["run"] != run:
-        raise ModelError(
-            f"{out} contains another run (data, seed, batch or rate differ). Choose another --out"
+        if self.curve[-1].rank >= max(one.rank for one in self.curve):
+            self.learner.save(self.out)
+        self._keep()
+        self.say(
+            f"step {self.step:,} of {self.data.steps:,}: loss {train_loss:.4f}, validation {loss:.4f}, "
+            f"{right} of {len(validation)} correct ({right / len(validation):.1%})"
         )
-    learner.network.load_state_dict(state["network"])
-    optimizer.load_state_dict(state["optimizer"])
-    curve = [Epoch(**one) for one in state["curve"]]
-    say(f"continuing after epoch {len(curve)}")
-    return curve
+
+    def _validation_loss(self) -> float:
+        """The mean loss of the validation examples that have one; 0 without any."""
+        examples = [one for one in self.data.validation if self.learner.obstacle(one) is None]
+        total = 0.0
+        with torch.inference_mode(), self._autocast():
+            for first in range(0, len(examples), self.recipe.batch):
+                batch = examples[first : first + self.recipe.batch]
+                total += float(self.learner.loss(batch)) * len(batch)
+        return total / max(1, len(examples))
+
+    def _keep(self) -> None:
+        """Write the state of the run, whole or not at all."""
+        state = {
+            "run": self.run_id,
+            "step": self.step,
+            "network": self.learner.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "scaler": self.scaler.state_dict(),
+            "curve": [asdict(one) for one in self.curve],
+        }
+        torch.save(state, self.out / "run.part")
+        (self.out / "run.part").replace(self.out / "run.state")
+        lines = "".join(json.dumps(asdict(one)) + "\n" for one in self.curve)
+        (self.out / "curve.jsonl").write_text(lines)
+
+    def resume(self) -> None:
+        """Continue the run in `out`, if there is one. Raises ModelError if it is another run."""
+        if not (self.out / "run.state").exists():
+            return
+        state = torch.load(self.out / "run.state", map_location="cpu", weights_only=True)
+        if state["run"] != self.run_id:
+            raise ModelError(f"{self.out} contains another run (data or recipe differ). Choose another --out")
+        self.learner.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.scaler.load_state_dict(state["scaler"])
+        self.curve = [Evaluation(**one) for one in state["curve"]]
+        self.step = state["step"]
+        self.say(f"continuing after step {self.step:,}")
+
+
+def optimizer_of(network: torch.nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+    """AdamW; biases and layer norms do not decay."""
+    decaying = [one for one in network.parameters() if one.requires_grad and one.ndim > 1]
+    others = [one for one in network.parameters() if one.requires_grad and one.ndim <= 1]
+    groups = [
+        {"params": decaying, "weight_decay": recipe.weight_decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=recipe.rate)
+
+
+def batches_of_pass(lengths: Sequence[int], recipe: Recipe, number: int) -> list[list[int]]:
+    """The batches of one pass, as positions of examples. With bucketing, those of a batch have similar lengths."""
+    rng = random.Random(f"{recipe.seed}:{number}")
+    order = list(range(len(lengths)))
+    rng.shuffle(order)
+    if not recipe.bucketing:
+        return [order[first : first + recipe.batch] for first in range(0, len(order), recipe.batch)]
+    batches: list[list[int]] = []
+    for first in range(0, len(order), CHUNK * recipe.batch):
+        chunk = sorted(order[first : first + CHUNK * recipe.batch], key=lambda place: lengths[place])
+        batches += [chunk[start : start + recipe.batch] for start in range(0, len(chunk), recipe.batch)]
+    rng.shuffle(batches)
+    return batches
 
 
 def _copy_settings(init: Path, out: Path) -> None:
@@ -211,258 +370,87 @@ def _copy_settings(init: Path, out: Path) -> None:
             shutil.copyfile(file, out / file.name)
 
 
-# --- architectures -----------------------------------------------------------------------------------------
-
-
-def learner_of(init: Path, device: str) -> Learner:
-    """The learner of a folder. Raises ModelError."""
-    checkpoint = find(init)
-    if checkpoint.architecture in ("tapex", "omnitab"):
-        return _Writing(load(init, device))
-    if checkpoint.architecture == "tapas":
-        return _Tapas(load(init, device))
-    if checkpoint.architecture == "tabert":
-        return _Tabert(init, checkpoint.settings, device)
-    raise ModelError(f"{init} is a {checkpoint.architecture}; {', '.join(ARCHITECTURES)} can be trained")
-
-
-class _Writing:
-    """TAPEX, OmniTab: the likelihood of the answers, joined by ", " in small letters."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-        self.network = model.network
-
-    def fits(self, example: Example) -> bool:
-        return bool(example.answers)
-
-    def loss(self, examples: Sequence[Example]) -> Tensor:
-        from predictor.architectures.tapex import BOS, EOS, PAD
-
-        flats = [self.model._flat(PredictRequest.about(one)).ids for one in examples]
-        said = [
-            [BOS, *self.model.tokenizer.encode(", ".join(one.answers).lower()).ids[:126], EOS]
-            for one in examples
-        ]
-        ids, labels = _padded(flats, PAD), _padded(said, -100)
-        mask = (ids != PAD).long()
-        device = self.model.device
-        out = self.network(input_ids=ids.to(device), attention_mask=mask.to(device), labels=labels.to(device))
-        loss: Tensor = out.loss
-        return loss
-
-    def save(self, folder: Path) -> None:
-        self.network.save_pretrained(folder)
-
-
-class _Tapas:
-    """TAPAS: cells are the mean of their tokens' logits."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-        self.network = model.network
-        labels = self.network.config.num_aggregation_labels
-        if labels not in (0, 4):
-            raise ModelError(f"this TAPAS has {labels} operations; 0 (SQA) or 4 (WTQ) can be trained")
-
-    def fits(self, example: Example) -> bool:
-        try:
-            self.model._encoded(PredictRequest.about(example))
-        except ProtocolError:
-            return False
-        return target_of(example) is not None
-
-    def loss(self, examples: Sequence[Example]) -> Tensor:
-        from predictor.architectures.tapas import COLUMN, ROW, SEGMENT
-
-        encoded = [self.model._encoded(PredictRequest.about(one)) for one in examples]
-        device = self.model.device
-        ids = _padded([one.ids for one in encoded], 0)
-        mask = _padded([[1] * len(one.ids) for one in encoded], 0)
-        width = len(encoded[0].types[0])
-        types = torch.stack(
-            [_padded([[row[k] for row in one.types] for one in encoded], 0) for k in range(width)], dim=-1
-        )
-        out = self.network(
-            input_ids=ids.to(device), attention_mask=mask.to(device), token_type_ids=types.to(device)
-        )
-        losses = []
-        for place, (example, one) in enumerate(zip(examples, encoded, strict=True)):
-            rows, columns = example.table.shape
-            which = torch.tensor(
-                [
-                    (kind[ROW] - 1) * columns + kind[COLUMN] - 1
-                    if kind[SEGMENT] == 1 and kind[ROW] and kind[COLUMN]
-                    else rows * columns
-                    for kind in one.types
-                ],
-                device=device,
-            )
-            sums = torch.zeros(rows * columns + 1, device=device).index_add(
-                0, which, out.logits[place, : len(one.ids)].float()
-            )
-            many = torch.zeros_like(sums).index_add(0, which, torch.ones_like(which, dtype=sums.dtype))
-            logits = (sums / many.clamp(min=1))[:-1].view(rows, columns)
-            operations = None
-            if out.logits_aggregation is not None:
-                names = [self.model._operation(label) for label in range(4)]
-                operations = out.logits_aggregation[place].float()[[names.index(name) for name in CHOOSING]]
-            losses.append(weak_loss(example, logits[: one.rows_seen], operations))
-        return torch.stack(losses).mean()
-
-    def save(self, folder: Path) -> None:
-        self.network.save_pretrained(folder)
-
-
-class _Tabert:
-    """TaBERT's encoder with its head, which is new where the folder has none."""
-
-    def __init__(self, init: Path, settings: Any, device: str) -> None:
-        from predictor.architectures.tabert import BUDGETS, load_encoder
-
-        self.network, self.words = load_encoder(init, settings)
-        if (init / "head.safetensors").exists():
-            from safetensors.torch import load_file
-
-            self.network.head.load_state_dict(load_file(init / "head.safetensors"))
-        self.network.to(device)
-        self.budget = BUDGETS[torch.device(device).type]
-
-    def _read(self, example: Example) -> Any:
-        from predictor.architectures.tabert import read
-
-        return read(self.words, self.network.configuration, PredictRequest.about(example))
-
-    def fits(self, example: Example) -> bool:
-        try:
-            self._read(example)
-        except ProtocolError:
-            return False
-        return target_of(example) is not None
-
-    def loss(self, examples: Sequence[Example]) -> Tensor:
-        from predictor.architectures import never
-        from predictor.architectures.tabert import OPERATIONS
-
-        width = [len(one.table.header) for one in examples]
-        said = self.network(list(map(self._read, examples)), width, self.budget, never)
-        order = [OPERATIONS.index(name) for name in CHOOSING]
-        return torch.stack(
-            [
-                weak_loss(one, cells.float(), operations.float()[order])
-                for one, (cells, operations) in zip(examples, said, strict=True)
-            ]
-        ).mean()
-
-    def save(self, folder: Path) -> None:
-        from safetensors.torch import save_file
-
-        save_file(self.network.encoder.state_dict(), folder / "model.safetensors")
-        save_file(self.network.head.state_dict(), folder / "head.safetensors")
-
-
-# --- learning from answers alone ---------------------------------------------------------------------------
-
-
-def target_of(example: Example) -> tuple[frozenset[tuple[int, int]], float | None] | None:
-    """The cells that say the answers, or the number that an operation has to reach; None where there is neither.
-
-    Where several columns say all the answers, the cells of all of them count.
-    """
-    wanted = {fold(answer).lower() for answer in example.answers}
-    if not wanted or not example.table.rows:
-        return None
-    cells: dict[int, dict[tuple[int, int], str]] = {}
-    for i, row in enumerate(example.table.rows):
-        for j, cell in enumerate(row):
-            if (said := fold(cell).lower()) in wanted:
-                cells.setdefault(j, {})[i, j] = said
-    found = [place for column in cells.values() if set(column.values()) == wanted for place in column]
-    if found:
-        return frozenset(found), None
-    number = number_of(example.answers[0]) if len(example.answers) == 1 else None
-    return None if number is None else (frozenset(), float(number.value))
-
-
-def weak_loss(example: Example, cells: Tensor, operations: Tensor | None) -> Tensor:
-    """cells (rows seen, columns): logits; operations: logits of `CHOOSING`, None where a model has none."""
-    target = target_of(example)
-    rows, columns = cells.shape
-    if target is None or not cells.numel():
-        return cells.sum() * 0.0
-    chosen, number = target
-    if number is None:
-        labels = torch.zeros_like(cells)
-        for i, j in chosen:
-            if i < rows:
-                labels[i, j] = 1.0
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(
-            cells, labels, pos_weight=torch.tensor(10.0, device=cells.device)
-        )
-        return loss if operations is None else loss - operations.log_softmax(0)[0]
-    if operations is None:
-        return cells.sum() * 0.0
-    shares = cells.sigmoid()
-    values = torch.zeros_like(cells)
-    numbers = torch.zeros_like(cells)
-    for i in range(rows):
-        for j in range(columns):
-            if (said := number_of(example.table.rows[i][j])) is not None and abs(said.value) < 1e12:
-                values[i, j], numbers[i, j] = float(said.value), 1.0
-    total = (shares * values).sum()
-    reached = torch.stack([total, total / (shares * numbers).sum().clamp(min=1e-3), shares.sum()])
-    likely = operations.log_softmax(0)[1:]
-    scale = max(1.0, abs(number))
-    far = torch.nn.functional.smooth_l1_loss(
-        reached / scale, torch.full_like(reached, number / scale), reduction="none"
-    )
-    # The more likely an operation is, the nearer it has to come; and one of the three it must be.
-    return -likely.logsumexp(0) + (likely.softmax(0) * far.clamp(max=10.0)).sum()
-
-
 # --- the command -------------------------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """`./run train --architecture tapex|omnitab|tapas|tabert`; 0 done, 1 with a reason on stderr."""
-    parser = argparse.ArgumentParser(prog="./run train", description="Fine-tune a model from a folder.")
-    parser.add_argument("--architecture", choices=ARCHITECTURES, required=True)
-    parser.add_argument("--init", type=Path, required=True, help="folder with the initial weights")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the trained model")
-    parser.add_argument("--data", type=Path, required=True, help="file or folder of questions")
-    parser.add_argument("--format", choices=sorted(READERS), default="wtq", help="reader (default wtq)")
-    parser.add_argument("--limit", type=int, help="maximum number of questions")
-    parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--rate", type=float, default=3e-5)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--device", help="cpu or cuda; default: GPU if available")
-    add_arguments(parser)
-    options = parser.parse_args(arguments)
+    options = _parser().parse_args(arguments)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        found = find(options.init).architecture
-        if found != options.architecture:
-            raise ModelError(f"{options.init} contains a {found}, not a {options.architecture}")
+        architecture = find(options.init).architecture
+        if architecture != options.architecture:
+            raise ModelError(f"{options.init} contains a {architecture}, not a {options.architecture}")
         examples = list(islice(READERS[options.format](options.data), options.limit))
-        recipe = Recipe(options.epochs, options.batch, options.rate, options.seed)
+        validation = None
+        if options.validation is not None:
+            validation = list(islice(READERS[options.format](options.validation), options.validation_limit))
+        names = {field.name for field in fields(Recipe)} & vars(options).keys()
+        recipe = recipe_of(architecture, device, **{name: getattr(options, name) for name in names})
         say = partial(print, flush=True)
         if options.augment:
-            augment(options, examples, recipe, device, say)
+            augment(options, examples, validation, recipe, device, say)
         else:
-            finetune(options.init, options.out, examples, recipe, device, say)
+            finetune(options.init, options.out, examples, recipe, device, say, validation=validation)
     except (ModelError, ValueError, OSError) as error:
         print(f"train: {error}", file=sys.stderr)
         return 1
     return 0
 
 
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="./run train",
+        description="Fine-tune a model from a folder. Without options, the recipe is the published one "
+        "(docs/training.md).",
+    )
+    parser.add_argument("--architecture", choices=ARCHITECTURES, required=True)
+    parser.add_argument("--init", type=Path, required=True, help="folder with the initial weights")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the trained model")
+    parser.add_argument("--data", type=Path, required=True, help="file or folder of questions")
+    parser.add_argument("--format", choices=sorted(READERS), default="wtq", help="reader (default wtq)")
+    parser.add_argument("--limit", type=int, help="maximum number of questions")
+    parser.add_argument(
+        "--validation", type=Path, help="questions to evaluate on (default: a fifth of the tables)"
+    )
+    parser.add_argument("--validation-limit", type=int, help="maximum number of validation questions")
+    parser.add_argument("--epochs", type=int, help="passes over the data")
+    parser.add_argument("--steps", type=int, help="optimizer steps, instead of --epochs")
+    parser.add_argument("--every", type=int, help="steps between evaluations (default: each pass)")
+    parser.add_argument("--batch", type=int, help="examples at once")
+    parser.add_argument("--accumulation", type=int, help="batches in a step")
+    parser.add_argument("--rate", type=float, help="highest learning rate")
+    parser.add_argument("--warmup", type=float, help="share of the steps in which the rate rises")
+    parser.add_argument("--decay", action=argparse.BooleanOptionalAction, help="let the rate fall to 0")
+    parser.add_argument("--weight-decay", type=float)
+    parser.add_argument("--smoothing", type=float, help="label smoothing (tapex, omnitab)")
+    parser.add_argument("--clip", type=float, help="largest norm of the gradient")
+    parser.add_argument(
+        "--precision", choices=PRECISIONS, help="default: bfloat16 on a GPU, float32 on a CPU"
+    )
+    parser.add_argument(
+        "--checkpointing",
+        action=argparse.BooleanOptionalAction,
+        help="recompute activations: less memory, a third more time",
+    )
+    parser.add_argument(
+        "--bucketing", action=argparse.BooleanOptionalAction, help="batches of similar length (default)"
+    )
+    parser.add_argument("--beams", type=int, help="beams of the evaluation (tapex, omnitab)")
+    parser.add_argument("--patience", type=int, help="stop after so many evaluations without a gain")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", help="cpu or cuda; default: GPU if available")
+    add_arguments(parser)
+    return parser
+
+
 def augment(
     options: argparse.Namespace,
     examples: Sequence[Example],
+    validation: Sequence[Example] | None,
     recipe: Recipe,
     device: str,
-    say: Callable[[str], None],
+    say: Say,
 ) -> dict[str, Any]:
     """`--augment`: a model for each column of the table in a folder of its own beneath --out."""
     asked = wanted(options)
@@ -478,7 +466,9 @@ def augment(
 
     def trained(name: str, more: Sequence[Example]) -> Path:
         say(f"--- {name}")
-        finetune(options.init, options.out / name, learnt, recipe, device, say, more)
+        finetune(
+            options.init, options.out / name, learnt, recipe, device, say, more=more, validation=validation
+        )
         return Path(options.out / name)
 
     columns = [Column(START, 0, start), Column(BEFORE, len(learnt), partial(trained, BEFORE, ()))]
@@ -493,8 +483,3 @@ def augment(
         architecture=options.architecture, plan=asdict(recipe), start=f"the weights in {options.init}"
     )
     return compare_columns(columns, asked.test, options.out, about, device, say)
-
-
-def _padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows])

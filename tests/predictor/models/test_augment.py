@@ -190,7 +190,8 @@ def test_what_was_made_of_a_table_that_validates_is_not_learnt_from(
     folders: dict[str, Path], examples: list[Example], tmp_path: Path
 ) -> None:
     from predictor.training.augment import read_release
-    from predictor.training.finetune import Recipe, finetune, split
+    from predictor.training.finetune import finetune, split
+    from predictor.training.recipes import Recipe
 
     _, validation = split(examples, 0)
     made = release(tmp_path / "made", examples, shuffled=["row_shuffle"])

@@ -1,0 +1,237 @@
+"""Recipes of fine-tuning: the published ones by name, and what a run is expected to reach and to cost.
+
+Sources: TAPEX: Table-Pretraining, examples/tableqa/run_model.py (20,000 updates, warm-up 5,000, clip 0.1), batch of 128
+from the paper; OmniTab: train_wikitablequestions.sh (batch of 8 x 6 x 2, 50 epochs); TAPAS: hparam_utils.py of
+google-research/tapas. TaBERT's head is ours, and so is its recipe.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Precision = Literal["float32", "bfloat16", "float16"]
+PRECISIONS = ("float32", "bfloat16", "float16")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a run depends on, except its data and its initial weights.
+
+    epochs         passes over the data, if `steps` is 0
+    steps          optimizer steps in total
+    every          steps between evaluations; 0 evaluates after each pass
+    batch          examples at once; `accumulation` batches make a step
+    warmup         share of the steps in which the rate rises from 0
+    decay          whether the rate then falls to 0 linearly
+    smoothing      label smoothing of models that write answers
+    clip           largest norm of the gradient
+    bucketing      batches of examples with similar length
+    checkpointing  recompute activations in the backward pass: less memory, a third more time
+    beams          of the evaluation; 1 is greedy
+    patience       evaluations without a better accuracy before the run stops; 0 never stops
+    """
+
+    epochs: int = 3
+    steps: int = 0
+    every: int = 0
+    batch: int = 8
+    accumulation: int = 1
+    rate: float = 3e-5
+    warmup: float = 0.0
+    decay: bool = True
+    weight_decay: float = 0.01
+    smoothing: float = 0.0
+    clip: float = 1.0
+    precision: Precision = "float32"
+    checkpointing: bool = False
+    bucketing: bool = True
+    beams: int = 1
+    patience: int = 0
+    seed: int = 0
+
+    def total_steps(self, examples: int) -> int:
+        """Optimizer steps of a run on so many training examples."""
+        return self.steps or self.epochs * self.steps_per_pass(examples)
+
+    def steps_per_pass(self, examples: int) -> int:
+        """Optimizer steps of one pass over so many examples."""
+        return math.ceil(examples / (self.batch * self.accumulation))
+
+    def rate_at(self, step: int, total: int) -> float:
+        """The learning rate of a step, counted from 0."""
+        rising = round(self.warmup * total)
+        if step < rising:
+            return self.rate * (step + 1) / rising
+        if not self.decay:
+            return self.rate
+        return self.rate * (total - step) / max(1, total - rising)
+
+
+PUBLISHED: Mapping[str, Mapping[str, Any]] = {
+    "tapex": {
+        "steps": 20_000,
+        "every": 500,
+        "batch": 16,
+        "accumulation": 8,
+        "rate": 3e-5,
+        "warmup": 0.25,
+        "smoothing": 0.1,
+        "clip": 0.1,
+        "beams": 5,
+        "precision": "bfloat16",
+    },
+    "omnitab": {
+        "epochs": 50,
+        "every": 500,
+        "batch": 12,
+        "accumulation": 8,
+        "rate": 2e-5,
+        "warmup": 0.1,
+        "weight_decay": 0.0,
+        "beams": 5,
+        "precision": "bfloat16",
+    },
+    "tapas": {
+        "steps": 50_000,
+        "every": 1_000,
+        "batch": 32,
+        "accumulation": 16,
+        "rate": 1.93581e-5,
+        "warmup": 0.12896,
+        "clip": 10.0,
+        "precision": "bfloat16",
+    },
+    "tabert": {"epochs": 10, "batch": 16, "rate": 3e-5, "warmup": 0.1, "precision": "bfloat16"},
+}
+"""The default recipes. The original TAPEX, OmniTab and TAPAS used 16-bit floats or a TPU; bfloat16 needs no loss scale."""
+
+EXPECTED: Mapping[tuple[str, int], str] = {
+    ("tapex", 768): "47.1 % on dev, published for tapex-base",
+    ("tapex", 1024): "57.0 % on dev and 57.5 % on test, published for tapex-large",
+    ("omnitab", 1024): "62.5 % on dev and 63.3 % on test, published for omnitab-large",
+    ("tapas", 768): "41.2 % on dev from an SQA checkpoint and 26.1 % from tapas-base, published",
+    ("tapas", 1024): "49.3 % on dev from an SQA checkpoint and 41.6 % from tapas-large, published",
+}
+"""(architecture, hidden size): denotation accuracy on WikiTableQuestions of the published recipe."""
+
+
+def recipe_of(architecture: str, device: str, **changes: Any) -> Recipe:
+    """The default recipe of an architecture with the options that are not None; 32-bit floats on a CPU."""
+    settings: dict[str, Any] = dict(PUBLISHED[architecture])
+    if not device.startswith("cuda"):
+        settings["precision"] = "float32"
+    if changes.get("epochs") is not None and changes.get("steps") is None:
+        settings["steps"] = settings["every"] = 0
+    return Recipe(**{**settings, **{name: value for name, value in changes.items() if value is not None}})
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a network: parameters in all, hidden size, layers, attention heads, vocabulary."""
+
+    parameters: int
+    hidden: int
+    layers: int
+    heads: int
+    vocabulary: int
+
+
+def size_of(network: Any) -> Size:
+    """The size of a network of `learners`."""
+    parameters = sum(one.numel() for one in network.parameters())
+    config = getattr(network, "config", None)
+    if config is None:  # TaBERT
+        ours = network.configuration
+        return Size(parameters, ours.hidden, ours.layers + ours.vertical_layers, ours.heads, ours.vocabulary)
+    layers = getattr(config, "encoder_layers", 0) + getattr(config, "decoder_layers", 0)
+    return Size(
+        parameters,
+        config.hidden_size,
+        layers or config.num_hidden_layers,
+        config.num_attention_heads,
+        config.vocab_size,
+    )
+
+
+def expected_bytes(size: Size, recipe: Recipe, tokens: int) -> int:
+    """Peak memory of training with inputs of so many tokens, in bytes.
+
+    Weights, gradients and two moments of AdamW at 4 bytes; activations after Korthikanti et al. (2022, 4.1), with the
+    attention scores stored.
+    """
+    wide = 1 if recipe.precision == "float32" else 0.5
+    states = 16 * size.parameters + (0 if recipe.precision == "float32" else 2 * size.parameters)
+    per_layer = recipe.batch * tokens * size.hidden * (34 + 5 * size.heads * tokens / size.hidden) * 2 * wide
+    layers = size.layers
+    if recipe.checkpointing:
+        stored = 2 * 2 * wide * recipe.batch * tokens * size.hidden * layers
+        return int(states + stored + per_layer)
+    return int(states + per_layer * layers)
+
+
+def expected_seconds(size: Size, recipe: Recipe, tokens: float, steps: int, speed: float) -> float:
+    """Time of the optimizer steps alone, in seconds: 6 operations per parameter and token (8 with recomputation).
+
+    speed   operations per second that the device reaches on matrices of the network
+    """
+    operations = (8 if recipe.checkpointing else 6) * size.parameters * tokens
+    return operations * recipe.batch * recipe.accumulation * steps / speed
+
+
+def measured_speed(size: Size, device: str, precision: str) -> float:
+    """Operations per second of a device on matrices of the hidden size, halved: the rest of a step is slower."""
+    import time
+
+    import torch
+
+    kind = getattr(torch, precision)
+    rows = 2_048 if device.startswith("cuda") else 128
+    left = torch.randn(rows, size.hidden, device=device, dtype=kind)
+    right = torch.randn(size.hidden, 4 * size.hidden, device=device, dtype=kind)
+
+    def seconds(times: int) -> float:
+        if device.startswith("cuda"):
+            torch.cuda.synchronize()
+        started = time.perf_counter()
+        for _ in range(times):
+            torch.matmul(left, right)
+        if device.startswith("cuda"):
+            torch.cuda.synchronize()
+        return time.perf_counter() - started
+
+    seconds(3)
+    times = 20
+    return 2 * rows * size.hidden * 4 * size.hidden * times / max(1e-9, seconds(times)) / 2
+
+
+def forecast(
+    architecture: str, size: Size, recipe: Recipe, lengths: list[int], steps: int, device: str
+) -> list[str]:
+    """What a run is expected to reach and to need, as lines to print before it starts."""
+    speed = measured_speed(size, device, recipe.precision)
+    seconds = expected_seconds(size, recipe, sum(lengths) / len(lengths), steps, speed)
+    memory = expected_bytes(size, recipe, max(lengths))
+    accuracy = EXPECTED.get((architecture, size.hidden), "not known for this size")
+    plan = (
+        f"recipe: {steps:,} steps of {recipe.batch} x {recipe.accumulation} examples, rate {recipe.rate:g}, "
+        f"warm-up {recipe.warmup:.0%}, {recipe.precision}, evaluation with {recipe.beams} beam(s)"
+    )
+    advice = "if that is too much, lower --batch and raise --accumulation, or use --checkpointing"
+    return [
+        plan,
+        f"expected accuracy on WikiTableQuestions: {accuracy}",
+        f"expected memory: {memory / 2**30:.1f} GiB with inputs of {max(lengths):,} tokens; {advice}",
+        f"expected time: {duration(seconds)} of steps (estimate at {speed / 1e12:.3g} Tflop/s), plus evaluations",
+    ]
+
+
+def duration(seconds: float) -> str:
+    """Seconds as text: "45 s", "12 min", "3.5 h"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5_400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
