@@ -2,7 +2,8 @@
 
     model = connect(entry)                         one per process and entry of PREDICTORS, pooled
     await model.ask(request, within=0.8)           -> Prediction, or Unanswered with a `kind` that says why not
-    model.predict(request, within=0.8)             the same for a thread that waits
+    await model.ask_both(original, perturbed)      -> both predictions, by the same weights
+    model.predict(request), model.predict_both()   the same for a thread that waits
     model.identity(within=0.8)                     -> "name@sha"
 
 Nothing that a model's server does reaches a person but an answer that was checked, or a sentence: it may be gone, hang,
@@ -20,7 +21,7 @@ import logging
 import os
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass, field
@@ -45,9 +46,11 @@ THREADS = 4
 """Threads of a process that may wait for models at one time, whichever models: half of those of a web process."""
 SLACK = 0.3
 """Seconds beyond the deadline that a thread gives the background loop to report it."""
+REMEMBERED = 2_000
+"""Answers to originals that a process remembers for each model, the latest used."""
 
 Answer = TypeVar("Answer")
-Kind = Literal["busy", "late", "gone", "wrong", "too_large", "superseded"]
+Kind = Literal["busy", "late", "gone", "wrong", "too_large", "superseded", "replaced"]
 
 
 class Unanswered(Exception):
@@ -59,6 +62,7 @@ class Unanswered(Exception):
     wrong        what it answered is no prediction about this table
     too_large    the example is more than the model reads; asking again does not help
     superseded   a newer request of the same person has come
+    replaced     two answers that belong together are of different weights
 
     `pause`: seconds for which the server asked to be left alone, None where it did not.
     """
@@ -150,6 +154,7 @@ class Model:
         self.breaker = breaker or Breaker()
         self._transport = transport
         self._waiting = 0
+        self._originals: OrderedDict[str, Prediction] = OrderedDict()
         self._client: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = False
@@ -175,9 +180,45 @@ class Model:
         finally:
             observing.tell(self.model, outcome, time.monotonic() - began)
 
+    async def ask_both(
+        self, original: PredictRequest, perturbed: PredictRequest | None, *, within: float = LIVE
+    ) -> tuple[Prediction, Prediction | None]:
+        """The answers to an original and to what somebody made of it, None where that is None. Raises Unanswered.
+
+        The original is asked about once and remembered, as long as answers come from the same weights.
+        """
+        remembered = self._originals.get(original.key)
+        if perturbed is None:
+            return remembered or await self._remember(original, within), None
+        until = time.monotonic() + within
+        if remembered is None:
+            first, second = await asyncio.gather(
+                self._remember(original, within), self.ask(perturbed, within=within)
+            )
+        else:
+            first, second = remembered, await self.ask(perturbed, within=within)
+        if first.model != second.model and remembered is not None:
+            first = await self._remember(original, max(0.05, until - time.monotonic()))
+        if first.model != second.model:
+            raise Unanswered("replaced", "The model is being replaced.")
+        return first, second
+
+    async def _remember(self, original: PredictRequest, within: float) -> Prediction:
+        prediction = await self.ask(original, within=within)
+        self._originals[original.key] = prediction
+        while len(self._originals) > REMEMBERED:
+            self._originals.popitem(last=False)
+        return prediction
+
     def predict(self, request: PredictRequest, *, within: float = LIVE) -> Prediction:
         """`ask` for a thread, which waits. Raises Unanswered."""
         return _wait_for(self.ask(request, within=within), within)
+
+    def predict_both(
+        self, original: PredictRequest, perturbed: PredictRequest | None, *, within: float = LIVE
+    ) -> tuple[Prediction, Prediction | None]:
+        """`ask_both` for a thread, which waits. Raises Unanswered."""
+        return _wait_for(self.ask_both(original, perturbed, within=within), within)
 
     def identity(self, *, within: float = LIVE) -> str:
         """The model's name with the hash of its weights, as the server says it now. Raises Unanswered."""

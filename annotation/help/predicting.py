@@ -145,19 +145,59 @@ class Seen:
 # -- while somebody works ---------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Query:
+    """A question to the model of a batch, ready to be asked by a thread (`look`) or by a coroutine (the gateway)."""
+
+    assignment: Assignment
+    asked: judging.Asked
+    response: Mapping[str, Any]
+    is_try: bool
+    entry: Mapping[str, Any]
+    requests: Requests
+    counted: int | None
+    """The checks of the person on this item, None where nobody has counted them."""
+    began: float
+
+    @property
+    def within(self) -> float:
+        """Seconds that the page waits for the answer."""
+        return live_seconds(self.entry)
+
+
 def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq: int, now: datetime) -> Seen:
     """What the batch's model says of a response as it is now: a "preview", or a "try", which is kept and counted.
 
     A try of what was tried before is the same try. A preview that arrives after its submission is stale. Raises Refused:
     already_submitted, invalid_request, draft_too_large.
     """
+    counted = tries.of_person(assignment)
+    query = prepare(assignment=assignment, response=response, kind=kind, seq=seq, counted=counted, now=now)
+    if isinstance(query, Seen):
+        return query
+    try:
+        outcome: Outcomes = connect(query.entry).predict_both(*query.requests, within=query.within)
+    except Unanswered as unanswered:
+        outcome = unanswered
+    return conclude(query, outcome, now=now)
+
+
+def prepare(
+    *,
+    assignment: Assignment,
+    response: Mapping[str, Any],
+    kind: str,
+    seq: int,
+    counted: int | None,
+    now: datetime,
+) -> Query | Seen:
+    """What has to be asked for a look, or what is seen without asking. Raises Refused as `look` does."""
     if assignment.state == Assignment.State.SUBMITTED:
         if kind == "preview":
-            return Seen("stale", gettext(WORDS["stale"]), tries=tries.of_person(assignment))
+            return Seen("stale", gettext(WORDS["stale"]), tries=counted)
         refuse("already_submitted", "This item is submitted. Undo the submission to check another change.")
     batch, item = assignment.batch, assignment.plain_item
     asked = _asked(batch.task(), item, response)
-    counted = tries.of_person(assignment)
     if not batch.loop_model:
         return Seen("none", gettext(WORDS["none"]), tries=counted)
     entry = settings.PREDICTORS.get(batch.loop_model)
@@ -176,16 +216,22 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
             return Seen("slow", gettext(WORDS["slow"]), tries=counted)
         _keep(assignment, asked, response, now=now)
         start(batch=batch, now=now)
-        return Seen("waiting", gettext(WORDS["waiting"]), tries=counted + 1)
-    began = time.monotonic()
-    answer = _ask(entry, asked, slot=_slot(assignment), seq=seq, within=live_seconds(entry))
+        return Seen("waiting", gettext(WORDS["waiting"]), tries=(counted or 0) + 1)
+    requests = _requests(asked, slot=slot_of(assignment), seq=seq)
+    return Query(assignment, asked, response, kind == "try", entry, requests, counted, time.monotonic())
+
+
+def conclude(query: Query, outcome: Outcomes, *, now: datetime) -> Seen:
+    """What came of a question. A try is kept; the model of a batch that has none yet is frozen."""
+    assignment, asked, counted = query.assignment, query.asked, query.counted
+    batch, answer = assignment.batch, _answered(outcome)
     if answer.state != "answered":
         return Seen(answer.state, answer.words, tries=counted)
     if answer.model and not freeze(batch, answer.model):
         return Seen("changed", gettext(WORDS["changed"]), tries=counted)
-    if kind == "try":
-        took = int((time.monotonic() - began) * 1000)
-        row = _keep(assignment, asked, response, answer=answer, milliseconds=took, now=now)
+    if query.is_try:
+        took = int((time.monotonic() - query.began) * 1000)
+        row = _keep(assignment, asked, query.response, answer=answer, milliseconds=took, now=now)
         return _counted(_of_row(row, asked, tries.of_person(assignment), batch.task()), assignment, now)
     held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
     return _seen(asked, answer.original, answer.perturbed, held, answer.error, counted, batch.task())
@@ -208,7 +254,7 @@ def practise(
         return Seen("none", gettext("There is no model in the loop here."))
     slot = salted_hmac("annotation.practice", slot, algorithm="sha256").hexdigest()[:16]
     entry = settings.PREDICTORS[name]
-    answer = _ask(entry, asked, slot=slot, seq=seq, within=live_seconds(entry))
+    answer = _ask(entry, _requests(asked, slot=slot, seq=seq), within=live_seconds(entry))
     if answer.state != "answered":
         return Seen(answer.state, answer.words)
     held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
@@ -257,7 +303,7 @@ def _asked(task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any
     return judging.asked(task, item, response.get("data"))
 
 
-def _slot(assignment: Assignment) -> str:
+def slot_of(assignment: Assignment) -> str:
     """A random-looking name per lease: who reads a model server's log learns neither person nor item from it."""
     value = f"{assignment.pk}:{assignment.leased_at.isoformat()}"
     return salted_hmac("annotation.slot", value, algorithm="sha256").hexdigest()[:16]
@@ -294,39 +340,51 @@ STATE_OF: Mapping[str, State] = {
     "gone": "unavailable",
     "wrong": "unavailable",
     "superseded": "stale",
+    "replaced": "unavailable",
 }
 
+Requests = tuple[PredictRequest, PredictRequest | None]
+Outcomes = tuple[Prediction, Prediction | None] | Unanswered
 
-def _ask(entry: Mapping[str, Any], asked: judging.Asked, *, slot: str, seq: int, within: float) -> Answer:
-    """Ask a model about both examples, the original first, in `within` seconds together."""
-    model, until = connect(entry), time.monotonic() + within
-    said: dict[str, Prediction] = {}
-    for name, example in (("original", asked.original), ("perturbed", asked.perturbed)):
-        if example is None:
-            continue
-        # The original is asked about beside each perturbed example: neither is to take the other's turn.
-        request = PredictRequest.about(example, slot=f"{slot}.{name[0]}", seq=seq) if slot else None
-        request = request or PredictRequest.about(example)
-        try:
-            said[name] = model.predict(request, within=max(0.05, until - time.monotonic()))
-        except Unanswered as unanswered:
-            if unanswered.kind == "too_large":
-                return Answer("answered", model="", error=str(unanswered))
-            if unanswered.kind == "superseded":
-                return Answer("stale", gettext(WORDS["stale"]))
-            return Answer(STATE_OF[unanswered.kind], f"{unanswered} {gettext(ON_YOU_GO)}")
-    if len({prediction.model for prediction in said.values()}) > 1:
-        return Answer(
-            "unavailable",
-            gettext("The model is being replaced. {on_you_go}").format(on_you_go=gettext(ON_YOU_GO)),
-        )
-    raw = {name: tries.raw(prediction) for name, prediction in said.items()}
+
+def _requests(asked: judging.Asked, *, slot: str = "", seq: int = 0) -> Requests:
+    """The questions about the original and about what was made of it.
+
+    The original is asked about beside each perturbed example: neither is to take the other's turn.
+    """
+    original, perturbed = (
+        None
+        if example is None
+        else PredictRequest.about(example, **({"slot": f"{slot}.{name}", "seq": seq} if slot else {}))
+        for name, example in (("o", asked.original), ("p", asked.perturbed))
+    )
+    assert original is not None  # nosec
+    return original, perturbed
+
+
+def _answered(outcome: Outcomes) -> Answer:
+    """What came of a question, in the language of this thread."""
+    if isinstance(outcome, Unanswered):
+        if outcome.kind == "too_large":
+            return Answer("answered", model="", error=str(outcome))
+        if outcome.kind == "superseded":
+            return Answer("stale", gettext(WORDS["stale"]))
+        return Answer(STATE_OF[outcome.kind], f"{outcome} {gettext(ON_YOU_GO)}")
+    original, perturbed = outcome
     return Answer(
         "answered",
-        model=next(iter(said.values())).model,
-        original=raw.get("original"),
-        perturbed=raw.get("perturbed"),
+        model=original.model,
+        original=tries.raw(original),
+        perturbed=tries.raw(perturbed) if perturbed is not None else None,
     )
+
+
+def _ask(entry: Mapping[str, Any], requests: Requests, *, within: float) -> Answer:
+    """Ask a model about both examples, in `within` seconds."""
+    try:
+        return _answered(connect(entry).predict_both(*requests, within=within))
+    except Unanswered as unanswered:
+        return _answered(unanswered)
 
 
 def _ask_chat(name: str, asked: judging.Asked) -> Answer:
@@ -373,7 +431,7 @@ def answer_patiently(name: str, asked: judging.Asked) -> Answer:
     entry = settings.PREDICTORS[name]
     if entry["protocol"] == "chat":
         return _ask_chat(name, asked)
-    return _ask(entry, asked, slot="", seq=0, within=max(PATIENT, entry.get("deadline_ms", 0) / 1000))
+    return _ask(entry, _requests(asked), within=max(PATIENT, entry.get("deadline_ms", 0) / 1000))
 
 
 # -- keeping ----------------------------------------------------------------------------------------
@@ -420,7 +478,7 @@ def _fill(row: Try, answer: Answer, revision: str, now: datetime) -> None:
     row.original, row.perturbed = answer.original, answer.perturbed
 
 
-def _of_row(row: Try, asked: judging.Asked, counted: int, task: TaskType) -> Seen:
+def _of_row(row: Try, asked: judging.Asked, counted: int | None, task: TaskType) -> Seen:
     if row.answered_at is None and _was_asked_in_vain(row):
         return Seen("unavailable", f"{gettext(WORDS['no_answer_yet'])} {gettext(ON_YOU_GO)}", tries=counted)
     if row.answered_at is None:

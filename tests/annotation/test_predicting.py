@@ -131,6 +131,23 @@ class TestALook:
         look(assignment, SAME_TO_IT, "preview", seq=8)
         assert {body["slot"] for body in server.asked} == slots
 
+    def test_asks_about_the_original_once_as_long_as_the_model_is_the_same(
+        self, world: World, server: Scripted
+    ) -> None:
+        assignment = take(world, a_batch(world), film="Alien")
+        original = assignment.item.example.question
+
+        def asked_about_the_original() -> int:
+            return sum(body["question"] == original for body in server.asked)
+
+        for number in range(3):
+            seen = look(assignment, {**REWORDED, "question": f"wording {number}?"}, "preview", seq=number)
+            assert seen.verdict == "fooled"
+        assert asked_about_the_original() == 1
+        server.sha = "f" * 16
+        assert look(assignment, SAME_TO_IT, "preview", seq=9).state == "changed"
+        assert asked_about_the_original() == 2, "an answer of other weights is not held against it"
+
     def test_of_an_edit_is_held_against_the_typed_answer(self, world: World, server: Scripted) -> None:
         server.says = lambda request: answer(request.table.rows[1][1])(request)
         assignment = take(world, a_batch(world, "value_change", variant="answer_changes"), film="Alien")
