@@ -22,7 +22,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from predictor.architectures import Model, ModelError, info, load
 from predictor.batcher import predict_all
 from predictor.protocol import PROTOCOL, Prediction, PredictRequest, ProtocolError, refused
-from predictor.server import CANARY, bundled, failed, read_request, refusal
+from predictor.server import CANARY, bundled, failed, read_request
+from predictor.web import refusal
 
 MOST_AT_ONCE = 64
 """Requests in a batch of one replica."""

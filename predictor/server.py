@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import json
 import logging
 import math
 import sys
@@ -38,6 +37,7 @@ from predictor.protocol import (
     ProtocolError,
     refused,
 )
+from predictor.web import read_json, refusal, unless_gone
 from tableqa import Table
 
 log = logging.getLogger("askew.predictor")
@@ -108,11 +108,18 @@ def create_app(models: Sequence[Model], settings: Settings | None = None) -> Sta
     async def predict(request: Request) -> Response:
         try:
             asked = await read_request(request)
-            prediction = await _unless_gone(request, _chosen(served, asked.model).batcher, asked)
+            batcher = _chosen(served, asked.model).batcher
         except ProtocolError as error:
             return refusal(error)
         except ClientDisconnect:
             return Response(status_code=499)  # nobody reads it
+        try:
+            prediction = await unless_gone(request, batcher.submit(asked))
+        except ProtocolError as error:
+            return refusal(error)
+        except ClientDisconnect:
+            batcher.counts["withdrawn"] += 1
+            return Response(status_code=499)
         return JSONResponse(prediction.to_dict())
 
     async def list_models(request: Request) -> Response:
@@ -182,53 +189,7 @@ def _chosen(served: dict[str, Served], wanted: str) -> Served:
 
 async def read_request(request: Request) -> PredictRequest:
     """What somebody asks. Raises ProtocolError for what is no request, or too long to be read."""
-    body = await _body(request)
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError):
-        raise refused("bad_request", "The request is not JSON.") from None
-    return PredictRequest.from_dict(data)
-
-
-async def _body(request: Request) -> bytes:
-    """The body, as far as it may be long; what is longer is not read."""
-    too_long = refused("too_large", f"The request is longer than {LIMITS.body_bytes:,} bytes.")
-    said = request.headers.get("content-length", "")
-    if said.isdigit() and int(said) > LIMITS.body_bytes:
-        raise too_long
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LIMITS.body_bytes:
-            raise too_long
-    return bytes(body)
-
-
-async def _unless_gone(request: Request, batcher: Batcher, asked: PredictRequest) -> Prediction:
-    """The answer; a client that hangs up withdraws its request. Raises ClientDisconnect."""
-    answer = asyncio.ensure_future(batcher.submit(asked))
-    gone = asyncio.ensure_future(_gone(request))
-    try:
-        await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not answer.done():
-            batcher.counts["withdrawn"] += 1
-            raise ClientDisconnect
-        return answer.result()
-    finally:
-        answer.cancel()
-        gone.cancel()
-        await asyncio.gather(answer, gone, return_exceptions=True)
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-def refusal(error: ProtocolError) -> Response:
-    """An error as a response: its status, its code and message, and when to come back."""
-    headers = {} if error.retry_after is None else {"Retry-After": str(math.ceil(error.retry_after))}
-    return JSONResponse(error.to_dict(), status_code=error.status, headers=headers)
+    return PredictRequest.from_dict(await read_json(request, LIMITS.body_bytes))
 
 
 def _canary(one: Served) -> dict[str, Any]:
