@@ -36,14 +36,14 @@ const WORDS = {
 };
 
 /* Send JSON, get JSON; null for an answer without a body. Throws Problem; an aborted `signal` is a Problem, too. */
-export async function send(method, url, body, { keepalive = false, signal = null } = {}) {
+export async function send(method, url, body, { keepalive = false, signal = null, headers = {} } = {}) {
   let response;
   try {
     response = await fetch(url, {
       method,
       keepalive,
       credentials: "same-origin",
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken() },
+      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken(), ...headers },
       body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
       signal: AbortSignal.any([AbortSignal.timeout(PATIENCE), ...(signal ? [signal] : [])]),
     });

@@ -8,7 +8,9 @@
    the last answer stays, dimmed; answers, the expected answer and the state in full are behind Details, the model's name,
    its licence and the time behind "i". A model that was busy or away is asked again by itself: a try as a try, so that it
    is kept and counted once there is an answer. A check that fools the model is a moment: the line flashes once, and the
-   count of the day appears. data-tried-on names the fields that a model is asked about; without it, all of them count.
+   count of the day appears. Previews and checks go to the gateway (`loop.gateway`) with a ticket of the item, and to the web
+   process where there is no gateway or it is away. Models of the panel are asked beside, and each is shown in the details
+   as it answers. data-tried-on names the fields that a model is asked about; without it, all of them count.
    For other elements: `wants` (there is something that was not tried yet), `away` and `check()`. */
 
 import { counted, t } from "./language.js";
@@ -18,6 +20,8 @@ const PAUSE = 300; // ms after the last change
 const SLOWLY = 250; // ms after which it is said that the model is being asked
 const AGAIN = [2, 4, 8, 15, 15, 30]; // seconds until a model that was busy or away is asked again
 const POLL = 1_500; // ms between two looks at a try that is answered in the background
+const AWAY = [0, 404, 502, 503, 504]; // statuses with which a gateway is away
+const DIRECT = 30_000; // ms for which a gateway that was away is left alone
 const MOST_CELLS = 4; // that the model looked at, named in words
 const ASKING = t("Asking the model…");
 const EARLIER = t("This model answer is for an earlier version.");
@@ -46,6 +50,9 @@ export class AskewPrediction extends HTMLElement {
   #asking = null; // what the request that is under way is about
   #seen = null; // {of, said, took}: the last answer and what it was about
   #tried = new Set();
+  #ticket = null; // {of, text}: for the gateway
+  #direct = 0; // until when the web process is asked although there is a gateway
+  #panel = null; // the requests to the models of the panel
   #state = "idle";
 
   connectedCallback() {
@@ -133,6 +140,7 @@ export class AskewPrediction extends HTMLElement {
     clearTimeout(this.#later);
     this.#flight?.abort();
     this.#flight = null;
+    this.#panel?.abort();
   }
 
   /* What a model would be asked about, as a text to compare. */
@@ -157,7 +165,8 @@ export class AskewPrediction extends HTMLElement {
       await this.page.saved(); // whatever the model does, what was typed is safe first
       if (!mine()) return;
       this.#seq = Math.max(this.#seq + 1, Date.now()); // also above what another window of the same item has sent
-      said = await send("POST", this.#url(), { ...this.#body(), kind, seq: this.#seq }, { signal: flight.signal });
+      this.#askPanel();
+      said = await this.#send({ ...this.#body(), kind, seq: this.#seq }, flight.signal);
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       if (mine()) this.#failed(kind, of, t`${problem.message} Retrying soon.`);
@@ -171,7 +180,7 @@ export class AskewPrediction extends HTMLElement {
   }
 
   #take(kind, of, said, took) {
-    this.#tries(said.tries);
+    if (said.tries !== null) this.#tries(said.tries); // the gateway counts checks only
     if (said.state === "answered") {
       this.#again = 0;
       if (kind === "try") this.#tried.add(of);
@@ -211,6 +220,57 @@ export class AskewPrediction extends HTMLElement {
 
   #url() {
     return this.page.practice ? `${this.page.practice}predictions/` : `${this.page.dataset.api}assignments/${this.#assignment.id}/predictions/`;
+  }
+
+  async #send(body, signal) {
+    const gateway = this.page.practice ? "" : this.#assignment.loop.gateway;
+    if (gateway && Date.now() >= this.#direct) {
+      try {
+        return await this.#throughGateway(gateway, body, signal);
+      } catch (problem) {
+        if (!(problem instanceof Problem) || signal.aborted || !AWAY.includes(problem.status)) throw problem;
+        this.#direct = Date.now() + DIRECT;
+      }
+    }
+    return send("POST", this.#url(), body, { signal });
+  }
+
+  /* With the ticket of this item, and with a new one where that has expired. */
+  async #throughGateway(gateway, body, signal) {
+    const { id } = this.#assignment;
+    for (const isLast of [false, true]) {
+      if (this.#ticket?.of !== id) {
+        const { ticket, tries } = await send("POST", `${this.page.dataset.api}assignments/${id}/ticket/`, {}, { signal });
+        this.#ticket = { of: id, text: ticket };
+        this.#tries(tries);
+      }
+      try {
+        return await send("POST", gateway, body, { signal, headers: { Authorization: `Ticket ${this.#ticket.text}` } });
+      } catch (problem) {
+        if (problem.status !== 401 || isLast) throw problem;
+        this.#ticket = null;
+      }
+    }
+    return null;
+  }
+
+  /* Previews by the models of the panel, each shown as it comes. None is waited for or asked again. */
+  #askPanel() {
+    const names = this.#assignment.loop.panel ?? [];
+    this.parts.panel.hidden = !names.length;
+    if (!names.length) return;
+    this.#panel = new AbortController();
+    const { signal } = this.#panel;
+    const body = { ...this.#body(), kind: "preview", seq: this.#seq };
+    this.parts.panel.querySelector("ul").replaceChildren(...names.map((name) => {
+      const line = Object.assign(document.createElement("li"), { textContent: `${name}: …`, dir: "auto" });
+      this.#send({ ...body, model: name }, signal).then(
+        ({ state, line: parts, words }) => !signal.aborted
+          && write(line, `${name}: ${state === "answered" && parts.length ? parts.map(([, text]) => text).join(" · ") : words}`),
+        (problem) => !signal.aborted && write(line, `${name}: ${problem.message}`),
+      );
+      return line;
+    }));
   }
 
   // --- showing it --------------------------------------------------------------------------------------------------

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from annotation.help import predicting
+from annotation.help import predicting, tickets
 from annotation.models import Annotation, Batch, Draft, Try
 from predictor import client, listing
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
 from tests.browser.pages import HeldRequests, annotating, intercept, passes, settled, signed_in, takes_keys
+from tests.gateways import gateway
 from tests.in_flight import wait_until_quiet
 from tests.predictor.scripted import Scripted, answer, chat_stub, scripted
 from tests.waiting import wait_until
@@ -632,3 +634,104 @@ def test_an_item_that_the_model_already_gets_wrong_has_one_quiet_line(
     about.click()
     expect(page.locator("[data-part=name]")).to_have_text("small · MIT")
     expect(page.locator("[data-part=time]")).to_contain_text("ms")
+
+
+@pytest.fixture
+def gateway_url(server: Scripted, settings: Any) -> Iterator[str]:
+    settings.MODEL_GATEWAY = True
+    with gateway() as url:
+        yield url
+
+
+def behind_the_gateway(page: Page, url: str) -> list[str]:
+    """Pass /gateway/ on, as nginx does; which requests went to models, by the end of their path."""
+    page.route("**/gateway/", lambda route: route.continue_(url=f"{url}/gateway/"))
+    asked: list[str] = []
+    page.on(
+        "request",
+        lambda request: (
+            asked.append(request.url.rstrip("/").rpartition("/")[2])
+            if re.search(r"/(gateway|predictions|ticket)/$", request.url)
+            else None
+        ),
+    )
+    return asked
+
+
+@pytest.mark.smoke
+@pytest.mark.console_may_say("502")
+def test_previews_and_checks_go_through_the_gateway_and_past_it_where_it_is_away(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, gateway_url: str
+) -> None:
+    batch = a_batch(world)
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    asked = behind_the_gateway(page, gateway_url)
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    takes_keys(page)
+    state(page, "answered")
+    type_question(page, "in which year was Stalker released?")
+    expect(page.locator("[data-part=perturbed]")).not_to_have_attribute("hidden", "")
+    page.locator("textarea[name=question]").press("Enter")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check")
+    state(page, "answered")
+    assert [row.kind for row in Try.objects.all()] == ["person"]
+    assert "predictions" not in asked
+    assert asked.count("ticket") == 1
+    page.unroute("**/gateway/")
+    intercept(page, "**/gateway/", lambda route: route.fulfill(status=502, body="<html>Bad Gateway"))
+    with page.expect_request("**/predictions/"):
+        type_question(page, "what year is it from?")
+    state(page, "answered")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check")
+    page.context.close()
+
+
+@pytest.mark.console_may_say("401")
+def test_a_ticket_that_has_expired_is_exchanged_for_a_new_one(
+    new_context: Contexts,
+    live_server: Any,
+    world: World,
+    server: Scripted,
+    gateway_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch = a_batch(world)
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    asked = behind_the_gateway(page, gateway_url)
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    takes_keys(page)
+    state(page, "answered")
+    monkeypatch.setattr(tickets, "SALT", "of another time")
+    type_question(page, "what year is it from?")
+    expect(page.locator("[data-part=perturbed]")).not_to_have_attribute("hidden", "")
+    state(page, "answered")
+    assert asked.count("ticket") == 2
+    assert "predictions" not in asked
+    page.context.close()
+
+
+@pytest.mark.parametrize("through", ["gateway", "web process"])
+def test_models_of_the_panel_are_shown_as_each_answers(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, settings: Any, through: str
+) -> None:
+    with ExitStack() as stack:
+        other = stack.enter_context(scripted(answer("42")))
+        settings.PREDICTORS = {"small": server.entry, "other": {**other.entry, "panel": True}}
+        page = signed_in(new_context, live_server.url, world.ada).new_page()
+        if through == "gateway":
+            settings.MODEL_GATEWAY = True
+            behind_the_gateway(page, stack.enter_context(gateway()))
+        page.goto(f"{live_server.url}/batches/{a_batch(world).public_id}/annotate/")
+        takes_keys(page)
+        state(page, "answered")
+        page.locator(".more > summary").click()
+        shown = page.locator("[data-part=panel] li")
+        expect(shown).to_have_text("other: The model already gets this one wrong.")
+        server.mood = "hung"
+        asked = len(other.asked)
+        type_question(page, "what year is it from?")
+        state(page, "unavailable")
+        expect(shown).to_have_text("other: The model already gets this one wrong.")
+        assert len(other.asked) > asked, "one that hangs holds up no other"
+        page.context.close()
+        wait_until_quiet()
