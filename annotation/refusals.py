@@ -44,6 +44,9 @@ STATUS: Final[dict[str, int]] = {
     "not_qualified": 409,
     "cap_reached": 409,
     "too_many_attempts": 429,
+    "too_many_requests": 429,
+    "not_authenticated": 401,
+    "ticket_expired": 401,
 }
 
 

@@ -28,6 +28,7 @@
 | EMAIL_URL         | the mail server, e.g. smtp+tls://USER:PASSWORD@HOST:587; default: none, nothing is sent    |
 | MAIL_FROM         | whom mail is from; default: askew@ and the host of PUBLIC_URL                             |
 | PREDICTORS        | models to ask, as JSON: {"name": {"url", "model"}}; see docs/reference/settings.md        |
+| MODEL_GATEWAY     | true where the proxy passes /gateway/ to the gateway (python -m config.gateway)           |
 | METRICS_TOKEN     | at least 16 characters: /metrics answers whoever sends it as a bearer token; default: none |
 | LOG_LEVEL         | default INFO                                                                              |
 | LOG_FORMAT        | line (words) or json (one object a line); default: line                                   |
@@ -395,6 +396,9 @@ try:
     PREDICTORS = read_predictors(os.environ.get("PREDICTORS", ""))
 except ConfigurationError as error:
     raise ImproperlyConfigured(str(error)) from None
+
+# Answers of models come from a process of its own, behind the proxy.
+MODEL_GATEWAY = env.bool("MODEL_GATEWAY", default=False)
 
 # --- what is noted -----------------------------------------------------------------------------------------
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")

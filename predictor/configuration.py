@@ -35,7 +35,7 @@ CHAT = {
 }
 """What an entry says of requests to a chat model; `askew.json` of a chat model says the same."""
 FIELDS = {
-    "predict": COMMON | {"deadline_ms", "in_flight"},
+    "predict": COMMON | {"deadline_ms", "in_flight", "panel"},
     "chat": COMMON | CHAT | {"key", "timeout", "price"},
 }
 """What an entry may say, by its protocol."""
@@ -97,6 +97,8 @@ def read(text: str) -> dict[str, dict[str, Any]]:
             raise ConfigurationError(
                 f"PREDICTORS: in_flight of {name!r} must be a number of requests from 1 to {MOST_IN_FLIGHT}"
             )
+        if not isinstance(entry.get("panel", False), bool):
+            raise ConfigurationError(f"PREDICTORS: panel of {name!r} must be true or false")
         price = entry.get("price", [0, 0])
         if (
             not isinstance(price, list)

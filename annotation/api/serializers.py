@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from rest_framework import serializers
@@ -202,6 +203,13 @@ class LoopShape(serializers.Serializer[Any]):
     model = serializers.CharField(allow_blank=True)
     licence = serializers.CharField(allow_blank=True)
     when = serializers.ChoiceField(choices=["live", "on_request"])
+    gateway = serializers.CharField(
+        allow_blank=True,
+        help_text="Where to send previews and checks with a ticket; empty without a gateway.",
+    )
+    panel = serializers.ListField(
+        child=serializers.CharField(), help_text="Further models whose answers are shown, by name."
+    )
 
 
 class SameQuestionShape(serializers.Serializer[Any]):
@@ -283,6 +291,20 @@ class FeedbackShape(serializers.Serializer[Any]):
 class PredictionRequest(Envelope):
     kind = serializers.ChoiceField(choices=["preview", "try"])
     seq = serializers.IntegerField(min_value=0, max_value=2**53)
+
+
+class PanelPredictionRequest(PredictionRequest):
+    """`model` names a model of the panel; without it the model in the loop is asked."""
+
+    model = serializers.CharField(required=False, default="", allow_blank=True, max_length=64)
+
+
+class ModelTicketShape(serializers.Serializer[Any]):
+    """A ticket for the gateway, valid for so many seconds, and the person's number of checks on the item."""
+
+    ticket = serializers.CharField()
+    seconds = serializers.IntegerField()
+    tries = serializers.IntegerField()
 
 
 class PracticePredictionRequest(PredictionRequest):
@@ -398,3 +420,24 @@ class DecisionShape(serializers.Serializer[Any]):
     note = serializers.CharField()
     made_at = serializers.DateTimeField()
     outcomes = serializers.IntegerField()
+
+
+# -- reading ----------------------------------------------------------------------------------------
+
+
+def checked(shape: type[serializers.Serializer[Any]], data: Any) -> dict[str, Any]:
+    """The fields of a request. One that is not known is refused: a misspelt field would be left out in silence."""
+    if data is None:
+        raise serializers.ValidationError({"non_field_errors": ["No data provided"]})
+    checks = _checks(shape)
+    fields = checks.run_validation(data)
+    if unknown := sorted(set(data) - set(checks.fields)):
+        known = ", ".join(checks.fields)
+        raise serializers.ValidationError({name: [f"Unknown field. Available: {known}."] for name in unknown})
+    return dict(fields)
+
+
+@cache
+def _checks(shape: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
+    """One that is kept: a serializer copies all its fields whenever it is made, and validating leaves nothing in it."""
+    return shape()

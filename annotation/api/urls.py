@@ -45,6 +45,7 @@ urlpatterns = [
     path("assignments/<str:public_id>/proposals/", views.Proposals.as_view(), name="api_proposals"),
     path("assignments/<str:public_id>/handle/", views.Handle.as_view(), name="api_handle"),
     path("assignments/<str:public_id>/predictions/", views.Predictions.as_view(), name="api_predictions"),
+    path("assignments/<str:public_id>/ticket/", views.ModelTicket.as_view(), name="api_ticket"),
     path("annotations/<str:public_id>/undo/", views.Undo.as_view(), name="api_undo"),
     path("items/<str:public_id>/decide/", views.Decide.as_view(), name="api_decide"),
     path("items/<str:public_id>/send-back/", views.SendBack.as_view(), name="api_send_back"),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
+from django.utils.translation import get_language
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -19,7 +18,7 @@ from rest_framework.views import APIView
 from annotation import access, visibility
 from annotation.api import serializers as shapes
 from annotation.api.problems import CONTENT_TYPE, problem
-from annotation.help import helping, predicting, suggesting
+from annotation.help import helping, predicting, suggesting, tickets, tries
 from annotation.journeys import adjudicating, annotating, releasing
 from annotation.models import Assignment, Batch, Project, Release
 from annotation.roles import Permission
@@ -233,7 +232,9 @@ class Handle(APIView):
 class Predictions(APIView):
     """What the model in the loop says."""
 
-    @extend_schema(request=shapes.PredictionRequest, responses={200: shapes.SeenShape, 202: shapes.SeenShape})
+    @extend_schema(
+        request=shapes.PanelPredictionRequest, responses={200: shapes.SeenShape, 202: shapes.SeenShape}
+    )
     def post(self, request: Request, public_id: str) -> Response:
         """Get the model's answer to a response. A preview is not stored; a check is stored and counted.
 
@@ -243,9 +244,23 @@ class Predictions(APIView):
         assignment = access.assignment(access.actor(request), public_id)
         if not assignment.batch.task().predicts:
             raise Http404(access.NOT_HERE)
-        data = valid(shapes.PredictionRequest, request)
+        data = valid(shapes.PanelPredictionRequest, request)
         seen = predicting.look(assignment=assignment, now=timezone.now(), **data)
         return seen_response(seen, data["seq"])
+
+
+class ModelTicket(APIView):
+    """Access to the gateway."""
+
+    @extend_schema(request=None, responses=shapes.ModelTicketShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Get a ticket with which the gateway answers for this item as `predictions/` does, for a few minutes."""
+        assignment = access.assignment(access.actor(request), public_id)
+        if not assignment.batch.task().predicts:
+            raise Http404(access.NOT_HERE)
+        ticket = tickets.sign(assignment, language=get_language())
+        counted = tries.of_person(assignment)
+        return Response({"ticket": ticket, "seconds": tickets.SECONDS, "tries": counted})
 
 
 class Undo(APIView):
@@ -432,21 +447,8 @@ def nothing_here(request: HttpRequest, *args: Any) -> HttpResponse:
 
 
 def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """The fields of a request. One that is not known is refused: a misspelt field would be left out in silence."""
-    if request.data is None:
-        raise ValidationError({"non_field_errors": ["No data provided"]})
-    checks = _checks(shape)
-    found = checks.run_validation(request.data)
-    if unknown := sorted(set(request.data) - set(checks.fields)):
-        known = ", ".join(checks.fields)
-        raise ValidationError({name: [f"Unknown field. Available: {known}."] for name in unknown})
-    return dict(found)
-
-
-@cache
-def _checks(shape: type[Serializer[Any]]) -> Serializer[Any]:
-    """One that is kept: a serializer copies all its fields whenever it is made, and validating leaves nothing in it."""
-    return shape()
+    """The fields of a request (`serializers.checked`)."""
+    return shapes.checked(shape, request.data)
 
 
 def seen_response(seen: predicting.Seen, seq: int) -> Response:

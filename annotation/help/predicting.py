@@ -157,6 +157,8 @@ class Query:
     requests: Requests
     counted: int | None
     """The checks of the person on this item, None where nobody has counted them."""
+    is_panel: bool
+    """Whether it is for another model than the one in the loop: no revision is frozen, and nothing is kept."""
     began: float
 
     @property
@@ -165,14 +167,30 @@ class Query:
         return live_seconds(self.entry)
 
 
-def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq: int, now: datetime) -> Seen:
+def look(
+    *,
+    assignment: Assignment,
+    response: Mapping[str, Any],
+    kind: str,
+    seq: int,
+    now: datetime,
+    model: str = "",
+) -> Seen:
     """What the batch's model says of a response as it is now: a "preview", or a "try", which is kept and counted.
 
     A try of what was tried before is the same try. A preview that arrives after its submission is stale. Raises Refused:
     already_submitted, invalid_request, draft_too_large.
     """
     counted = tries.of_person(assignment)
-    query = prepare(assignment=assignment, response=response, kind=kind, seq=seq, counted=counted, now=now)
+    query = prepare(
+        assignment=assignment,
+        response=response,
+        kind=kind,
+        seq=seq,
+        counted=counted,
+        now=now,
+        model=model,
+    )
     if isinstance(query, Seen):
         return query
     try:
@@ -190,8 +208,12 @@ def prepare(
     seq: int,
     counted: int | None,
     now: datetime,
+    model: str = "",
 ) -> Query | Seen:
-    """What has to be asked for a look, or what is seen without asking. Raises Refused as `look` does."""
+    """What has to be asked for a look, or what is seen without asking. Raises Refused as `look` does.
+
+    `model` names a model of the panel, which is previewed only; "" is the model in the loop.
+    """
     if assignment.state == Assignment.State.SUBMITTED:
         if kind == "preview":
             return Seen("stale", gettext(WORDS["stale"]), tries=counted)
@@ -200,7 +222,9 @@ def prepare(
     asked = _asked(batch.task(), item, response)
     if not batch.loop_model:
         return Seen("none", gettext(WORDS["none"]), tries=counted)
-    entry = settings.PREDICTORS.get(batch.loop_model)
+    if model and (kind == "try" or model not in tries.panel(batch)):
+        refuse("invalid_request", "{model} is no model of the panel of this batch.", model=model)
+    entry = settings.PREDICTORS.get(model or batch.loop_model)
     if entry is None:
         return Seen("unavailable", gettext(WORDS["gone"]), tries=counted)
     if kind == "try" and asked.perturbed is None:
@@ -218,7 +242,17 @@ def prepare(
         start(batch=batch, now=now)
         return Seen("waiting", gettext(WORDS["waiting"]), tries=(counted or 0) + 1)
     requests = _requests(asked, slot=slot_of(assignment), seq=seq)
-    return Query(assignment, asked, response, kind == "try", entry, requests, counted, time.monotonic())
+    return Query(
+        assignment=assignment,
+        asked=asked,
+        response=response,
+        is_try=kind == "try",
+        entry=entry,
+        requests=requests,
+        counted=counted,
+        is_panel=bool(model),
+        began=time.monotonic(),
+    )
 
 
 def conclude(query: Query, outcome: Outcomes, *, now: datetime) -> Seen:
@@ -227,7 +261,7 @@ def conclude(query: Query, outcome: Outcomes, *, now: datetime) -> Seen:
     batch, answer = assignment.batch, _answered(outcome)
     if answer.state != "answered":
         return Seen(answer.state, answer.words, tries=counted)
-    if answer.model and not freeze(batch, answer.model):
+    if answer.model and not query.is_panel and not freeze(batch, answer.model):
         return Seen("changed", gettext(WORDS["changed"]), tries=counted)
     if query.is_try:
         took = int((time.monotonic() - query.began) * 1000)
@@ -270,6 +304,8 @@ def practice_loop(task: TaskType) -> dict[str, Any] | None:
         "model": name,
         "licence": settings.PREDICTORS.get(name, {}).get("licence", ""),
         "when": task.predicts,
+        "gateway": "",
+        "panel": [],
     }
 
 

@@ -11,10 +11,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import OuterRef, Prefetch, Subquery
+from django.urls import reverse
 
 from annotation import by_key
 from annotation.help.judging import Held, asked, hold
 from annotation.models import Annotation, Assignment, Batch, Try, Verdict
+from predictor.configuration import is_live
 from predictor.protocol import Prediction
 
 KEPT = ("answers", "text", "op", "cells", "score", "topk", "rows_seen", "rows_total", "truncated")
@@ -35,7 +37,22 @@ def loop(batch: Batch) -> dict[str, Any] | None:
     if not when:
         return None
     licence = settings.PREDICTORS.get(batch.loop_model, {}).get("licence", "")
-    return {"model": batch.loop_model, "licence": licence, "when": when}
+    return {
+        "model": batch.loop_model,
+        "licence": licence,
+        "when": when,
+        "gateway": f"{reverse('home')}gateway/" if settings.MODEL_GATEWAY else "",
+        "panel": panel(batch),
+    }
+
+
+def panel(batch: Batch) -> list[str]:
+    """Models whose answers are shown beside that of the model in the loop, by name."""
+    return [
+        name
+        for name, entry in settings.PREDICTORS.items()
+        if batch.loop_model and name != batch.loop_model and entry.get("panel") and is_live(entry)
+    ]
 
 
 # -- what is kept -----------------------------------------------------------------------------------

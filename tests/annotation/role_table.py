@@ -390,6 +390,7 @@ API: dict[str, dict[str, Call]] = {
             Permission.ANNOTATE,
         )
     },
+    "api_ticket": {"post": (an_edit, {}, {"ada"}, Permission.ANNOTATE)},
     "api_undo": {"post": (lambda t: [t.annotation.public_id], {}, {"ada"}, Permission.ANNOTATE)},
     "api_decide": {
         "post": (

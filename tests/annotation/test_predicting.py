@@ -558,7 +558,13 @@ class TestTheInterface:
         batch = a_batch(world)
         ada = program(world, "ada")
         got = ada("POST", f"batches/{batch.public_id}/next/", {"holding": []}).body
-        assert got["loop"] == {"model": "small", "licence": "MIT", "when": "live"}
+        assert got["loop"] == {
+            "model": "small",
+            "licence": "MIT",
+            "when": "live",
+            "gateway": "",
+            "panel": [],
+        }
         response = respond(got, {"question": "in which year was it?"})
         here = f"assignments/{got['id']}/predictions/"
         said = ada("POST", here, {"response": response, "kind": "try", "seq": 4})

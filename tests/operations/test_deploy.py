@@ -98,8 +98,8 @@ def test_nginx_takes_both_files(tmp_path: Path) -> None:
 
 
 @contextmanager
-def nginx(home: Path, server: str, user: str = "root") -> Iterator[str]:
-    """nginx with the shipped files and this `server`, nobody behind it; the address that it listens on."""
+def nginx(home: Path, server: str, user: str = "root", gateway: str = "127.0.0.1:1") -> Iterator[str]:
+    """nginx with the shipped files and this `server`, at most a gateway behind it; the address that it listens on."""
     if not shutil.which("nginx") or os.geteuid() != 0:
         pytest.skip("nginx is not installed, or this is not root (Debian: apt install nginx-light)")
     with socket.socket() as probe:
@@ -108,7 +108,9 @@ def nginx(home: Path, server: str, user: str = "root") -> Iterator[str]:
     for file in NGINX:
         text = file.read_text().replace("/etc/nginx/askew", str(home / "askew"))
         text = text.replace("/var/log/nginx", str(home)).replace("/srv/askew", str(home / "data"))
-        (home / file.name).write_text(text.replace("127.0.0.1:8000", "127.0.0.1:1"))
+        (home / file.name).write_text(
+            text.replace("127.0.0.1:8000", "127.0.0.1:1").replace("127.0.0.1:8010", gateway)
+        )
     temporary = "".join(
         f"{what}_temp_path {home}/{what};" for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )

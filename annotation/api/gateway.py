@@ -1,0 +1,226 @@
+"""The gateway: previews and checks of models without a web thread, the asynchronous form of `api.views.Predictions`.
+
+    POST /gateway/   Authorization: Ticket TICKET   {"response", "kind", "seq", "model"}   -> as predictions/ answers
+    GET  /healthz, GET /metrics
+
+A ticket (`help.tickets`) stands for the session. The item of a ticket is loaded once and kept until the ticket expires, so a
+preview reads no database; a check loads it anew. Waiting for a model is a coroutine, everything else runs in a few
+threads, each with its own connection to the database. Every refusal is a problem document.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db import close_old_connections, connections
+from django.utils import timezone, translation
+from django.utils.crypto import constant_time_compare
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from annotation import metrics
+from annotation.api import problems
+from annotation.api import serializers as shapes
+from annotation.database import failures
+from annotation.help import predicting, tickets
+from annotation.models import Assignment
+from annotation.refusals import Refused
+from predictor.client import Unanswered, connect
+from predictor.protocol import ProtocolError
+from predictor.web import read_json, unless_gone
+
+log = logging.getLogger("askew.gateway")
+
+T = TypeVar("T")
+
+THREADS = 4
+"""Threads for everything but waiting, and connections to the database."""
+MOST_BYTES = 4 * predicting.MOST_BYTES
+"""Of a request; the limit of the response in it is `predicting.MOST_BYTES`."""
+PER_SECOND = 10
+"""Requests of one person; more are answered 429."""
+MOST_LEASES = 2_000
+"""Items that are kept, the latest used."""
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+CODES = {"too_large": "draft_too_large", "bad_request": "parse_error"}
+"""Codes of problems for errors of the protocol in reading a request."""
+
+
+class Gateway:
+    """What one process keeps: items by their ticket, and when each person asked last."""
+
+    def __init__(self) -> None:
+        self.threads = ThreadPoolExecutor(THREADS, "gateway")
+        self._leases: OrderedDict[str, tuple[float, Assignment]] = OrderedDict()
+        self._paces: OrderedDict[int, deque[float]] = OrderedDict()
+
+    async def answer(self, request: Request) -> Response:
+        """A preview or a check. A client that hangs up withdraws a preview; a check is kept all the same."""
+        language = settings.LANGUAGE_CODE
+        try:
+            scheme, _, text = request.headers.get("authorization", "").partition(" ")
+            ticket = tickets.read(text if scheme == "Ticket" else "")
+            language = ticket.language
+            self._check_pace(ticket.person)
+            data = shapes.checked(shapes.PanelPredictionRequest, await read_json(request, MOST_BYTES))
+            seq, is_try = data["seq"], data["kind"] == "try"
+            assignment = await self._assignment(text, ticket, fresh=is_try)
+            answering = self._look(assignment, data, language)
+            seen = await (answering if is_try else unless_gone(request, answering))
+        except ClientDisconnect:
+            return Response(status_code=499)  # nobody reads it
+        except Exception as error:
+            return await self._in_thread(partial(refusal, error), language)
+        return JSONResponse(
+            seen.to_dict(seq), status_code=202 if seen.state == "waiting" else 200, headers=HEADERS
+        )
+
+    async def _look(self, assignment: Assignment, data: dict[str, Any], language: str) -> predicting.Seen:
+        """`predicting.look` in three steps, of which only the middle one waits."""
+        query = await self._in_thread(
+            lambda: predicting.prepare(
+                assignment=assignment,
+                response=data["response"],
+                kind=data["kind"],
+                seq=data["seq"],
+                counted=None,
+                now=timezone.now(),
+                model=data["model"],
+            ),
+            language,
+        )
+        if isinstance(query, predicting.Seen):
+            return query
+        outcome: predicting.Outcomes
+        try:
+            outcome = await connect(query.entry).ask_both(*query.requests, within=query.within)
+        except Unanswered as unanswered:
+            outcome = unanswered
+        return await self._in_thread(
+            lambda: predicting.conclude(query, outcome, now=timezone.now()), language
+        )
+
+    async def _assignment(self, text: str, ticket: tickets.Ticket, *, fresh: bool) -> Assignment:
+        now = time.monotonic()
+        until, assignment = self._leases.get(text, (0.0, None))
+        if assignment is None or fresh or until < now:
+            assignment = await self._in_thread(lambda: tickets.assignment_of(ticket), ticket.language)
+            self._leases[text] = (now + tickets.SECONDS, assignment)
+            while len(self._leases) > MOST_LEASES:
+                self._leases.popitem(last=False)
+        self._leases.move_to_end(text)
+        return assignment
+
+    def _check_pace(self, person: int) -> None:
+        now, pace = time.monotonic(), self._paces.setdefault(person, deque())
+        self._paces.move_to_end(person)
+        while pace and pace[0] <= now - 1:
+            pace.popleft()
+        if len(pace) >= PER_SECOND:
+            raise Refused("too_many_requests", "Too many requests at once.", retry_after=1)
+        pace.append(now)
+        while len(self._paces) > 10_000:
+            self._paces.popitem(last=False)
+
+    async def _in_thread(self, call: Callable[[], T], language: str) -> T:
+        def run() -> T:
+            close_old_connections()
+            try:
+                with translation.override(language):
+                    return call()
+            finally:
+                close_old_connections()
+
+        return await asyncio.get_running_loop().run_in_executor(self.threads, run)
+
+    async def metrics(self, request: Request) -> Response:
+        """The figures of this process, for whoever has METRICS_TOKEN."""
+        token = request.headers.get("authorization", "")
+        if not settings.METRICS_TOKEN or not constant_time_compare(token, f"Bearer {settings.METRICS_TOKEN}"):
+            raise HTTPException(404)
+        figures = await self._in_thread(metrics.figures, settings.LANGUAGE_CODE)
+        return Response(figures, media_type=CONTENT_TYPE_LATEST, headers=HEADERS)
+
+
+def refusal(error: Exception) -> Response:
+    """Any error as a problem document, in the language of this thread."""
+    if isinstance(error, ProtocolError):
+        code = CODES.get(error.code, "parse_error")
+        return _problem(problems.document(413 if error.code == "too_large" else 400, code, error.message))
+    if failures.is_unavailable(error):
+        detail = "The database does not respond. Try again in a few seconds."
+        return _problem(problems.document(503, "database_unavailable", translation.gettext(detail)), 2)
+    reply = problems.exception_handler(error, {})
+    if reply is not None:
+        return _problem(reply.data, reply.headers.get("Retry-After"))
+    log.error("a request failed", exc_info=error)
+    detail = "Internal error. Details are in the log."
+    return _problem(problems.document(500, "internal_error", translation.gettext(detail)))
+
+
+def _problem(document: Any, retry_after: object = None) -> Response:
+    headers = HEADERS if retry_after is None else HEADERS | {"Retry-After": str(retry_after)}
+    return JSONResponse(
+        document, status_code=document["status"], media_type=problems.CONTENT_TYPE, headers=headers
+    )
+
+
+async def _no_such_page(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # nosec
+    return _problem(problems.document(error.status_code, "not_found", "There is no such endpoint."))
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return refusal(error)
+
+
+async def _health(request: Request) -> Response:
+    return PlainTextResponse("ok\n", headers=HEADERS)
+
+
+def create_app() -> Starlette:
+    """The application of one process, whose Django is set up."""
+    gateway = Gateway()
+    if settings.METRICS_TOKEN:
+        metrics.listen()
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        all_of_them = threading.Barrier(THREADS)
+
+        def close() -> None:
+            all_of_them.wait(5)  # each thread closes the connection that is its own
+            connections.close_all()
+
+        for _ in range(THREADS):
+            gateway.threads.submit(close)
+        await asyncio.to_thread(gateway.threads.shutdown)
+
+    return Starlette(
+        routes=[
+            Route("/gateway/", gateway.answer, methods=["POST"]),
+            Route("/healthz", _health),
+            Route("/metrics", gateway.metrics),
+        ],
+        exception_handlers={HTTPException: _no_such_page, Exception: _failed},
+        lifespan=lifespan,
+    )
