@@ -4,7 +4,9 @@ No model and no training: each line of `score` is a sentence that can be argued 
 questions of WikiTableQuestions' train split; the figures that `./run bench programs` prints are of its dev split.
 """
 
+import re
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cached_property
 
 from tableqa.programs.language import (
@@ -30,15 +32,19 @@ from tableqa.programs.language import (
     Subtract,
     Those,
     Where,
+    Which,
     Year,
 )
 from tableqa.programs.layout import Layout, words
 from tableqa.programs.question import NAMES_OF_RESULTS, Question
 from tableqa.programs.readings import Kind, kind_of_column, reading
+from tableqa.programs.superlatives import is_about
 from tableqa.tables import Table
 
 _NAMED = 2.0
 """An operation that the question's words may name."""
+
+WHICH: tuple[Which, Which] = ("largest", "smallest")
 
 _HALF_NAMED = 0.7
 """A superlative where the question has a comparative: "larger" for "largest"."""
@@ -78,6 +84,24 @@ _BY_ITSELF = -1.5
 
 _BY_NAME = 0.3
 """A row that the question names by a whole cell."""
+
+_ABOUT = 1.5
+"""The end of a column that a superlative is about: the smallest year for the oldest."""
+
+_NOT_ABOUT = -0.8
+"""Another column than one of the table that the superlative is about."""
+
+_LISTED = 1.5
+"""The first or last row, or the end of a column that numbers the rows, where the question asks about the list itself."""
+
+_SAME_ROW = 0.8
+"""The difference of two cells of one row, where the question asks how long something lasted."""
+
+_NOT_TOLD_APART = -1.0
+"""A row of a difference that the question says nothing of but what it says of the other row, too."""
+
+_LISTS = frozenset(words("list listed chart table row"))
+_NEGATIONS = frozenset(("not", "no", "never", "without", "none", "didn"))
 
 
 TOTALS = frozenset(("total", "totals", "all", "overall", "sum", "career", "grand total", "turnout"))
@@ -134,11 +158,18 @@ class Ranking:
         match node:
             case Where():
                 return self._condition(node)
+            case Place():
+                return _LISTED if self._asks_for_the_list else 0.0
+            case Subtract(left=Cell() as left, right=Cell() as right):
+                return self._pair(left, right)
             case Extreme():
                 often = 1.0 if "often" in self.question.cues else 0.0
-                return 1.6 * self.header(node.column) - often - self._numbering(node.column)
+                score = 1.6 * self.header(node.column) - often + self._end(node.which, node.column)
+                if self._asks_for_the_list:
+                    return score + (_LISTED if self._numbers_rows(node.column) else -_LISTED)
+                return score - self._numbering(node.column)
             case Aggregate():
-                return 1.6 * self.header(node.column)
+                return 1.6 * self.header(node.column) + self._end(node.function, node.column)
             case CountDifferent():
                 named = 1.2 * self.header(node.column, self.question.counted)
                 return named - (0.0 if "different" in self.question.cues else 1.2)
@@ -195,7 +226,11 @@ class Ranking:
             if self.layout.column_words(node.column).issuperset(value):
                 score -= 1.2  # the question names the column, and not what is in it
             if node.relation == "contains":
-                score -= 0.15
+                score -= 0.15 + self._piecewise(node)
+        elif len(value) > 1 and _in_order(value, self.question.words):
+            score += 1.0 + 0.4 * min(len(value), 5)
+        elif value == ("0",) and node.relation == "equals" and not _NEGATIONS.isdisjoint(self.question.words):
+            score += 1.0  # "did not win": no wins
         elif any(one.text == node.value for one in self.question.mentioned):
             score += 1.0
         elif any(
@@ -207,6 +242,11 @@ class Ranking:
         else:
             score -= 2.5
         return score
+
+    def _piecewise(self, node: Where) -> float:
+        """What a part of a cell is worth less where another part of it is a condition already: one text is named."""
+        others = (part for part in node.rows.walk() if isinstance(part, Where))
+        return 1.5 if any(one.column == node.column and one.relation == "contains" for one in others) else 0.0
 
     def header(self, column: str, among: frozenset[str] | None = None) -> float:
         """The share of a header's words that the question says, and a little for the first; or some of its words."""
@@ -247,9 +287,54 @@ class Ranking:
 
     def _numbering(self, column: str) -> float:
         """A little for a column that only numbers the rows, unless the question names it: few are about that."""
+        return 0.5 if self._numbers_rows(column) and not self.header(column) else 0.0
+
+    def _numbers_rows(self, column: str) -> bool:
         cells = self.table.column(column)
-        runs = len(cells) > 2 and all(reading(text).number == i for i, text in enumerate(cells[:6], 1))
-        return 0.5 if runs and not self.header(column) else 0.0
+        return len(cells) > 2 and all(_ordinal(text) == i for i, text in enumerate(cells[:6], 1))
+
+    @cached_property
+    def _asks_for_the_list(self) -> bool:
+        """Whether the question asks for the first or last of the list, and not of what it lists."""
+        ends = {"first", "last", "top", "bottom"}
+        return not _LISTS.isdisjoint(self.question.words) and not ends.isdisjoint(self.question.words)
+
+    def _end(self, which: str, column: str) -> float:
+        """Whether a superlative of the question is about this end of the column, or about one of another column."""
+        if which not in ("largest", "smallest") or not self._ends:
+            return 0.0
+        if (which, column) in self._ends:
+            return _ABOUT
+        return 0.0 if self.header(column) else _NOT_ABOUT
+
+    @cached_property
+    def _ends(self) -> frozenset[tuple[str, str]]:
+        """The ends of columns that the question's superlatives are about."""
+        return frozenset(
+            (which, column)
+            for column in self.table.column_ids
+            for which in WHICH
+            if is_about(
+                self.question.words,
+                which,
+                self.layout.column_words(column),
+                is_date=self._kind(column) == "date",
+            )
+        )
+
+    def _pair(self, left: Cell, right: Cell) -> float:
+        """Two cells of one row for a time that passed; of two rows, each must be named by something of its own."""
+        if left.row == right.row:
+            return _SAME_ROW if "how long" in self.question.text else 0.0
+        said = [self._said(cell) for cell in (left, right)]
+        return sum(_NOT_TOLD_APART for own, other in (said, reversed(said)) if own and own < other)
+
+    def _said(self, node: Cell) -> frozenset[str]:
+        """The words of a cell's row that the question says."""
+        if node.row not in self.table.row_ids:
+            return frozenset()
+        row = self.table.rows[self.table.row_index(node.row)]
+        return self.question.content & {word for text in row for word in words(text)}
 
     def _kind(self, column: str) -> Kind | None:
         if column not in self._kinds:
@@ -326,6 +411,27 @@ def _operations(program: Node) -> Iterator[str]:
                     yield "not"
             case Those() | AllRows():
                 continue
+
+
+def _ordinal(text: str) -> Decimal | None:
+    """The number of "3", "3." or "3rd"."""
+    return reading(re.sub(r"(?<=\d)(?:st|nd|rd|th|\.)$", "", text.strip().lower())).number
+
+
+def _in_order(value: tuple[str, ...], among: tuple[str, ...], gap: int = 2) -> bool:
+    """Whether words stand among others in their order, each at most `gap` words after the one before it."""
+    for start, word in enumerate(among):
+        if word != value[0]:
+            continue
+        place = start
+        for wanted in value[1:]:
+            after = among[place + 1 : place + 2 + gap]
+            if wanted not in after:
+                break
+            place += 1 + after.index(wanted)
+        else:
+            return True
+    return False
 
 
 def alike(value: tuple[str, ...], others: tuple[str, ...]) -> bool:
