@@ -14,7 +14,7 @@ from tableqa.answers import compare
 from tableqa.canonical import canonical, thaw
 from tableqa.evidence import CellRef, in_order, source_program
 from tableqa.examples import Example
-from tableqa.language import gettext
+from tableqa.language import gettext, shown
 from tableqa.programs import Program, ProgramError, describe, find_programs, from_dict, reads, run
 from tableqa.programs.language import Aggregate, CountDifferent, Extreme, MostCommon, Where
 from tableqa.tables import Table
@@ -93,19 +93,7 @@ def offered(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
     with the same words, or with the same cells and the same results on other values, are offered once. "cells" of an
     entry are those that it reads, at most `MOST_CELLS_MARKED`.
     """
-    distinct: dict[tuple[Any, ...], tuple[Program, str]] = {}
-    words: set[str] = set()
-    found = find_programs(example, list(cells))
-    candidates: Iterable[tuple[Program, str]] = zip(found.programs, found.sources, strict=True)
-    if example.program is not None and _gives(example.program, example):
-        candidates = [(from_dict(example.program), "known"), *candidates]
-    probes = _probes(example.table)
-    for program, source in candidates:
-        if len(distinct) == MOST_OFFERED:
-            break
-        if (told := describe(program, example.table)) not in words:
-            words.add(told)
-            distinct.setdefault(_behaviour(program, example.table, probes), (program, source))
+    programs, note = candidates(example, tuple(cells))
     return {
         "programs": [
             {
@@ -115,10 +103,80 @@ def offered(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
                     list(cell) for cell in cells_read(program.to_dict(), example.table)[:MOST_CELLS_MARKED]
                 ],
             }
-            for program, source in distinct.values()
+            for program, source in programs
         ],
-        "note": found.note,
+        "note": shown(note) if note else "",
     }
+
+
+@lru_cache(maxsize=64)
+def candidates(
+    example: Example, cells: tuple[CellRef, ...] = ()
+) -> tuple[tuple[tuple[Program, str], ...], str]:
+    """The programs that `offered` offers, each with its source, and the note of the search. Cached: every draft of an item
+    runs them.
+    """
+    distinct: dict[tuple[Any, ...], tuple[Program, str]] = {}
+    words: set[str] = set()
+    found = find_programs(example, list(cells))
+    ranked: Iterable[tuple[Program, str]] = zip(found.programs, found.sources, strict=True)
+    if example.program is not None and _gives(example.program, example):
+        ranked = [(from_dict(example.program), "known"), *ranked]
+    probes = _probes(example.table)
+    for program, source in ranked:
+        if len(distinct) == MOST_OFFERED:
+            break
+        if (told := describe(program, example.table)) not in words:
+            words.add(told)
+            distinct.setdefault(_behaviour(program, example.table, probes), (program, source))
+    return tuple(distinct.values()), found.note
+
+
+def grouped(results: Sequence[Sequence[str] | None]) -> list[int | None]:
+    """The number of the answer that each result is, from 0 by first appearance; None for a program without a result.
+
+    Two results are one answer where `compare` says that they are equal. More than one number: the programs disagree.
+    """
+    groups: list[Sequence[str]] = []
+    numbers: list[int | None] = []
+    for result in results:
+        if result is None:
+            numbers.append(None)
+            continue
+        number = next((at for at, answer in enumerate(groups) if compare(result, answer).equal), len(groups))
+        if number == len(groups):
+            groups.append(result)
+        numbers.append(number)
+    return numbers
+
+
+def alternatives(programs: Sequence[Program], base: Table, edited: Table) -> list[dict[str, Any]]:
+    """The answers that programs give on an edited table, where they disagree; [] where they agree.
+
+    [{"answers", "programs": the `entry` of each program that gives them, "value": answers and first program as one text}]
+    in the order of `programs`. `base` is the table that the programs were found on, and is described by. Programs that do
+    not run are left out.
+    """
+    results: list[tuple[str, ...] | None] = []
+    for program in programs:
+        try:
+            results.append(tuple(run(program, edited)))
+        except ProgramError:
+            results.append(None)
+    by_answer: dict[int, list[tuple[Program, tuple[str, ...]]]] = {}
+    for program, result, number in zip(programs, results, grouped(results), strict=True):
+        if number is not None and result is not None:
+            by_answer.setdefault(number, []).append((program, result))
+    if len(by_answer) < 2:
+        return []
+    return [
+        {
+            "answers": list(agreeing[0][1]),
+            "programs": [entry(program.to_dict(), base) for program, _ in agreeing],
+            "value": canonical({"answers": agreeing[0][1], "program": agreeing[0][0].to_dict()}),
+        }
+        for agreeing in by_answer.values()
+    ]
 
 
 def _probes(table: Table) -> list[Table]:

@@ -4,7 +4,9 @@
    right, null where nothing was said. What is offered comes with the item (data-show="program": the program that the
    example has already, chosen from the start) and with the suggestions ({programs: [{program, value, words}], note}).
    With every draft the server runs the program again; the element writes old -> new and says `program-computed`
-   {before, computed, differs}, which bubbles.
+   {before, computed, differs, alternatives}, which bubbles. Where the offered programs disagree on the draft, computed is
+   null and alternatives are [{answers, programs: [{program, words}]}]: a person says which answer is right, and with
+   `decide` the programs with another one are ruled out for this item.
 
    What is asked first has the focus first: while nothing is chosen and nobody has begun, the list takes it, so that a
    digit is a choice and then goes on to the table; arrows go to the table at once. The first few are shown, and of those
@@ -30,6 +32,9 @@ export class AskewPrograms extends HTMLElement {
   #all = false; // whether all are shown
   #clicked = false;
   #unprotected = false;
+  #ruledOut = []; // programs with an answer for an edited table that a person turned down
+  #asking = []; // the alternatives that a person is asked to choose from
+  #resumed = false; // the item came with an answer, and the server has not checked it yet
   #note = "";
   #list = null;
   #more = null;
@@ -59,8 +64,12 @@ export class AskewPrograms extends HTMLElement {
     }
   }
 
-  #begin({ suggests, contract }) {
+  #begin({ suggests, contract, draft }) {
     const { practice } = this.page;
+    this.#ruledOut = [];
+    this.#asking = [];
+    this.#resumed = Boolean(draft?.response?.data?.answers?.length);
+    this.#tidy();
     this.#begun = false;
     this.#unprotected = !contract?.protected?.length;
     this.#waiting = suggests === "before" && !practice;
@@ -101,8 +110,20 @@ export class AskewPrograms extends HTMLElement {
     return [this.#offered.find(({ program }) => alike(program, value))?.words ?? EARLIER];
   }
 
+  /* A person says whose answer for the edited table is right. The program that is chosen stays, if it gives that answer. */
+  decide(alternative) {
+    this.#ruledOut.push(...programsOf(this.#asking.filter((other) => other !== alternative)));
+    this.#asking = [];
+    if (!gives(alternative, this.value)) this.#paint(alternative.programs[0].program);
+    else this.#tidy();
+    this.dispatchEvent(new Event("change", { bubbles: true }));
+    this.#tellComputed({ computed: alternative.answers, alternatives: [] });
+  }
+
   /* A choice by key or pointer is made; going through the choices with arrows is not done yet. */
   #onChange(event) {
+    if (event.target === this) return; // settled
+    this.#ruledOut = [];
     this.#line.replaceChildren();
     const fromHere = document.activeElement === this.#list;
     if (!event.isTrusted || this.#clicked) this.#all = false;
@@ -174,7 +195,10 @@ export class AskewPrograms extends HTMLElement {
     const last = labels.length - 1; // none of these
     labels.forEach((label, index) => {
       label.hidden = !this.#all && (chosen ? label !== chosen : index >= FIRST && index !== last);
-      label.querySelector("kbd").hidden = Boolean(chosen) && !this.#all; // there is nothing left to choose by it
+      const taken = !this.#all && (Boolean(chosen) || this.#asking.length > 0); // nothing to choose, or digits choose an answer
+      label.querySelector("kbd").hidden = taken;
+      if (taken) delete label.control.dataset.key;
+      else label.control.dataset.key = index === last ? "n" : String(index + 1);
     });
     const hidden = labels.filter((label) => label.hidden).length;
     this.#more.hidden = !hidden;
@@ -210,7 +234,9 @@ export class AskewPrograms extends HTMLElement {
 
   #compute(answer) {
     if (!answer) return;
-    const { before, computed = null, problem = "" } = answer;
+    const { before, problem = "", differs = false } = answer;
+    const alternatives = this.#disagreement(answer.alternatives ?? [], differs);
+    const computed = alternatives.length ? null : answer.computed ?? null;
     const words = this.#line;
     if (problem) words.replaceChildren(make("span", { className: "problem", textContent: problem }));
     else if (computed) {
@@ -220,7 +246,25 @@ export class AskewPrograms extends HTMLElement {
       const heard = same(before, computed) ? t`The program still gives ${now}.` : t`The program gave ${old} and now gives ${now}.`;
       words.replaceChildren(seen, make("span", { className: "sr", textContent: heard }));
     } else words.replaceChildren();
-    this.dispatchEvent(new CustomEvent("program-computed", { bubbles: true, detail: answer }));
+    this.#tellComputed({ ...answer, computed, alternatives });
+  }
+
+  #tellComputed(detail) {
+    this.dispatchEvent(new CustomEvent("program-computed", { bubbles: true, detail }));
+  }
+
+  /* The alternatives that are not ruled out, while they give more than one answer. An answer that came with the item, and
+     that its program gives, was chosen before. */
+  #disagreement(alternatives, differs) {
+    const chosen = alternatives.find((alternative) => gives(alternative, this.value));
+    if (this.#resumed && chosen && !differs) this.#ruledOut = programsOf(alternatives.filter((other) => other !== chosen));
+    this.#resumed = false;
+    const open = alternatives
+      .map(({ answers, programs }) => ({ answers, programs: programs.filter(({ program }) => !this.#ruledOut.some((other) => alike(program, other))) }))
+      .filter(({ programs }) => programs.length);
+    this.#asking = open.length > 1 ? open : [];
+    this.#tidy();
+    return this.#asking;
   }
 }
 
@@ -233,6 +277,9 @@ function alike(one, other) {
   const names = Object.keys(one);
   return equal(names.sort(), Object.keys(other).sort()) && names.every((name) => alike(one[name], other[name]));
 }
+
+const gives = ({ programs }, value) => programs.some(({ program }) => alike(program, value));
+const programsOf = (alternatives) => alternatives.flatMap(({ programs }) => programs.map(({ program }) => program));
 
 function moreButton() {
   const button = make("button", { type: "button", className: "quiet small more-programs", name: "programs", hidden: true });

@@ -13,7 +13,7 @@ from typing import Literal, overload
 
 from tableqa.answers import compare
 from tableqa.examples import Example
-from tableqa.language import gettext
+from tableqa.language import message, number
 from tableqa.programs.candidates import (
     Candidates,
     across_columns,
@@ -47,6 +47,14 @@ MOST_CELLS = 20_000
 
 _MOST_HELD_AGAINST_EVIDENCE = 60
 
+TOO_LARGE = message(
+    "programs.too_large",
+    "The table has more than {cells} cells. That is too large for program proposals.",
+)
+STOPPED_EARLY = message(
+    "programs.stopped_early", "The table is large, so the search stopped early. Other programs may exist."
+)
+
 Source = Literal["derivation", "logical_form", "search"]
 
 
@@ -56,7 +64,7 @@ class Found(Sequence[Program]):
 
     scores   of each program, higher is likelier; sums of small hand-set weights, not probabilities
     sources  of each program: the source's "derivation" or "logical_form", or the "search"
-    note     where the search was cut off, a sentence that says so; else ""
+    note     a message that says so where the search was cut off; else ""
     """
 
     programs: tuple[Program, ...] = ()
@@ -96,15 +104,9 @@ def find_programs(example: Example, cells: Sequence[CellRef] | None = None) -> F
         return _found(example, known, [], "")
     known[:0] = [(program, "derivation") for program in from_derivation(example, cells)]
     if len(example.table.rows) * len(example.table.header) > MOST_CELLS:
-        note = gettext(
-            "The table has more than {cells} cells. That is too large for program proposals."
-        ).format(cells=f"{MOST_CELLS:,}")
-        return _found(example, known, [], note)
+        return _found(example, known, [], TOO_LARGE.format(cells=number(f"{MOST_CELLS:,}")))
     ranked, cut_off = _search(example, cells or ())
-    note = ""
-    if cut_off:
-        note = gettext("The table is large, so the search stopped early. Other programs may exist.")
-    return _found(example, known, ranked, note)
+    return _found(example, known, ranked, STOPPED_EARLY if cut_off else "")
 
 
 def _search(example: Example, evidence: Sequence[CellRef]) -> tuple[list[tuple[float, Program]], bool]:

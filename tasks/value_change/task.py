@@ -15,10 +15,13 @@ from tableqa.contracts import Contract, check, structure
 from tableqa.evidence import CellRef, cells_in, evidence
 from tableqa.executable import (
     NONE,
+    alternatives,
+    candidates,
     cells_read,
     columns_scanned,
     entry,
     in_words,
+    is_program,
     offered,
     posted,
 )
@@ -32,6 +35,7 @@ from tableqa.operations import (
     normalise,
     replay,
 )
+from tableqa.programs import from_dict
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.common.following import Program, agrees, followed, given, previewed
@@ -273,16 +277,21 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
         """An answer that the page filled in and that still stands there is nobody's until it is submitted."""
         data = super().form_data(post, draft)
+        settled = posted(post.get("settled"), None)
+        if isinstance(settled, Mapping) and isinstance(answers := settled.get("answers"), list):
+            data["answers"] = [text for text in answers if isinstance(text, str)]
+            return {**data, "program": settled.get("program")}
         filled = post.get("filled", "").split("\n") if post.get("action") != "submit" else []
         if [line.strip() for line in filled if line.strip()] == data["answers"]:
             data["answers"] = []
         return {**data, "program": posted(post.get("program"), data["program"])}
 
     def filled_in(self, data: Mapping[str, Any], item: Item) -> Mapping[str, Any]:
-        """What the program gives is the new answer where the table is changed and nobody wrote one."""
+        """What the program gives is the new answer where the table is changed, nobody wrote one and no program disagrees."""
         if item.variant == "answer_stays" or data.get("answers") or not data.get("operations"):
             return data
-        return {**data, "answers": self.preview(data, item)["computed"] or []}
+        found = self.preview(data, item)
+        return {**data, "answers": [] if found["alternatives"] else found["computed"] or []}
 
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
         """Version 1 knew neither programs nor reasons for a difference from them."""
@@ -297,9 +306,10 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
     def preview(self, data: object, item: Item) -> dict[str, Any]:
         """Old and new answer: the confirmed program's, run on the draft, beside the typed one.
 
-        after     what will be the answer: the typed one, else the computed one, else nothing yet
-        computed  what the program gives, None without one or where it does not run (`problem` says why)
-        differs   whether the typed (or kept) answer is another one than the computed
+        after         what will be the answer: the typed one, else the computed one, else nothing yet
+        computed      what the program gives, None without one or where it does not run (`problem` says why)
+        differs       whether the typed (or kept) answer is another one than the computed
+        alternatives  what each of the offered programs gives, where they disagree on the draft, else []
         """
         try:
             response = self._shape(data, item)
@@ -313,7 +323,12 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         found = previewed(program, item.example, edited)
         answers = found["before"] if item.variant == "answer_stays" else list(response.answers)
         differs = bool(answers and found["computed"]) and not agrees(tuple(found["computed"]), answers)
-        return {**found, "after": answers or found["computed"], "differs": differs}
+        return {
+            **found,
+            "after": answers or found["computed"],
+            "differs": differs,
+            "alternatives": _alternatives(response, item, edited),
+        }
 
     # -- afterwards ----------------------------------------------------------------------------------
 
@@ -452,6 +467,25 @@ def edited_example(example: Example, response: Response) -> Example:
 
 def _marked(item: Item) -> tuple[CellRef, ...]:
     return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
+
+
+def _alternatives(response: Response, item: Item, edited: Table | None) -> list[dict[str, Any]]:
+    """What the offered programs give on the draft where they disagree.
+
+    They are guesses: the example's own program, which its source or people vouch for, is not held against them.
+    """
+    own = followed(None, item.example)
+    turned_down = response.program is not None and not is_program(response.program)
+    if edited is None or not response.operations or response.unanswerable or turned_down:
+        return []
+    if own is not None and response.program in (None, own):
+        return []
+    offered_, _ = candidates(item.example, _marked(item))
+    programs = [program for program, _ in offered_]
+    if response.program is not None:  # first: it is the one that the person chose
+        chosen = from_dict(response.program)
+        programs = [chosen, *(program for program in programs if program != chosen)]
+    return alternatives(programs, item.example.table, edited)
 
 
 def _against(

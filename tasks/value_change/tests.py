@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from typing import Any
 
@@ -196,6 +197,55 @@ def test_programs_are_offered_that_give_the_answer_and_read_the_marked_cells() -
     offered = task.suggest(gap(), Context())
     assert offered is not None
     assert offered["programs"][0]["program"] == LONGER
+
+
+FILMS = Table(["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Alien", "1979", "117"]])
+LONGEST = Example("nu-9", "which film is the longest?", FILMS, ["Heat"])
+OVERTAKEN = {"op": "set_cell", "row": "r1", "column": "c2", "at": [1, 2], "old": "117", "new": "300"}
+
+
+def by_column(column: str) -> dict[str, Any]:
+    rows = {"op": "extreme", "which": "largest", "column": column, "rows": {"op": "all_rows"}}
+    return {"op": "select", "column": "c0", "rows": rows}
+
+
+@pytest.mark.parametrize("variant", ["answer_changes", "answer_stays"])
+def test_where_programs_disagree_on_the_draft_their_answers_are_given_and_none_is_filled_in(
+    variant: str,
+) -> None:
+    longest = Item(LONGEST, variant)
+    draft = data(OVERTAKEN, program=by_column("c2"))
+    offers = task.preview(draft, longest)["alternatives"]
+    assert [offer["answers"] for offer in offers] == [["Alien"], ["Heat"]], "the chosen program first"
+    assert task.filled_in(draft, longest)["answers"] == []
+    silent = task.preview(data(OVERTAKEN), longest)["alternatives"]
+    assert {tuple(offer["answers"]) for offer in silent} == {("Alien",), ("Heat",)}
+    agreed = data({**OVERTAKEN, "new": "130"}, program=by_column("c2"))
+    assert task.preview(agreed, longest)["alternatives"] == []
+    if variant == "answer_changes":
+        assert task.filled_in(agreed, longest)["answers"] == ["Heat"]
+
+
+def test_nobody_is_asked_who_turned_the_programs_down_or_changed_nothing() -> None:
+    longest = Item(LONGEST, "answer_changes")
+    for draft in (data(OVERTAKEN, program={"op": "none"}), data(), data(OVERTAKEN, unanswerable=True)):
+        assert task.preview(draft, longest)["alternatives"] == []
+
+
+def test_guesses_are_not_held_against_the_program_of_the_example() -> None:
+    own = Item(dataclasses.replace(LONGEST, program=by_column("c2")), "answer_changes")
+    assert task.preview(data(OVERTAKEN), own)["alternatives"] == []
+    assert task.filled_in(data(OVERTAKEN), own)["answers"] == ["Alien"]
+    other = data(OVERTAKEN, program=by_column("c1"))
+    assert len(task.preview(other, own)["alternatives"]) == 2
+
+
+def test_a_form_without_scripts_settles_the_answer_with_its_program() -> None:
+    offer = task.preview(data(OVERTAKEN), Item(LONGEST, "answer_changes"))["alternatives"][1]
+    posted = task.form_data({"settled": offer["value"]}, data(OVERTAKEN))
+    assert (posted["answers"], posted["program"]) == (offer["answers"], offer["programs"][0]["program"])
+    for broken in ("", "[1]", '{"answers": 1}', "{"):
+        assert task.form_data({"settled": broken, "answers": "5"}, data(OVERTAKEN))["answers"] == ["5"]
 
 
 @pytest.mark.parametrize(

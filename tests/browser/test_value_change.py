@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from annotation.models import Annotation, Batch, Draft
+from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, signed_in
+from tests.browser.pages import annotating, signed_in, takes_keys
 from tests.browser.test_kinds_cells import questions
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -181,3 +182,130 @@ def test_the_cells_that_the_focused_program_reads_are_marked_and_the_legend_show
     page.locator("textarea[name=answers]").focus()
     outline = here.evaluate("(cell) => getComputedStyle(cell).outlineStyle")
     assert (outline == "dashed") is (colours == "active"), "the current cell without the focus"
+
+
+# -- programs that disagree on the edited table ------------------------------------------------------
+
+FILMS = Table(["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Alien", "1979", "117"]])
+
+
+def films(world: World, variant: str = "answer_changes") -> Batch:
+    longest = Example("longest", "which film is the longest?", FILMS, ["Heat"])
+    return world.batch("value_change", variant=variant, sources=[world.import_written(longest)])
+
+
+def edit(page: Page, row: str, column: str, text: str) -> None:
+    page.locator(f"[data-row={row}] [data-column={column}]").click()
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+
+
+def programs_of(page: Page) -> Locator:
+    return page.locator("askew-programs label:visible")
+
+
+def test_where_the_programs_disagree_the_page_asks_and_one_key_answers(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, films(world))
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    minutes = page.locator("askew-programs label", has_text="Minutes")
+    page.keyboard.press(minutes.locator("kbd").inner_text())
+    edit(page, "r1", "c2", "300")
+    asked = page.locator("askew-disagreement")
+    answers = page.locator("[data-field=answers]")
+    expect(asked).to_contain_text("The programs give different answers for your table. Which one is right?")
+    expect(asked.locator("button strong")).to_have_text(["Alien", "Heat"])
+    expect(answers).to_have_value("")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Choose an answer, or write one.")
+    assert not Annotation.objects.exists()
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    expect(asked).to_be_empty()
+    expect(answers).to_have_value("Alien")
+    expect(programs_of(page)).to_have_count(1)
+    expect(programs_of(page)).to_contain_text("Minutes")
+    # The program with the other answer is ruled out: the next change asks nothing.
+    edit(page, "r0", "c2", "400")
+    expect(answers).to_have_value("Heat")
+    edit(page, "r0", "c2", "200")
+    expect(answers).to_have_value("Alien")
+    expect(asked).to_be_empty()
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    page.reload()
+    takes_keys(page)
+    expect(page.locator("askew-programs .computed")).to_contain_text("Heat → Alien")
+    expect(asked).to_be_empty()
+    page.locator("[data-row=r1] [data-column=c2]").focus()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".question", has_text="film")).to_have_count(0)
+    stored = Annotation.objects.get().response["data"]
+    assert (stored["answers"], stored["program"]["rows"]["column"]) == (["Alien"], "c2")
+
+
+def test_the_answer_that_is_right_brings_its_program(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, films(world))
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    edit(page, "r1", "c2", "300")  # no program is chosen
+    asked = page.locator("askew-disagreement")
+    asked.get_by_role("button", name="Alien").click()
+    expect(page.locator("[data-field=answers]")).to_have_value("Alien")
+    expect(page.locator("askew-programs input:checked")).to_have_count(1)
+    expect(programs_of(page)).to_contain_text("Minutes")
+    expect(page.locator("askew-grid :focus")).to_have_count(1)
+
+
+def test_the_table_without_a_change_and_a_declined_program_ask_nothing(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, films(world))
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    edit(page, "r1", "c2", "300")
+    asked = page.locator("askew-disagreement")
+    expect(asked.locator("button")).to_have_count(2)
+    page.locator("[data-row=r1] [data-column=c2]").focus()
+    page.keyboard.press("Control+z")
+    expect(asked).to_be_empty()
+    page.keyboard.press("Control+y")
+    expect(asked.locator("button")).to_have_count(2)
+    page.locator("askew-programs label", has_text="None of these").click()
+    expect(asked).to_be_empty()
+    expect(page.locator("[data-field=answers]")).to_have_value("")
+
+
+def test_where_the_answer_stays_the_page_asks_and_stops_nobody(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, films(world, "answer_stays"))
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    edit(page, "r1", "c2", "300")
+    asked = page.locator("askew-disagreement")
+    asked.get_by_role("button", name="Alien").click()
+    expect(line(page, "computed_answer_differs")).to_have_attribute("data-state", "no")
+    edit(page, "r1", "c2", "120")
+    expect(line(page, "computed_answer_differs")).to_have_attribute("data-state", "yes")
+    expect(asked).to_be_empty()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".question", has_text="film")).to_have_count(0)
+
+
+def test_without_scripts_an_answer_is_chosen_where_the_programs_disagree(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = films(world)
+    page = signed_in(new_context, live_server.url, world.ada, java_script_enabled=False).new_page()
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    page.locator("[name=row]").select_option("r1")
+    page.locator("[name=column]").select_option("c2")
+    page.locator("[name=value]").fill("300")
+    page.locator("button[value=apply]").click()
+    expect(page.locator("[name=answers]")).to_have_value("")
+    page.get_by_role("button", name="Alien").click()
+    expect(page.locator("[name=answers]")).to_have_value("Alien\n")
+    expect(page.locator("askew-programs .computed")).to_have_text("Heat → Alien")
+    page.locator(".actions button.primary").click()
+    stored = Annotation.objects.get().response["data"]
+    assert (stored["answers"], stored["program"]["rows"]["column"]) == (["Alien"], "c2")

@@ -6,12 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.answers import compare
-from tableqa.executable import NONE, cells_read, computed, confirmed, in_words, offered
+from tableqa.executable import (
+    NONE,
+    alternatives,
+    cells_read,
+    computed,
+    confirmed,
+    grouped,
+    in_words,
+    offered,
+)
 from tableqa.operations import RemoveRow, SetCell, replay
-from tableqa.programs import ProgramError
+from tableqa.programs import ProgramError, find_programs
 from tableqa.readers import READERS
 
 TABLE = Table(["Year", "Sales"], [["2018", "40"], ["2019", "50"]])
@@ -104,3 +115,53 @@ def test_every_program_offered_for_real_questions_gives_their_answer(test_data: 
             assert compare(found, example.answers).equal
             number += 1
     assert number > 60
+
+
+# -- programs that disagree on an edited table -------------------------------------------------------
+
+FILMS = Table(["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Alien", "1979", "117"]])
+LONGEST = Example("l", "which film is the longest?", FILMS, ["Heat"])
+RESULTS = st.lists(st.none() | st.lists(st.sampled_from(["1", "1.0", "2", "Heat", "heat", ""]), max_size=2))
+
+
+@given(RESULTS)
+def test_results_are_grouped_by_the_answer_that_they_are(results: list[list[str] | None]) -> None:
+    groups = grouped(results)
+    assert [number is None for number in groups] == [result is None for result in results]
+    first = {}
+    for number, result in zip(groups, results, strict=True):
+        if number is not None:
+            assert result is not None
+            first.setdefault(number, result)
+            assert compare(result, first[number]).equal
+    assert list(first) == list(range(len(first))), "numbered by first appearance"
+    answers = list(first.values())
+    assert not any(compare(one, other).equal for at, one in enumerate(answers) for other in answers[:at])
+
+
+@given(st.integers(0, 400), st.sampled_from(["c1", "c2"]), st.sampled_from(["r0", "r1"]))
+def test_alternatives_are_the_different_answers_of_the_programs_that_run(
+    new: int, column: str, row: str
+) -> None:
+    old = FILMS.cell(row, column)
+    edited = replay(FILMS, [SetCell(row=row, column=column, old=old, new=str(new))])
+    programs = list(find_programs(LONGEST))[:5]
+    results = [computed(program.to_dict(), edited) for program in programs]
+    answers = {result for result in results if isinstance(result, tuple)}
+    offers = alternatives(programs, FILMS, edited)
+    if len(answers) < 2:
+        assert offers == []
+    else:
+        assert {tuple(offer["answers"]) for offer in offers} == answers
+        for offer in offers:
+            assert offer["programs"]
+            for agreeing in offer["programs"]:
+                assert computed(agreeing["program"], edited) == tuple(offer["answers"])
+
+
+def test_programs_that_do_not_run_on_the_edited_table_are_no_alternatives() -> None:
+    programs = list(find_programs(LONGEST))[:5]
+    gone = replay(FILMS, [SetCell(row="r1", column="c2", old="117", new="300")])
+    assert [offer["answers"] for offer in alternatives(programs, FILMS, gone)] == [["Alien"], ["Heat"]]
+    without = Table(["Film"], [["Heat"]], row_ids=["r0"], column_ids=["c0"])
+    assert alternatives(programs, FILMS, without) == []

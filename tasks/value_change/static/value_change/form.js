@@ -106,5 +106,48 @@ class AskewFilledAnswer extends HTMLElement {
   }
 }
 
+/* Asks which answer is right where the programs disagree on the edited table. Each answer is a button with the first of
+   the programs that give it. */
+class AskewDisagreement extends HTMLElement {
+  connectedCallback() {
+    if (this.page) return;
+    this.page = this.closest("askew-annotate");
+    this.field = this.page.querySelector("[data-field=answers]");
+    this.required = this.field?.dataset.required;
+    this.ariaLive = "polite";
+    this.addEventListener("item-shown", () => this.#draw([]));
+    this.page.addEventListener("program-computed", ({ detail }) => this.#draw(detail.alternatives ?? []));
+    this.page.addEventListener("grid-change", () => this.page.grid.operations.length || this.#draw([]));
+  }
+
+  #draw(alternatives) {
+    const focused = this.contains(document.activeElement);
+    if (this.field) this.field.dataset.required = alternatives.length ? t("Choose an answer, or write one.") : this.required;
+    if (alternatives.length) {
+      const question = Object.assign(document.createElement("p"), { className: "asks", textContent: this.dataset.question });
+      this.replaceChildren(question, ...alternatives.map((alternative, at) => this.#button(alternative, String(at + 1))));
+    } else this.replaceChildren();
+    if (focused) this.page.grid.focusCell();
+  }
+
+  #button(alternative, key) {
+    const answer = alternative.answers.join(" | ");
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "alternative", name: `alternative-${key}` });
+    Object.assign(button.dataset, { key, label: answer });
+    const shortcut = document.createElement("kbd");
+    shortcut.textContent = key;
+    shortcut.dataset.shortcut = button.name;
+    const strong = Object.assign(document.createElement("strong"), { textContent: answer, dir: "auto" });
+    const small = Object.assign(document.createElement("small"), { textContent: alternative.programs[0].words, dir: "auto" });
+    button.append(strong, " ", shortcut, small);
+    button.addEventListener("click", () => {
+      this.page.querySelector("askew-programs").decide(alternative);
+      this.page.grid.focusCell();
+    });
+    return button;
+  }
+}
+
 customElements.define("askew-measure", AskewMeasure);
+customElements.define("askew-disagreement", AskewDisagreement);
 customElements.define("askew-filled-answer", AskewFilledAnswer);
