@@ -8,6 +8,7 @@ transformers 5; this module gives the same ids, which a test compares with recor
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ MOST_TOKENS = 1_024
 MOST_TOKENS_PER_CELL = 15
 MOST_ANSWER_TOKENS = 128
 BOS, PAD, EOS = 0, 1, 2
+_LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 BUDGETS = {"cpu": 8_192, "cuda": 131_072}
 """Tokens in a batch, padding counted, where `askew.json` does not say."""
 
@@ -46,7 +48,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     except Exception as error:  # the library raises nothing narrower
         raise ModelError(f"{folder} has no tokenizer that can be read: {error}") from None
     found = Tokenizer(model)
-    found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     found.decoder = decoders.ByteLevel()
     return found
 
@@ -61,32 +63,38 @@ class Flat:
 
 
 def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_TOKENS) -> Flat:
-    """The ids of a question and a table.
+    """The ids of a question and a table, as the original tokenizer gives them.
 
-    `question col : a | b row 1 : 1 | 2 row 2 : ...`, all in small letters, line breaks and runs of blanks as one
-    blank. A cell of 15 tokens or more is cut to its first 15; headers are not. A row is seen when its end is.
+    `question col : a | b row 1 : 1 | 2 row 2 : ...`, all in lower case. Runs of blanks stay; a line break
+    and the blanks around it become one blank. A cell of 15 tokens or more is cut to its first 15; headers
+    are not. Without rows the table is left out. A row is seen when its end is.
     """
     clipped = False
 
     def clip(cell: str) -> str:
         nonlocal clipped
         cell = _in_one_line(cell)
-        ids = tokenizer.encode(cell, add_special_tokens=False).ids if cell else []
-        if len(ids) < MOST_TOKENS_PER_CELL:
+        if not cell.strip():
             return cell
+        # The original lowers letter by letter here, so a sigma at the end of a word stays as it is.
+        ids = tokenizer.encode(_prefixed("".join(letter.lower() for letter in cell))).ids
+        if len(ids) < MOST_TOKENS_PER_CELL:
+            return cell.lower()
         clipped = clipped or len(ids) > MOST_TOKENS_PER_CELL
-        kept = str(tokenizer.decode(ids[:MOST_TOKENS_PER_CELL]))
-        # What was cut begins with the blank that every word but the first has, so two blanks stand before it.
-        return kept if kept.startswith(" ") else f" {kept}"
+        # The prefix stays, so two blanks stand before a cell that was cut.
+        return str(tokenizer.decode(ids[:MOST_TOKENS_PER_CELL]))
 
-    parts = [f"{_in_one_line(question)} col : {' | '.join(map(_in_one_line, table.header))}"]
+    asked = _prefixed(_in_one_line(question).lower())
+    parts = [asked + (" " if asked else "")]
+    if table.rows:
+        parts[0] += f"col : {' | '.join(_in_one_line(name).lower() for name in table.header)}"
     length, ends = len(parts[0]), []
     for number, row in enumerate(table.rows, 1):
         parts.append(f" row {number} : {' | '.join(map(clip, row))}")
         ends.append(length + len(parts[-1].rstrip()))
         length += len(parts[-1])
-    text = "".join(parts)
-    encoded = tokenizer.encode(text.strip(), add_special_tokens=False)
+    text = _prefixed("".join(parts).rstrip() if table.rows else asked)
+    encoded = tokenizer.encode(text)
     room = most - 2
     seen_to = encoded.offsets[room - 1][1] if len(encoded.ids) > room else len(text)
     return Flat(
@@ -97,12 +105,17 @@ def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_
 
 
 def _in_one_line(text: str) -> str:
-    return " ".join(text.lower().split())
+    return _LINE_BREAK.sub(" ", text)
+
+
+def _prefixed(text: str) -> str:
+    """With the blank that byte-level BPE wants before the first word."""
+    return f" {text}" if text and not text[0].isspace() else text
 
 
 def target_ids(tokenizer: Tokenizer, answers: Sequence[str]) -> list[int]:
     """The ids that answers are trained to be: joined by ", " in lower case, between <s> and </s>, at most 128."""
-    ids = tokenizer.encode(", ".join(answers).lower(), add_special_tokens=False).ids
+    ids = tokenizer.encode(_prefixed(", ".join(answers).lower())).ids
     return [BOS, *ids[: MOST_ANSWER_TOKENS - 2], EOS]
 
 
