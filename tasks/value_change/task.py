@@ -424,29 +424,33 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         Where a program is known, that is a cell which makes the contract hold by it; if there is none, the program is
         turned down.
         """
-        empty: dict[str, Any] = {
-            "operations": [],
-            "answers": [],
-            "reason": "",
-            "program": None,
-            "difference": "",
-        }
-        table = item.example.table
-        if not table.rows or not table.header or rng.random() > accuracy:
-            return {"unanswerable": True, **empty}
-        anywhere = [(rng.randrange(len(table.rows)), rng.randrange(len(table.header))) for _ in range(8)]
-        marked = [(table.row_index(r), table.column_index(c)) for r, c in _marked(item) if r in table.row_ids]
-        edits = [_simulated(table, place, rng) for place in [*rng.sample(marked, len(marked)), *anywhere]]
-        program = followed(item.inputs.get("program", {}).get("program"), item.example)
-        changes = item.variant == "answer_changes"
-        for edit in edits if program else ():
-            result = given(program, replay(table, [edit]))
-            if isinstance(result, tuple) and agrees(result, item.example.answers) is not changes:
-                said = {"operations": [edit.to_dict()], "answers": list(result) if changes else []}
-                return {**empty, "unanswerable": False, "program": thaw(program), **said}
-        answers = [f"{item.example.answers[0]} II"] if item.example.answers else ["II"]
-        said = {"operations": [edits[0].to_dict()], "answers": answers if changes else []}
-        return {**empty, "unanswerable": False, "program": dict(NONE) if program else None, **said}
+        return _simulate(item, rng, accuracy)
+
+
+def _simulate(item: Item, rng: random.Random, accuracy: float) -> dict[str, Any]:
+    empty: dict[str, Any] = {
+        "operations": [],
+        "answers": [],
+        "reason": "",
+        "program": None,
+        "difference": "",
+    }
+    table = item.example.table
+    if not table.rows or not table.header or rng.random() > accuracy:
+        return {"unanswerable": True, **empty}
+    anywhere = [(rng.randrange(len(table.rows)), rng.randrange(len(table.header))) for _ in range(8)]
+    marked = [(table.row_index(r), table.column_index(c)) for r, c in _marked(item) if r in table.row_ids]
+    edits = [_simulated(table, place, rng) for place in [*rng.sample(marked, len(marked)), *anywhere]]
+    program = followed(item.inputs.get("program", {}).get("program"), item.example)
+    changes = item.variant == "answer_changes"
+    for edit in edits if program else ():
+        result = given(program, replay(table, [edit]))
+        if isinstance(result, tuple) and agrees(result, item.example.answers) is not changes:
+            said = {"operations": [edit.to_dict()], "answers": list(result) if changes else []}
+            return {**empty, "unanswerable": False, "program": thaw(program), **said}
+    answers = [f"{item.example.answers[0]} II"] if item.example.answers else ["II"]
+    said = {"operations": [edits[0].to_dict()], "answers": answers if changes else []}
+    return {**empty, "unanswerable": False, "program": dict(NONE) if program else None, **said}
 
 
 def _simulated(table: Table, place: tuple[int, int], rng: random.Random) -> SetCell:

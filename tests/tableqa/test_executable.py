@@ -128,7 +128,7 @@ RESULTS = st.lists(st.none() | st.lists(st.sampled_from(["1", "1.0", "2", "Heat"
 def test_results_are_grouped_by_the_answer_that_they_are(results: list[list[str] | None]) -> None:
     groups = grouped(results)
     assert [number is None for number in groups] == [result is None for result in results]
-    first = {}
+    first: dict[int, list[str]] = {}
     for number, result in zip(groups, results, strict=True):
         if number is not None:
             assert result is not None

@@ -6,6 +6,7 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.programs import describe, find_programs
+from tableqa.programs.language import Which
 from tableqa.programs.layout import words
 from tableqa.programs.superlatives import is_about
 
@@ -24,8 +25,8 @@ from tableqa.programs.superlatives import is_about
         ("what was the best place?", "Position", "smallest"),
     ],
 )
-def test_a_superlative_is_about_one_end_of_a_column(question: str, header: str, end: str) -> None:
-    other = "largest" if end == "smallest" else "smallest"
+def test_a_superlative_is_about_one_end_of_a_column(question: str, header: str, end: Which) -> None:
+    other: Which = "largest" if end == "smallest" else "smallest"
     assert is_about(words(question), end, words(header))
     assert not is_about(words(question), other, words(header))
     assert not is_about(words(question), end, words("Nation"))
