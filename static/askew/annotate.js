@@ -1229,10 +1229,13 @@ class AskewAnnotate extends HTMLElement {
   }
 
   /* The total is the one that the visit began with, although other people may add items meanwhile; it grows when this
-     person gets more. `open`: items on screen that are not submitted yet. */
+     person gets more. A reload of the same tab never shrinks it. `open`: items on screen that are not submitted yet. */
   #setProgress({ submitted, total }, open = 0) {
-    const progress = { submitted, total: Math.max(this.#progress?.total ?? total, submitted + open) };
+    const key = `askew:total:${this.dataset.batch}`;
+    const [stored = 0] = this.practice || this.#progress ? [] : recall(key);
+    const progress = { submitted, total: Math.max(this.#progress?.total ?? total, stored, submitted + open) };
     this.#progress = progress;
+    if (!this.practice) remember(key, [progress.total]);
     const bar = document.querySelector("[data-progress]");
     const text = document.querySelector("[data-progress-text]");
     if (bar) {

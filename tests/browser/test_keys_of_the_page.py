@@ -247,3 +247,19 @@ def test_the_total_of_the_progress_stays_while_other_people_add_items(
     page.reload()
     takes_keys(page)
     expect(progress).to_have_text("1 of 5")  # another visit
+
+
+def test_the_total_of_the_progress_does_not_shrink_when_the_page_is_reloaded(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch(sources=[world.import_written(*films(5))])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    progress = page.locator("[data-progress-text]")
+    page.keyboard.press("1")
+    expect(progress).to_have_text("1 of 5")
+    Batch.objects.filter(pk=batch.pk).update(items_count=3)  # as when gold items are removed
+    page.reload()
+    takes_keys(page)
+    expect(progress).to_have_text("1 of 5")
+    page.keyboard.press("1")
+    expect(progress).to_have_text("2 of 5")
