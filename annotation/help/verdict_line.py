@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.help.judging import Held
 from tableqa import verdicts
 
-Part = tuple[Literal["verdict", "answer", "expected", "confidence", "meaning"], str]
+Part = tuple[Literal["verdict", "answer", "expected", "confidence", "meaning", "advice"], str]
 
 LABELS = {
     "fooled": gettext_noop("Fooled"),
@@ -73,8 +73,10 @@ def parts(
     if held.verdict == "model_error":
         return [("verdict", gettext(LABELS["model_error"]))]
     if held.verdict == "wrong_on_original" or (perturbed is None and judged is not None and not judged.right):
-        sentence = own.get("wrong_on_original", verdicts.WORDS["wrong_on_original"])
-        return [("verdict", gettext(sentence))]
+        # The second sentence says what to do; it has a line of its own, so that neither is cut.
+        sentence = gettext(own.get("wrong_on_original", verdicts.WORDS["wrong_on_original"]))
+        first, stop, advice = sentence.partition(". ")
+        return [("verdict", f"{first}."), ("advice", advice)] if stop else [("verdict", sentence)]
     gold: Sequence[str] = ()
     if perturbed is None:
         label, answers = gettext("Model right so far"), original

@@ -27,7 +27,7 @@ const ASKING = t("Asking the model…");
 const EARLIER = t("This model answer is for an earlier version.");
 const BEFORE = t("The answers above are for an earlier version.");
 const PASSING = ["waiting", "stale"]; // states in which the line of the last answer stays
-const ASIDE = ["confidence", "meaning"]; // parts of the line that come after the answers
+const ASIDE = ["confidence", "meaning", "advice"]; // parts of the line that come after the answers
 const LABELS = {
   idle: t("The model has not been asked yet"),
   waiting: ASKING,

@@ -79,9 +79,7 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
     verdict_words = {
         "fooled": gettext_noop("Without the cells the model is wrong."),
         "not_fooled": gettext_noop("The model still gives the right answer without the cells."),
-        "wrong_on_original": gettext_noop(
-            "The model is wrong even with the cells, so this check says nothing about them."
-        ),
+        "wrong_on_original": gettext_noop("The model is wrong even with the cells. Judge them without it."),
     }
     without = gettext_noop(
         "they have no marked cells: neither from people nor from the source, a program or a model."

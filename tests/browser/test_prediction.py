@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from annotation.help import predicting, tickets
 from annotation.models import Annotation, Batch, Draft, Try
 from predictor import client, listing
+from predictor.protocol import Prediction, PredictRequest
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
@@ -623,7 +625,8 @@ def test_an_item_that_the_model_already_gets_wrong_has_one_quiet_line(
     server.says = answer("1666")
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     says = page.locator(".says")
-    expect(says).to_contain_text("The model already gets this one wrong.")
+    expect(says.locator(".verdict")).to_have_text("The model already gets this wrong.")
+    expect(says.locator(".advice")).to_have_text("No need to fool it.")
     expect(page.locator("button[name=check]")).to_be_hidden()
     page.locator(".more summary").first.click()
     expected = page.locator("[data-part=expected] li")
@@ -735,3 +738,40 @@ def test_models_of_the_panel_are_shown_as_each_answers(
         assert len(other.asked) > asked, "one that hangs holds up no other"
         page.context.close()
         wait_until_quiet()
+
+
+@pytest.mark.parametrize("locale", ["en", "de"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 850), (390, 844)])
+def test_the_line_about_an_item_that_the_model_gets_wrong_is_never_cut(
+    new_context: Contexts,
+    live_server: Any,
+    world: World,
+    server: Scripted,
+    width: int,
+    height: int,
+    locale: str,
+) -> None:
+    is_measured = threading.Event()
+
+    def answers_after_the_measurement(request: PredictRequest) -> Prediction:
+        is_measured.wait(20)
+        return answer("1666")(request)
+
+    server.says = answers_after_the_measurement
+    options = {"viewport": {"width": width, "height": height}, "locale": locale}
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world), **options)
+    box = page.locator("askew-prediction")
+    before = box.bounding_box()
+    is_measured.set()
+    expect(page.locator(".says .advice")).to_be_visible()
+    cut = page.locator(".says .verdict").evaluate("(part) => part.scrollWidth - part.clientWidth")
+    assert cut <= 0
+    advice, details = (
+        page.locator(".says .advice").bounding_box(),
+        page.locator("askew-prediction .more").bounding_box(),
+    )
+    assert advice is not None
+    assert details is not None
+    is_beside = advice["x"] + advice["width"] <= details["x"]
+    assert is_beside or advice["y"] + advice["height"] <= details["y"]
+    assert box.bounding_box() == before
