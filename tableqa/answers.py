@@ -20,11 +20,20 @@ Difference = Literal["form", "unit", "rounding", "order", "sign", "scale", "part
 SCALES = (100, 10**3, 10**6, 10**9, 10**12)
 """Factors by which one number may be another in a different scale: percent, thousands, millions, ..."""
 
+LONG_ANSWER = 8
+"""Words from which on an answer is a sentence, which no exact match can judge."""
+
 _TOLERANCE = Decimal("1e-6")
 """Numbers nearer than this are equal, as in WikiTableQuestions' rule."""
 
 _MOST_PAIRS = 2_500
 """Pairs of answers left over after the obvious ones that are compared one by one."""
+
+
+def are_sentences(many: Iterable[Sequence[str]]) -> bool:
+    """Whether most lists of answers are one answer of `LONG_ANSWER` words or more, as FeTaQA's."""
+    lengths = [len(answers) == 1 and len(answers[0].split()) >= LONG_ANSWER for answers in many]
+    return 2 * sum(lengths) > len(lengths)
 
 
 @dataclass(frozen=True, slots=True)

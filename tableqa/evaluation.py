@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from tableqa import matchers, tat_metric
+from tableqa.answers import are_sentences
 from tableqa.language import Message
 from tableqa.metrics import (
     DIVIDES_BY_NOTHING,
@@ -84,8 +85,6 @@ MACRO = "all"
 """The name of the row that is the mean over sources, each counting once."""
 MICRO = "all-questions"
 """The name of the row over all questions of all sources, each question counting once."""
-LONG_ANSWER = 8
-"""Words from which on an answer is a sentence, which no exact match can judge."""
 COMPARISON = "comparison"
 """The group of the questions that compare, of which FREB-TQA's Table 6 takes the variation beside that of the others."""
 MOVED = "relevant_row_shuffle"
@@ -367,12 +366,11 @@ def judge(
 
 def long_form(instances: Iterable[Instance]) -> tuple[str, ...]:
     """The sources of which most originals have one answer of `LONG_ANSWER` words or more, as FeTaQA's have."""
-    lengths: dict[str, list[bool]] = {}
+    answers: dict[str, list[Sequence[str]]] = {}
     for one in instances:
         if one.kind == ORIGINAL:
-            is_long = len(one.answers) == 1 and len(one.answers[0].split()) >= LONG_ANSWER
-            lengths.setdefault(one.source, []).append(is_long)
-    return tuple(sorted(source for source, of in lengths.items() if 2 * sum(of) > len(of)))
+            answers.setdefault(one.source, []).append(one.answers)
+    return tuple(sorted(source for source, lists in answers.items() if are_sentences(lists)))
 
 
 def _judged(instance: Instance, before: bool | tat_metric.Score, after: bool | tat_metric.Score) -> Judged:

@@ -18,7 +18,7 @@ from django.utils.translation import gettext, gettext_noop
 
 import tableqa
 from annotation import bulk, events, jobs
-from annotation.help import helping, model_accuracy
+from annotation.help import helping, loop_fit, model_accuracy
 from annotation.models import (
     Adjudication,
     Batch,
@@ -108,6 +108,7 @@ def plan_batch(
         )
     columns = check(task, terms or {}, project=project, feeds_from=sample.feeds_from)
     sample = _checked(task, sample)
+    _require_fitting_model(columns["loop_model"], sample)
     examples, size = _drawn(task, sample, columns["requires"])
     if not examples and sample.feeds_from is None:
         refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
@@ -141,6 +142,17 @@ def plan_batch(
         refuse("name_taken", "This project already has a batch {name!r}. Choose another name.", name=name)
     batch.refresh_from_db()
     return batch
+
+
+def _require_fitting_model(loop_model: str, sample: Sample) -> None:
+    """Refuse a model in the loop that cannot answer the questions of the sources in the form of their answers."""
+    if not loop_model:
+        return
+    sources = list(sample.sources)
+    if sample.feeds_from is not None:
+        sources += loop_fit.sources_of(sample.feeds_from)
+    if reason := loop_fit.obstacle(settings.PREDICTORS.get(loop_model), loop_fit.with_sentences(sources)):
+        refuse("invalid_request", reason)
 
 
 def _make_items(batch: Batch, task: TaskType, examples: Sequence[int], size: int | None) -> None:
@@ -247,6 +259,7 @@ def start_asking(
         refuse("invalid_request", "Choose a model in the loop first.")
     if not candidates(project, task, sample):
         refuse("invalid_request", "Choose a source with examples first.")
+    _require_fitting_model(predictor, sample)
     newest = asking_job(project=project, task=task, sample=sample, predictor=predictor)
     if newest is not None and not newest.finished:
         return None

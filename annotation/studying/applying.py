@@ -17,6 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import events, jobs
+from annotation.help import loop_fit
 from annotation.journeys import assigning, changing, importing, perturbing, setting_up
 from annotation.models import (
     Batch,
@@ -38,6 +39,7 @@ from annotation.studying.standing import Standing
 from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work
 from annotation.studying.yaml_file import StudyError
 from annotation.terms import TERMS, changeable
+from tableqa.answers import are_sentences
 from tableqa.readers import READERS, Mapped, ReaderError
 from tasks.contract import Invalid, UnknownTaskType, response_data, task_type
 
@@ -87,12 +89,14 @@ def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) 
             read = read.with_fields(source.fields) if isinstance(read, Mapped) and source.fields else read
             tables = folder / source.tables if source.tables else None
             checksum = importing.checksum_of(read.files(path, tables), source.limit, source.fields)
-            number, named = 0, {}
+            number, named, first = 0, {}, []
             for example in read(path, tables=tables, limit=source.limit):
                 number += 1
+                if number <= loop_fit.LOOKED_AT:
+                    first.append(example.answers)
                 if example.id in wanted:
                     named[example.id] = example
-            found[place] = Looked(checksum, number, named=named)
+            found[place] = Looked(checksum, number, are_sentences(first), named=named)
         except (Refused, ReaderError, ValueError) as error:
             found[place] = Looked(wrong=f"{error}")
         except OSError as error:

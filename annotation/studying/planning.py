@@ -15,6 +15,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 import tableqa
+from annotation.help import loop_fit
 from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying.schema import unknown
@@ -45,11 +46,12 @@ ORDER: Final = (
 class Looked:
     """What was found of a source's files: their checksum and how many examples they hold, or why they cannot be read.
 
-    `named` are those of its examples that the study names, by their id.
+    `named` are those of its examples that the study names, by their id; `has_sentences`: most answers are sentences.
     """
 
     checksum: str = ""
     examples: int = 0
+    has_sentences: bool = False
     wrong: str = ""
     named: Mapping[str, tableqa.Example] = field(default_factory=dict)
 
@@ -786,6 +788,29 @@ class _WorkComparison(_Supply):
             except Refused as refused:
                 words = f"{COMPARED[name]}: {refused.detail}"
                 yield self.say("cannot", "batch", wanted.name, words, place)
+        is_new = wanted.name not in self.planned
+        sources = self.with_sentences(wanted) if wanted.loop_model and is_new else ()
+        if words := loop_fit.obstacle(predictors.get(wanted.loop_model), sources):
+            yield self.say("cannot", "batch", wanted.name, f"{COMPARED['loop_model']}: {words}", place)
+
+    def with_sentences(self, wanted: Work) -> set[str]:
+        """The sources of a batch, or of the batches before it, whose answers are sentences."""
+        names = set(wanted.sources)
+        before, seen = wanted.feeds_from, {wanted.name}
+        while before and before not in seen:
+            seen.add(before)
+            other = self.wanted.get(before) or self.planned.get(before)
+            if other is None:
+                break
+            names |= set(other.sources)
+            before = other.feeds_from
+        looked = self.looked or {}
+        in_files = {
+            source.name
+            for place, source in enumerate(self.study.sources)
+            if looked.get(place, Looked()).has_sentences
+        }
+        return names & (in_files | self.standing.with_sentences)
 
 
 class _Costs(_Comparison):

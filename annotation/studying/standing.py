@@ -16,6 +16,7 @@ from django.db.models import Count, F, Sum
 from django.utils.translation import gettext, ngettext
 
 import tableqa
+from annotation.help import loop_fit
 from annotation.models import (
     Assignment,
     Batch,
@@ -94,6 +95,7 @@ class Standing:
     named         examples that a file names, by their id: where they are, by source, the oldest first
     made          ids of gold that people made here by editing: a file cannot make it elsewhere
     annotators    how many people annotate in the project
+    with_sentences  the sources whose answers are sentences
     """
 
     study: Study
@@ -108,6 +110,7 @@ class Standing:
     named: Mapping[str, Mapping[str, tableqa.Example]] = field(default_factory=dict)
     made: frozenset[str] = frozenset()
     annotators: int = 0
+    with_sentences: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
 
@@ -163,6 +166,7 @@ def of_project(
         named=_named(sources, names),
         made=frozenset(made),
         annotators=len(shares.annotators(project)),
+        with_sentences=frozenset(loop_fit.with_sentences(sources)),
         notes=tuple(notes),
     )
 

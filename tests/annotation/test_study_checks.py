@@ -382,6 +382,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "batches.resolve.rule": (TYPED, "rule"),
     "batches.must_practise": (BATCH_NEW, "must_practise"),
     "batches.loop_model": (BATCH_NEW, "loop_model"),
+    "batches.loop_right_only": (BATCH_NEW, "loop_right_only"),
     "batches.seed": (BATCH_NEW, "seed"),
     "batches.strategy": (BATCH_NEW, "strategy"),
     "batches.decide": (BATCH_NEW, "decide_at_close"),
