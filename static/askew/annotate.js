@@ -17,7 +17,7 @@ import { Problem, send } from "./api.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
-import { Draft, NoDraft, copyOf, same } from "./draft.js";
+import { Draft, NoDraft, copyOf, digest, same } from "./draft.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
 import { Keys, outside, writes } from "./keys.js";
@@ -163,10 +163,11 @@ class AskewAnnotate extends HTMLElement {
     const empty = this.#blank();
     const stored = held?.response?.data ?? empty;
     const copy = copyOf(assignment.id);
-    this.draft.open(assignment.id, this.#url("draft"), held?.revision ?? 0, held?.response ?? this.#envelope(empty));
+    const unheard = copy?.unheard ?? [];
+    this.draft.open(assignment.id, this.#url("draft"), held?.revision ?? 0, held?.response ?? this.#envelope(empty), unheard);
     const equal = same(copy?.response?.data, stored) && Boolean(copy?.response?.unsure) === Boolean(held?.response?.unsure);
     const kept = copy && copy.response?.base === assignment.base && !equal ? copy : null;
-    const conflict = kept !== null && Boolean(held) && kept.revision !== held.revision;
+    const conflict = kept !== null && Boolean(held) && kept.revision !== held.revision && !unheard.includes(digest(held.response));
     this.#setUnsure(Boolean((kept && !conflict ? kept : held)?.response?.unsure));
     const fits = this.#fill(kept && !conflict ? kept.response.data : stored);
     this.grid?.say(""); // what the table said last was of the item before

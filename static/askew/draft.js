@@ -9,6 +9,7 @@ import { Problem, send } from "./api.js";
 
 const PAUSE = 300; // ms after the last key
 const BACK_OFF = [1, 2, 4, 8, 15, 30]; // seconds
+const UNHEARD = 20; // digests remembered
 const KEPT = 30; // days that a forgotten copy stays in this browser
 const PREFIX = "askew:draft:";
 const KEEPALIVE_LIMIT = 60_000; // bytes a browser lets a request carry after its page has gone
@@ -24,6 +25,7 @@ export class Draft {
   #failures = 0;
   #stopped = true;
   #settled = false; // while a submission is on its way
+  #unheard = []; // digests of responses that were sent without an answer yet: the server may have any of them
 
   constructor(handlers) {
     this.handlers = handlers;
@@ -41,8 +43,9 @@ export class Draft {
     return this.#wanted !== null && !same(this.#wanted, this.#confirmed);
   }
 
-  /* Begin with what the server holds: its revision (0 without a draft) and response (or null). */
-  open(id, url, revision, response) {
+  /* Begin with what the server holds: its revision (0 without a draft) and response (or null). `unheard` are digests of
+     responses that this browser sent before, whose answer no page has heard. */
+  open(id, url, revision, response, unheard = []) {
     this.close();
     this.#id = id;
     this.#url = url;
@@ -52,13 +55,14 @@ export class Draft {
     this.#failures = 0;
     this.#stopped = false;
     this.#settled = false;
+    this.#unheard = unheard;
   }
 
   /* Called with the whole response at every change. */
   change(response) {
     if (this.#stopped) return;
     this.#wanted = response;
-    keepCopy(this.#id, { revision: this.#revision, response, at: Date.now() });
+    this.#keepCopy();
     if (this.#failures || this.#settled) return; // the next try is planned and will take the newest
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.flush(), PAUSE);
@@ -100,6 +104,7 @@ export class Draft {
     this.#stopped = false;
     this.#settled = false;
     this.#failures = 0;
+    this.#wanted = null; // what was turned down is not sent when the page is left
     if (response) this.change(response);
     else this.forget();
   }
@@ -118,14 +123,16 @@ export class Draft {
 
   async #put(id, response) {
     this.handlers.saving();
+    this.#expectAnswer(response);
     try {
       const reply = await send("PUT", this.#url, { revision: this.#revision, response });
       if (id !== this.#id) return;
       this.#failures = 0;
       this.#revision = reply.revision;
       this.#confirmed = response;
+      this.#unheard = [];
       if (same(this.#wanted, response)) this.forget(id);
-      else keepCopy(id, { revision: reply.revision, response: this.#wanted, at: Date.now() });
+      else this.#keepCopy();
       this.handlers.saved(reply, response);
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
@@ -138,6 +145,8 @@ export class Draft {
     if (newer && same(newer.response, this.#wanted)) { // our own last request, whose answer never arrived
       this.rebase(newer);
       this.handlers.saved({ ...newer, violations: null }, newer.response);
+    } else if (newer && this.#unheard.includes(digest(newer.response))) { // an earlier one of ours
+      this.rebase(newer, this.#wanted);
     } else if (newer) {
       this.#stopped = true;
       this.handlers.stale(newer);
@@ -160,8 +169,21 @@ export class Draft {
     if (this.#stopped || this.#flight || !this.unsaved) return;
     const body = { revision: this.#revision, response: this.#wanted };
     const keepalive = JSON.stringify(body).length < KEEPALIVE_LIMIT;
+    this.#expectAnswer(this.#wanted);
     if (document.visibilityState === "hidden") this.flush();
     else send("PUT", this.#url, body, { keepalive }).catch(() => {});
+  }
+
+  #expectAnswer(response) {
+    this.#unheard = [...this.#unheard.slice(1 - UNHEARD), digest(response)];
+    this.#keepCopy();
+  }
+
+  #keepCopy() {
+    const copy = { revision: this.#revision, response: this.#wanted, at: Date.now(), unheard: this.#unheard };
+    try {
+      localStorage.setItem(PREFIX + this.#id, JSON.stringify(copy));
+    } catch { /* full or forbidden: the server's copy has to do */ }
   }
 }
 
@@ -189,12 +211,6 @@ export function copyOf(id) {
   }
 }
 
-function keepCopy(id, copy) {
-  try {
-    localStorage.setItem(PREFIX + id, JSON.stringify(copy));
-  } catch { /* full or forbidden: the server's copy has to do */ }
-}
-
 function sweep() {
   try {
     for (const key of Object.keys(localStorage)) {
@@ -208,6 +224,17 @@ function sweep() {
 /* Equal as JSON, whatever the order of keys: a database may sort them. */
 export function same(one, other) {
   return sorted(one) === sorted(other);
+}
+
+/* A number that tells responses apart, whatever the order of keys: two hashes of 26 bits in one. */
+export function digest(value) {
+  let [one, other] = [0x811c9dc5, 0x01000193];
+  for (const letter of sorted(value)) {
+    const code = letter.codePointAt(0);
+    one = Math.imul(one ^ code, 0x01000193);
+    other = Math.imul(other ^ code, 0x5bd1e995) + one | 0;
+  }
+  return (one >>> 6) * 2 ** 26 + (other >>> 6);
 }
 
 function sorted(value) {

@@ -180,7 +180,7 @@ export class AskewPrograms extends HTMLElement {
       offered.push({ program: value, words: EARLIER });
     }
     const rows = offered.map(({ program, words }, index) => this.#choice(program, words, String(index + 1), value));
-    const none = rows.length ? [this.#choice(NONE, t("None of these"), "n", value)] : [];
+    const none = rows.length || alike(value, NONE) ? [this.#choice(NONE, t("None of these"), "n", value)] : [];
     this.#list.replaceChildren(...rows, this.#more, ...none);
     this.#tidy();
     this.#say();
