@@ -55,6 +55,7 @@ FILL = """(data) => {
     const groups = [...page.querySelectorAll("[data-commit][data-field]")].filter((group) => !group.closest("[hidden]"));
     const last = groups.at(-1)?.dataset.field;
     page.put(last ? { ...data, [last]: "" } : data);
+    page.start(); // the focus was in what is drawn anew
     if (!last) return "Control+Enter";
     page.querySelector(".question").focus(); // a text field would take the key
     return groups.at(-1).querySelector(`input[value="${data[last]}"]`).dataset.key;

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.models import Annotation
+from annotation.models import Annotation, Batch
 from benchmarks.browser_data import over_items
 from benchmarks.next_item_data import numbered
 from tasks.contract import task_types
@@ -53,6 +53,9 @@ IRREGULAR, REGULAR = "unknown", "2-2"
 """A cell without parts asks for a look of its own; most tables to be split have none."""
 
 
+ENTERED = "document.querySelector('askew-annotate').response"
+
+
 @pytest.fixture
 def world(tmp_path: Path, transactional_db: None) -> World:
     return make_world(tmp_path)
@@ -78,7 +81,48 @@ def walk(page: Page, way: str) -> int:
     return count
 
 
-def test_no_item_takes_more_keys_than_published_and_none_loads_a_page(
+def differing(page: Page, data: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """What the page has entered, and what was stored, where they differ. The page has numbers as text."""
+    stored = {name: str(value) if type(value) is int else value for name, value in data.items()}
+    entered: dict[str, Any] = page.evaluate(f"{ENTERED}.data")
+    return {name: (value, stored.get(name)) for name, value in entered.items() if value != stored.get(name)}
+
+
+def looks_back(page: Page, name: str, batch: Batch) -> None:
+    """By keys alone: examples, not sure, the submitted item as it was, back again, and the item opened to be changed."""
+    annotation = Annotation.objects.get(assignment__batch=batch)
+    assert annotation.response is not None
+    given = annotation.response["data"]
+    item = page.locator("input[name=assignment]").first
+    current = item.input_value()
+    words = page.locator("[data-past-words]")
+    for key in ("Escape", "e"):
+        page.keyboard.press(key)
+    expect(page.locator("dialog[open]"), name).to_be_visible()
+    for key in ("Escape", "l"):
+        page.keyboard.press(key)
+    expect(page.locator("[data-unsure]"), name).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("p")
+    expect(words, name).to_contain_text("1 of your last 1.")
+    assert item.input_value() == annotation.assignment.public_id, name
+    assert differing(page, given) == {}, name
+    page.keyboard.press("f")
+    expect(words, name).to_be_hidden()
+    assert item.input_value() == current, name
+    assert page.evaluate(f"{ENTERED}.unsure"), name
+    page.keyboard.press("Escape")
+    page.keyboard.press("p")
+    expect(words, name).to_contain_text("1 of your last 1.")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-saved]"), name).to_contain_text("Response withdrawn.")
+    assert differing(page, given) == {}, name
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-saved]"), name).to_contain_text("submitted")
+    assert item.input_value() == current, name
+    assert page.evaluate(f"{ENTERED}.unsure"), name
+
+
+def test_no_item_takes_more_keys_than_published_loads_a_page_or_forgets_what_was_submitted(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     counts = {}
@@ -102,7 +146,8 @@ def test_no_item_takes_more_keys_than_published_and_none_loads_a_page(
             expect(page.locator("[data-progress-text]"), name).to_have_text("1 of 2")
             loads = page.evaluate("performance.getEntriesByType('navigation').length")
             assert (loads, page.evaluate("performance.timeOrigin")) == (1, origin), name
-            assert Annotation.objects.filter(assignment__batch=batch).count() == 1
+            looks_back(page, name, batch)
+            assert page.evaluate("performance.timeOrigin") == origin, name
             page.context.close()
     table = published()
     assert counts == {name: now for name, (_, now) in table.items()}
