@@ -5,9 +5,9 @@
     ./run train --data WTQ --from TRAINED --out OUT --augment RTA=RELEASE --augment LETA=RELEASE --test RELEASE
 
 Every column of the table is a model: `start`, the weights as they were; `before`, trained on the data alone; and `+NAME`,
-trained on the data and on one release, from the same weights with the same seed and plan. All are asked the same
-examples, those of `--test`, through the code that a predictor serves. A table, or a question, that the test asks about is
-learnt from by none of them. Each column is made once: a run that was interrupted goes on where it was.
+trained on the data and on one release, from the same weights with the same plan, seeds and number of steps. All are
+asked the same examples, those of `--test`, through the code that a predictor serves. A table, or a question, that the
+test asks about is learned from by none of them. Each column is made once: an interrupted run resumes.
 
 RobuT's releases for training are made by rules (RTA) and by a language model (LETA), its test sets by people (section 5).
 Who made what stands in the records of the release; this module only counts it.
@@ -25,10 +25,10 @@ from typing import Any
 
 from predictor.architectures import Model, ModelError, load, never, weights_sha
 from predictor.protocol import Options, Prediction, PredictRequest, ProtocolError
+from predictor.training.comparison import Arm, Observation, compare_arms
 from tableqa.answers import compare
 from tableqa.canonical import digest, thaw
 from tableqa.examples import Example
-from tableqa.proportions import proportion
 from tableqa.readers import READERS
 
 START, BEFORE = "start", "before"
@@ -208,43 +208,49 @@ def _batches(sizes: Mapping[int, int], budget: int) -> Iterator[list[int]]:
         yield batch
 
 
-def results(test: Sequence[Perturbed], given: Sequence[Given]) -> dict[str, dict[str, Any]]:
-    """Per kind of perturbation: how many examples, how many right, and R-ACC with the originals that were right before.
+def results(
+    test: Sequence[Perturbed], arms: Mapping[str, Sequence[Sequence[Given]]], trained: Sequence[str] = ()
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Figures by column and kind of perturbation (`comparison`); `arms` has the answers of each column by seed.
 
-    The originals of the test are a row of their own, and all that was perturbed together is the last.
+    The originals of the test are a row of their own, and all that was perturbed together is the last. R-ACC is given on
+    the originals that the column answered rightly, and on those that all `trained` columns did (default: all).
     """
-    originals: dict[tuple[str, str], bool] = {}
-    for one, answer in zip(test, given, strict=True):
-        if not one.kind:
-            lineage = one.example.meta.get("lineage") or {}
-            key = one.source, str(lineage.get("id") or one.parent or one.example.id)
-            originals.setdefault(key, answer.right)
-    rows: dict[str, list[tuple[bool, bool | None, bool]]] = defaultdict(list)
-    for one, answer in zip(test, given, strict=True):
-        was = originals.get((one.source, one.parent), originals.get(("", one.parent)))
+    originals = {_own_key(one) for one in test if not one.kind}
+    observations = [Observation(one.kind, _original_key(one, originals)) for one in test]
+    kinds: dict[str, list[int]] = defaultdict(list)
+    for place, one in enumerate(test):
         for name in (one.kind, EVERY) if one.kind else (ORIGINAL,):
-            rows[name].append((answer.right, was if one.kind else None, answer.answers is None))
+            kinds[name].append(place)
     order = [
-        *(name for name in (ORIGINAL,) if name in rows),
-        *sorted(name for name in rows if name not in (ORIGINAL, EVERY)),
-        *(name for name in (EVERY,) if name in rows),
+        *(name for name in (ORIGINAL,) if name in kinds),
+        *sorted(name for name in kinds if name not in (ORIGINAL, EVERY)),
+        *(name for name in (EVERY,) if name in kinds),
     ]
-    out: dict[str, dict[str, Any]] = {}
-    for name in order:
-        right = [one for one, _, _ in rows[name]]
-        before = [one for one, was, _ in rows[name] if was]
-        interval = proportion(sum(right), len(right))
-        out[name] = {
-            "examples": len(right),
-            "right": sum(right),
-            "accuracy": round(sum(right) / len(right), 4),
-            "low": round(interval.low or 0.0, 4),
-            "high": round(interval.high or 0.0, 4),
-            "unread": sum(unread for _, _, unread in rows[name]),
-            "right_before": len(before),
-            "r_acc": round(sum(before) / len(before), 4) if before else None,
-        }
-    return out
+    answers = {
+        name: Arm(
+            [[one.right for one in seed] for seed in seeds],
+            [one.answers is None for one in seeds[0]],
+        )
+        for name, seeds in arms.items()
+    }
+    baseline = BEFORE if BEFORE in answers else None
+    return compare_arms(
+        observations, answers, baseline, trained or list(answers), {name: kinds[name] for name in order}
+    )
+
+
+def _own_key(one: Perturbed) -> tuple[str, str]:
+    lineage = one.example.meta.get("lineage") or {}
+    return one.source, str(lineage.get("id") or one.parent or one.example.id)
+
+
+def _original_key(one: Perturbed, originals: set[tuple[str, str]]) -> tuple[str, str]:
+    """The key of the original that an example is or comes from."""
+    if not one.kind:
+        return _own_key(one)
+    key = one.source, one.parent
+    return key if key in originals else ("", one.parent)
 
 
 # --- the columns -------------------------------------------------------------------------------------------
@@ -254,14 +260,16 @@ def results(test: Sequence[Perturbed], given: Sequence[Given]) -> dict[str, dict
 class Column:
     """One column of the table: its name, how many examples its training is given, and how its model comes about.
 
-    make    gives the model's folder, None where it cannot be served
-    place   the folder beneath --out for what was answered
+    make       gives the folder of the model of a seed, None where it cannot be served
+    place      the folder beneath --out for what was answered
+    trained    whether it differs by seed
     """
 
     name: str
     given: int
-    make: Callable[[], Path | None]
+    make: Callable[[int], Path | None]
     place: str = ""
+    trained: bool = True
 
 
 def compare_columns(
@@ -271,28 +279,47 @@ def compare_columns(
     about: Mapping[str, Any],
     device: str = "cpu",
     say: Say = print,
+    seeds: Sequence[int] = (0,),
 ) -> dict[str, Any]:
-    """Make every column, ask it, and write out/augmented.json and out/augmented.md; what the first of them holds."""
+    """Make every column, ask it, and write out/augmented.json and out/augmented.md; the content of the first.
+
+    A trained column is made once for each seed.
+    """
     asked = digest([PredictRequest.about(one.example).key for one in test])
-    found: dict[str, Any] = {}
+    models: dict[str, list[str]] = {}
+    answers: dict[str, list[list[Given]]] = {}
     for column in columns:
-        folder = column.make()
-        if folder is None:
-            say(f"{column.name}: no questions to ask")
-            continue
-        found[column.name] = {
-            "model": weights_sha(folder),
-            "given": column.given,
-            "kinds": results(test, _given(folder, test, asked, out / (column.place or column.name), device)),
-        }
-        told = found[column.name]["kinds"]
-        last = EVERY if EVERY in told else ORIGINAL
-        say(f"{column.name}: {told[last]['right']} of {told[last]['examples']} {last} correct")
-    result = {**about, "asked": asked, "columns": found}
+        for seed in seeds if column.trained else seeds[:1]:
+            folder = column.make(seed)
+            if folder is None:
+                say(f"{column.name}: no questions to ask")
+                break
+            place = seed_folder(out / (column.place or column.name), seed, seeds)
+            given = _given(folder, test, asked, place, device)
+            models.setdefault(column.name, []).append(weights_sha(folder))
+            answers.setdefault(column.name, []).append(given)
+            right = sum(one.right for one in given)
+            say(f"{column.name}, seed {seed}: {right} of {len(given)} correct")
+    trained = [one.name for one in columns if one.trained and one.name in answers]
+    figures = results(test, answers, trained)
+    sizes = {one.name: one.given for one in columns}
+    result = {
+        **about,
+        "seeds": list(seeds),
+        "asked": asked,
+        "columns": {
+            name: {"models": models[name], "given": sizes[name], "kinds": figures[name]} for name in answers
+        },
+    }
     (out / "augmented.json").write_text(json.dumps(result, indent=1) + "\n")
     (out / "augmented.md").write_text(markdown(result))
     say(markdown(result))
     return result
+
+
+def seed_folder(folder: Path, seed: int, seeds: Sequence[int]) -> Path:
+    """The folder of one seed: the folder itself with a single seed."""
+    return folder if len(seeds) == 1 else folder / f"seed-{seed}"
 
 
 def _given(folder: Path, test: Sequence[Perturbed], asked: str, out: Path, device: str) -> list[Given]:
@@ -314,22 +341,18 @@ def _given(folder: Path, test: Sequence[Perturbed], asked: str, out: Path, devic
 
 
 def markdown(result: Mapping[str, Any]) -> str:
-    """The table of accuracies, one of R-ACC, and what the columns are."""
+    """Tables of accuracy, differences and R-ACC with intervals, and what the columns are."""
     columns: Mapping[str, Any] = result["columns"]
     kinds = list(next(iter(columns.values()))["kinds"])
+    perturbations = [kind for kind in kinds if kind != ORIGINAL]
 
-    def table(figure: str, rows: Sequence[str], count: str) -> list[str]:
-        lines = [f"| perturbation | {count} | " + " | ".join(columns) + " |"]
-        lines.append("|---|--:|" + "--:|" * len(columns))
+    def table(figure: str, rows: Sequence[str], count: str, names: Sequence[str], label: str) -> list[str]:
+        lines = [f"| perturbation | {label} | " + " | ".join(names) + " |"]
+        lines.append("|---|--:|" + "--:|" * len(names))
         for kind in rows:
-            cells = [one["kinds"][kind] for one in columns.values()]
-            size = (
-                str(cells[0]["examples"])
-                if count == "examples"
-                else "/".join(str(one["right_before"]) for one in cells)
-            )
-            shown = ("—" if one[figure] is None else f"{100 * one[figure]:.1f}" for one in cells)
-            lines.append(f"| {kind} | {size} | " + " | ".join(shown) + " |")
+            cells = [columns[name]["kinds"][kind] for name in names]
+            shown = (_interval(one, figure) for one in cells)
+            lines.append(f"| {kind} | {cells[0][count]} | " + " | ".join(shown) + " |")
         return lines
 
     release = [
@@ -340,17 +363,32 @@ def markdown(result: Mapping[str, Any]) -> str:
     ]
     columns_are = (
         f"{START}: {result['start']}. {BEFORE}: trained on the data alone. Every other column: and on one release, from "
-        "the same weights with the same seed and plan."
+        "the same weights with the same plan and number of steps."
     )
+    seeds = len(result["seeds"])
+    first = (
+        f"Right answers in per cent, by `tableqa.answers.compare`, mean of {seeds} seed{'s' if seeds > 1 else ''}; "
+        "in brackets 95 % bootstrap intervals over originals:"
+    )
+    arms = [name for name in columns if name not in (START, BEFORE)]
+    differences: list[str] = []
+    if BEFORE in columns and arms:
+        differences = [
+            f"Difference from `{BEFORE}` in points, paired by question:",
+            "",
+            *table("difference", kinds, "examples", arms, "examples"),
+            "",
+        ]
     return "\n".join(
         [
-            "Right answers in per cent, by `tableqa.answers.compare`:",
+            first,
             "",
-            *table("accuracy", kinds, "examples"),
+            *table("accuracy", kinds, "examples", list(columns), "examples"),
             "",
-            "R-ACC: of the perturbed examples whose original was answered rightly, how many still are:",
+            *differences,
+            "R-ACC: of the perturbed examples whose original every trained column answered rightly, how many still are:",
             "",
-            *table("r_acc", [kind for kind in kinds if kind != ORIGINAL], "right before"),
+            *table("common_r_acc", perturbations, "common", list(columns), "right before"),
             "",
             columns_are,
             "",
@@ -360,11 +398,25 @@ def markdown(result: Mapping[str, Any]) -> str:
     )
 
 
+def _interval(figures: Mapping[str, Any], name: str) -> str:
+    """ "51.2 [40.1, 62.0]" in per cent, or a dash."""
+    if figures[name] is None:
+        return "—"
+    value, low, high = (100 * figures[key] for key in (name, f"{name}_low", f"{name}_high"))
+    return f"{value:.1f} [{low:.1f}, {high:.1f}]"
+
+
 # --- the command line --------------------------------------------------------------------------------------
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """--augment, --test and --test-format, which both commands have."""
+    """--augment, --test, --test-format and --seeds, which both commands have."""
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=1,
+        help="with --augment: train every column with so many seeds (the first is --seed)",
+    )
     parser.add_argument(
         "--augment",
         action="append",

@@ -248,7 +248,7 @@ def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
     except ImportError:
         raise TrainingError("training needs torch: install requirements-models.txt") from None
     from predictor.bundled.decode import Balance
-    from predictor.training.augment import BEFORE, START, Column, compare_columns, wanted
+    from predictor.training.augment import BEFORE, START, Column, compare_columns, seed_folder, wanted
     from predictor.training.corpus import Corpus
     from predictor.training.export import export
     from predictor.training.loop import Training
@@ -286,26 +286,33 @@ def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
                 parameter.copy_(average)
         return fresh
 
-    def goes_on(name: str, more: Sequence[Example]) -> Path:
-        say(f"--- {name}", flush=True)
+    seeds = range(plan.seed, plan.seed + options.seeds)
+
+    def goes_on(name: str, more: Sequence[Example], seed: int) -> Path:
+        say(f"--- {name}, seed {seed}", flush=True)
+        folder = seed_folder(out / name, seed, seeds)
+        seeded = replace(plan, seed=seed)
         answered = _corpus(out / "corpus" / "data", start, learnt)
         added = _corpus(out / "corpus" / name, start, more)
-        torch.manual_seed(plan.seed)
-        training = Training(network(), plan, out / name, device)
+        torch.manual_seed(seed)
+        training = Training(network(), seeded, folder, device)
         training.resume()
-        if training.state.seen < plan.questions or not (out / name / "model" / "bundled.json").exists():
+        if training.state.seen < plan.questions or not (folder / "model" / "bundled.json").exists():
             training.run(Corpus(answered), Corpus(added), (), every=60, say=say)
             export(
                 training.result(),
                 start,
                 Balance(balance["weights"], balance["biases"]),
-                out / name / "model",
-                {"plan": plan.to_dict(), "seen": training.state.seen, "column": name},
+                folder / "model",
+                {"plan": seeded.to_dict(), "seen": training.state.seen, "column": name},
                 options.storage,
             )
-        return out / name / "model"
+        return folder / "model"
 
-    columns = [Column(START, 0, lambda: start), Column(BEFORE, len(learnt), partial(goes_on, BEFORE, ()))]
+    columns = [
+        Column(START, 0, lambda seed: start, trained=False),
+        Column(BEFORE, len(learnt), partial(goes_on, BEFORE, ())),
+    ]
     columns += [
         Column(
             one.name, len(learnt) + len(one.examples), partial(goes_on, one.place, one.examples), one.place
@@ -313,7 +320,7 @@ def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
         for one in asked.releases
     ]
     about = asked.about(architecture="bundled", plan=plan.to_dict(), start=f"the model in {start}")
-    return compare_columns(columns, asked.test, out, about, "cpu", partial(say, flush=True))
+    return compare_columns(columns, asked.test, out, about, "cpu", partial(say, flush=True), seeds)
 
 
 def _corpus(folder: Path, encoder: Path, examples: Sequence[Example]) -> Path:

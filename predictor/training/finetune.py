@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -39,6 +39,7 @@ from predictor.training.augment import (
     ask,
     compare_columns,
     perturbed,
+    seed_folder,
     wanted,
 )
 from predictor.training.learners import ARCHITECTURES, Learner, learner_of
@@ -457,21 +458,35 @@ def augment(
     learnt = asked.unseen(examples)
     say(f"{len(learnt)} of {len(examples)} examples share no table and no question with the test")
 
-    def start() -> Path | None:
+    def start(seed: int) -> Path | None:
         try:
             load(options.init, device)
         except ModelError:
             return None  # an encoder without a head
         return Path(options.init)
 
-    def trained(name: str, more: Sequence[Example]) -> Path:
-        say(f"--- {name}")
-        finetune(
-            options.init, options.out / name, learnt, recipe, device, say, more=more, validation=validation
-        )
-        return Path(options.out / name)
+    seeds = range(recipe.seed, recipe.seed + options.seeds)
 
-    columns = [Column(START, 0, start), Column(BEFORE, len(learnt), partial(trained, BEFORE, ()))]
+    def trained(name: str, more: Sequence[Example], seed: int) -> Path:
+        folder = seed_folder(options.out / name, seed, seeds)
+        say(f"--- {name}, seed {seed}")
+        finetune(
+            options.init,
+            folder,
+            learnt,
+            replace(recipe, seed=seed),
+            device,
+            say,
+            more=more,
+            validation=validation,
+            split_seed=recipe.seed,
+        )
+        return folder
+
+    columns = [
+        Column(START, 0, start, trained=False),
+        Column(BEFORE, len(learnt), partial(trained, BEFORE, ())),
+    ]
     columns += [
         Column(
             one.name, len(learnt) + len(one.examples), partial(trained, one.place, one.examples), one.place
@@ -482,4 +497,4 @@ def augment(
     about = asked.about(
         architecture=options.architecture, plan=asdict(recipe), start=f"the weights in {options.init}"
     )
-    return compare_columns(columns, asked.test, options.out, about, device, say)
+    return compare_columns(columns, asked.test, options.out, about, device, say, seeds)

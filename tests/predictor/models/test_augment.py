@@ -65,18 +65,18 @@ def test_every_kind_is_counted_with_its_originals(examples: list[Example], tmp_p
     made = release(tmp_path / "test", [*right, wrong, unread], shuffled=["row_shuffle"], asked_otherwise=True)
     test = read_release(made)
     model = FirstCell()
-    found = results(test, ask(model, [one.example for one in test]))
+    found = results(test, {"first": [ask(model, [one.example for one in test])]})["first"]
     assert list(found) == ["original", "row_shuffle", "word", "all perturbed"]
-    assert (found["original"]["right"], found["original"]["examples"]) == (6, 8)
+    assert (found["original"]["right"], found["original"]["examples"]) == ([6], 8)
     assert found["original"]["unread"] == found["word"]["unread"] == 1
     assert found["original"]["r_acc"] is None
-    assert (found["word"]["right"], found["word"]["r_acc"], found["word"]["right_before"]) == (6, 1.0, 6)
+    assert (found["word"]["right"], found["word"]["r_acc"], found["word"]["right_before"]) == ([6], 1.0, 6)
     shuffled = [one for one in test if one.kind == "row_shuffle" and one.parent.startswith("q")]
     stays = sum(one.example.table.rows[0][0] == one.example.answers[0] for one in shuffled)
     assert shuffled
     assert found["row_shuffle"]["r_acc"] == pytest.approx(stays / len(shuffled), abs=1e-4)
     assert found["all perturbed"]["examples"] == len(test) - 8
-    assert found["word"]["low"] < found["word"]["accuracy"] < found["word"]["high"]
+    assert found["word"]["accuracy_low"] < found["word"]["accuracy"] < found["word"]["accuracy_high"]
     assert max(model.batches) > 1
 
 
@@ -148,7 +148,7 @@ def test_the_bundled_model_goes_on_and_the_table_is_one_command(
     first = (tmp_path / "more" / "augmented.json").read_text()
     found = json.loads(first)
     assert list(found["columns"]) == ["start", "before", "+RTA", "+LETA"]
-    assert len({one["model"] for one in found["columns"].values()}) == 4
+    assert len({one["models"][0] for one in found["columns"].values()}) == 4
     assert found["columns"]["start"]["kinds"]["word"]["examples"] == 8
     table = (tmp_path / "more" / "augmented.md").read_text()
     assert "| perturbation | examples | start | before | +RTA | +LETA |" in table
@@ -177,12 +177,24 @@ def test_other_models_are_trained_and_compared_as_well(
     arguments = ["--architecture", name, "--init", str(folders[name]), "--out", str(tmp_path / "out")]
     data = release(tmp_path / "data", examples[3:15])
     arguments += ["--data", str(data), "--format", "askew", "--epochs", "1", "--batch", "4", "--rate", "1e-3"]
+    arguments += ["--accumulation", "1", "--beams", "1", "--seeds", "2"]
     arguments += ["--test", str(test), "--augment", f"LETA={people}"]
     assert main(arguments) == 0
+    curves = [
+        json.loads(file.read_text().splitlines()[-1])["step"]
+        for file in sorted((tmp_path / "out").rglob("curve.jsonl"))
+    ]
+    assert len(curves) == 4  # two columns, two seeds
+    assert len(set(curves)) == 1  # equal numbers of steps, though one column has more examples
     found = json.loads((tmp_path / "out" / "augmented.json").read_text())
     assert list(found["columns"])[-2:] == ["before", "+LETA"]
     assert found["columns"]["+LETA"]["given"] == found["columns"]["before"]["given"] + 8
-    assert found["columns"]["+LETA"]["model"] != found["columns"]["before"]["model"]
+    models = [*found["columns"]["+LETA"]["models"], *found["columns"]["before"]["models"]]
+    assert len(set(models)) == 4
+    assert found["seeds"] == [0, 1]
+    table = (tmp_path / "out" / "augmented.md").read_text()
+    assert "mean of 2 seeds" in table
+    assert "Difference from `before`" in table
     assert found["plan"]["seed"] == 0
 
 

@@ -1,0 +1,168 @@
+"""Figures of trained models on the same perturbed examples: accuracy, R-ACC and differences, each with its interval.
+
+Intervals are 95 % percentile bootstraps over the originals: an original and all that was made of it are drawn together,
+and with them their answers by every model and seed, so differences are paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tableqa.proportions import proportion
+
+DRAWS = 2_000
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share or a difference of shares with its interval; None without observations."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+    def to_dict(self, name: str) -> dict[str, float | None]:
+        """{name: value, name_low: ..., name_high: ...}, to four digits."""
+        rounded = [None if one is None else round(one, 4) for one in (self.value, self.low, self.high)]
+        return dict(zip((name, f"{name}_low", f"{name}_high"), rounded, strict=True))
+
+
+def ratio(
+    clusters: Sequence[Any], hits: Sequence[float], sizes: Sequence[float], share: bool = True
+) -> Estimate:
+    """The sum of `hits` by the sum of `sizes`, one of each per observation, with clusters drawn together.
+
+    share   whether it is a share: at 0 or 1, where a bootstrap has no width, it gets Wilson's interval
+    """
+    total = float(sum(sizes))
+    if not total:
+        return Estimate(None, None, None)
+    value = float(sum(hits)) / total
+    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    places = np.array([numbers[one] for one in clusters])
+    upper = np.bincount(places, np.asarray(hits, float), len(numbers))
+    lower = np.bincount(places, np.asarray(sizes, float), len(numbers))
+    if share and value in (0.0, 1.0):
+        count = int((lower > 0).sum())
+        wilson = proportion(round(value * count), count)
+        return Estimate(value, wilson.low, wilson.high)
+    rng = np.random.default_rng(0)
+    drawn: list[np.ndarray] = []
+    even = np.full(len(numbers), 1 / len(numbers))
+    for _ in range(DRAWS // _AT_ONCE):
+        weights = rng.multinomial(len(numbers), even, _AT_ONCE)
+        below = weights @ lower
+        drawn.append((weights @ upper)[below > 0] / below[below > 0])
+    low, high = np.percentile(np.concatenate(drawn), [2.5, 97.5])
+    return Estimate(value, float(low), float(high))
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A test example: its kind ("" for an original), and the key of the original that it is or comes from."""
+
+    kind: str
+    original: Any
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What one column answered: by seed, by example, whether it was right and whether it could be read."""
+
+    right: Sequence[Sequence[bool]]
+    unread: Sequence[bool]
+
+    def original_right(self, observations: Sequence[Observation], seed: int) -> dict[Any, bool]:
+        """Whether each original was answered rightly under a seed."""
+        answers: dict[Any, bool] = {}
+        for observation, right in zip(observations, self.right[seed % len(self.right)], strict=True):
+            if not observation.kind:
+                answers.setdefault(observation.original, right)
+        return answers
+
+
+def compare_arms(
+    observations: Sequence[Observation],
+    arms: Mapping[str, Arm],
+    baseline: str | None,
+    trained: Sequence[str],
+    rows: Mapping[str, Sequence[int]],
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Figures by arm and row.
+
+    baseline   the arm that differences are taken from, where there is one
+    trained    the arms whose common subset of originals answered rightly before is used for R-ACC
+    rows       name -> positions of its examples
+    """
+    seeds = max(len(arm.right) for arm in arms.values())
+    before = {
+        name: [arm.original_right(observations, seed) for seed in range(seeds)] for name, arm in arms.items()
+    }
+    originals = {one.original for one in observations}
+    common = [
+        {one for one in originals if all(before[name][seed].get(one, False) for name in trained)}
+        for seed in range(seeds)
+    ]
+    figures: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, arm in arms.items():
+        figures[name] = {}
+        for row, places in rows.items():
+            figures[name][row] = _row(
+                observations,
+                arm,
+                None if name == baseline else arms.get(baseline or ""),
+                before[name],
+                common,
+                places,
+            )
+    return figures
+
+
+def _row(
+    observations: Sequence[Observation],
+    arm: Arm,
+    baseline: Arm | None,
+    before: Sequence[Mapping[Any, bool]],
+    common: Sequence[set[Any]],
+    places: Sequence[int],
+) -> dict[str, Any]:
+    clusters = [observations[place].original for place in places]
+    means = [_mean(arm, place) for place in places]
+    ones = [1.0] * len(places)
+    figures: dict[str, Any] = {
+        "examples": len(places),
+        "right": [sum(seed[place] for place in places) for seed in arm.right],
+        **ratio(clusters, means, ones).to_dict("accuracy"),
+        "unread": sum(arm.unread[place] for place in places),
+    }
+    seeds = len(before)
+    own = [
+        [float(before[seed].get(observations[place].original, False)) for place in places]
+        for seed in range(seeds)
+    ]
+    shared = [
+        [float(observations[place].original in common[seed]) for place in places] for seed in range(seeds)
+    ]
+    is_perturbed = any(observations[place].kind for place in places)
+    for label, wanted in (("r_acc", own), ("common_r_acc", shared)):
+        sizes = [sum(column) if is_perturbed else 0.0 for column in zip(*wanted, strict=True)]
+        hits = [
+            sum(size * arm.right[seed % len(arm.right)][place] for seed, size in enumerate(column))
+            for place, column in zip(places, zip(*wanted, strict=True), strict=True)
+        ]
+        figures["right_before" if label == "r_acc" else "common"] = round(sum(sizes))
+        figures |= ratio(clusters, hits, sizes).to_dict(label)
+    difference = Estimate(None, None, None)
+    if baseline is not None:
+        gains = [mean - _mean(baseline, place) for mean, place in zip(means, places, strict=True)]
+        difference = ratio(clusters, gains, ones, share=False)
+    return figures | difference.to_dict("difference")
+
+
+def _mean(arm: Arm, place: int) -> float:
+    return sum(seed[place] for seed in arm.right) / len(arm.right)
