@@ -102,9 +102,7 @@ class Accuracy:
     @property
     def time_in_words(self) -> str:
         """How long the open requests take, as a sentence."""
-        if self.seconds is None:
-            return gettext("The time is estimated after the first answers.")
-        return gettext("Time needed: {duration}.").format(duration=duration_in_words(self.seconds))
+        return _time_in_words(self.seconds)
 
 
 def _grouped(number: int) -> str:
@@ -115,6 +113,18 @@ def shortened(model: str) -> str:
     """name@hash with the first eight characters of the hash."""
     name, at, sha = model.partition("@")
     return f"{name}{at}{sha[:8]}"
+
+
+def time_left(predictor: str, requests: int) -> str:
+    """How long this number of requests to a model takes, as a sentence in the reader's language."""
+    each = _seconds_each(predictor)
+    return _time_in_words(None if each is None else each * requests)
+
+
+def _time_in_words(seconds: float | None) -> str:
+    if seconds is None:
+        return gettext("The time is estimated after the first answers.")
+    return gettext("Time needed: {duration}.").format(duration=duration_in_words(seconds))
 
 
 def duration_in_words(seconds: float) -> str:

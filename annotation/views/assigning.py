@@ -219,7 +219,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     if batch.help:
         context["proposed"] = proposing.counts(batch)
     if batch.waits_for_model:
-        context["drawing"] = assigning.drawing_job(batch)
+        context |= _drawing(batch)
     elif batch.loop_right_only:
         context["accuracy"] = _accuracy_in_words(batch)
     if Permission.SET_UP in may and context["sees_counts"]:
@@ -264,6 +264,13 @@ def _facts(batch: Batch, task: TaskType) -> list[dict[str, str]]:
         link = reverse("batch", args=[value.public_id]) if isinstance(value, Batch) else ""
         facts.append({"label": gettext(term.label), "value": term.in_words(value), "link": link})
     return facts
+
+
+def _drawing(batch: Batch) -> dict[str, Any]:
+    """The job that draws the items of a batch, and how long it takes from now."""
+    job = assigning.drawing_job(batch)
+    left = job.total - job.done if job is not None and not job.finished else 0
+    return {"drawing": job, "time_left": model_accuracy.time_left(batch.loop_model, left) if left else ""}
 
 
 def _accuracy_in_words(batch: Batch) -> str:
@@ -333,7 +340,7 @@ def draw(request: PageRequest, public_id: str) -> HttpResponse:
         response = HttpResponse()
         response["HX-Refresh"] = "true"
         return response
-    context = {"batch": batch, "drawing": assigning.drawing_job(batch), "may": {Permission.SET_UP.value}}
+    context = {"batch": batch, "may": {Permission.SET_UP.value}, **_drawing(batch)}
     return render(request, "assigning/_drawing.html", context)
 
 

@@ -388,6 +388,18 @@ class TestThePage:
         assert "9 of 12 questions are answered correctly by small@01234567." in page
         assert "Waiting for the model" not in page
 
+    def test_of_a_running_job_says_how_far_it_is(self, world: World, server: Scripted, mara: Client) -> None:
+        drawn(planned(world))
+        ModelAnswer.objects.update(data={"right": True, "milliseconds": 60_000})
+        batch = planned(world)
+        Job.objects.filter(ids={"batch": batch.pk}).update(state=Job.State.RUNNING, done=7, total=12)
+        page = mara.get(f"/batches/{batch.public_id}/drawing/", headers={"hx-request": "true"})
+        assert "7 of 12" in page.content.decode()
+        assert "Time needed: about 5 minutes." in page.content.decode()
+        drawn(batch)
+        page = mara.get(f"/batches/{batch.public_id}/drawing/", headers={"hx-request": "true"})
+        assert page["HX-Refresh"] == "true"
+
     def test_of_a_failed_job_says_why_and_asks_again(
         self, world: World, server: Scripted, mara: Client
     ) -> None:
