@@ -28,13 +28,11 @@ CONFIDENCE = (
 """From this score on, in the terms of a reader."""
 MEANING = {
     "program": gettext_noop("meaning confirmed by the program"),
-    "people": gettext_noop("meaning confirmed by others"),
     "unverified": gettext_noop("meaning not verified yet"),
 }
 
 MEANING_IN_SHORT = {
     "program": gettext_noop("confirmed by program"),
-    "people": gettext_noop("confirmed by others"),
     "unverified": gettext_noop("not verified"),
 }
 """Whether the answer to the changed example is confirmed; the short form is for the line."""
@@ -47,12 +45,10 @@ def confidence(score: float | None) -> str:
     return next(gettext(word) for least, word in CONFIDENCE if score >= least or least == 0.0)
 
 
-def meaning(*, given: Sequence[str], computed: Sequence[str] | None, by_others: bool = False) -> str:
-    """Who has confirmed that the changed example has this answer: "people", "program" or "unverified"; "" without one."""
+def meaning(*, given: Sequence[str], computed: Sequence[str] | None) -> str:
+    """Whether the program confirms this answer to the changed example: "program" or "unverified"; "" without one."""
     if not given:
         return ""
-    if by_others:
-        return "people"
     return "program" if computed and list(computed) == list(given) else "unverified"
 
 

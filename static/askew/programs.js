@@ -193,6 +193,7 @@ export class AskewPrograms extends HTMLElement {
     const labels = [...this.#list.querySelectorAll("label")];
     const chosen = labels.find((label) => label.control.checked);
     const last = labels.length - 1; // none of these
+    this.#list.toggleAttribute("data-all", this.#all);
     labels.forEach((label, index) => {
       label.hidden = !this.#all && (chosen ? label !== chosen : index >= FIRST && index !== last);
       const taken = !this.#all && (Boolean(chosen) || this.#asking.length > 0); // nothing to choose, or digits choose an answer
@@ -222,7 +223,7 @@ export class AskewPrograms extends HTMLElement {
     Object.assign(input.dataset, { key, label: words });
     const shortcut = make("kbd", { textContent: key.toUpperCase() });
     shortcut.dataset.shortcut = `program:${text}`;
-    label.append(input, make("span", { textContent: words, dir: "auto" }), shortcut);
+    label.append(input, make("span", { textContent: words, title: words, dir: "auto" }), shortcut);
     return label;
   }
 

@@ -189,7 +189,7 @@ class Ranking:
         return 0.0
 
     def _selected(self, node: Select) -> float:
-        """A value is rarely asked for by itself: "c42 of rows where c42 contains 5". Rows that are named in full by a cell
+        """A value is rarely asked for by itself: "c42 where c42 contains 5". Rows that are named in full by a cell
         that the question says are worth more.
         """
         score = 0.0

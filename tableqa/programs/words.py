@@ -49,14 +49,14 @@ _RELATIONS = {
     "at_most": gettext_noop("{left} is at most {right}"),
 }
 _FUNCTIONS = {
-    "sum": gettext_noop("sum of {column} over {rows}"),
-    "average": gettext_noop("average of {column} over {rows}"),
-    "largest": gettext_noop("largest value of {column} over {rows}"),
-    "smallest": gettext_noop("smallest value of {column} over {rows}"),
+    "sum": gettext_noop("sum of {column}"),
+    "average": gettext_noop("average of {column}"),
+    "largest": gettext_noop("largest value of {column}"),
+    "smallest": gettext_noop("smallest value of {column}"),
 }
 _COMMON = {
-    "largest": gettext_noop("most common {column} over {rows}"),
-    "smallest": gettext_noop("least common {column} over {rows}"),
+    "largest": gettext_noop("most common {column}"),
+    "smallest": gettext_noop("least common {column}"),
 }
 _PICKS = {
     "largest": gettext_noop("which of {choices} has the largest {value}"),
@@ -65,6 +65,10 @@ _PICKS = {
 _EXTREMES = {
     "largest": gettext_noop("the row with the largest {column}"),
     "smallest": gettext_noop("the row with the smallest {column}"),
+}
+_WITH = {
+    "largest": gettext_noop("{what} with the largest {column}"),
+    "smallest": gettext_noop("{what} with the smallest {column}"),
 }
 _PLACES = {"first": gettext_noop("the first row"), "last": gettext_noop("the last row")}
 _SIDES = {
@@ -75,7 +79,7 @@ _MOST_NAMED = 6
 
 
 def describe(program: Program | Mapping[str, Any], table: Table) -> str:
-    """The program in words: "count of rows where Year is 2001", "Votes in row 1 (Ann) minus Votes in row 2 (Bob)".
+    """The program in words: "number of rows where Year is 2001", "Votes in row 1 (Ann) minus Votes in row 2 (Bob)".
 
     The program or its JSON. Rows are counted from 1; a column is called by its header, or by its number where the header
     is empty or repeated, and then by what stands at the top of the body, too. What the table does not have is called by
@@ -125,13 +129,13 @@ def _said(node: Node, table: Table) -> str:
         case Aggregate():
             return _over(gettext(_FUNCTIONS[node.function]), node, table)
         case Count(of=Those() as those):
-            return gettext("count of {what}").format(what=_said(those, table))
+            return gettext("number of {what}").format(what=_said(those, table))
         case Count():
-            return gettext("count of {what}").format(what=_rows(node.of, table))
+            return _within(gettext("number of rows"), node.of, table)
         case CountDifferent():
-            return _over(gettext("count of different {column} over {rows}"), node, table)
+            return _over(gettext("number of different {column}"), node, table)
         case Select():
-            return _over(gettext("{column} of {rows}"), node, table)
+            return _over("{column}", node, table)
         case Year():
             return gettext("year in {what}").format(what=_said(node.of, table))
         case MostCommon():
@@ -156,7 +160,32 @@ def _said(node: Node, table: Table) -> str:
 
 
 def _over(message: str, node: Aggregate | CountDifferent | MostCommon | Select, table: Table) -> str:
-    return message.format(column=_column(node.column, table), rows=_rows(node.rows, table))
+    return _within(message.format(column=_column(node.column, table)), node.rows, table)
+
+
+def _within(what: str, rows: Node, table: Table) -> str:
+    """What is read of chosen rows, the choice in few words: "Film with the largest Minutes where Year is 1985"."""
+    match rows:
+        case AllRows():
+            return what
+        case Where():
+            if (condition := _conditions(rows, table)) is not None:
+                return gettext("{what} where {condition}").format(what=what, condition=condition)
+        case Extreme(rows=AllRows() | Where() as among):
+            row = gettext(_WITH[rows.which]).format(what=what, column=_column(rows.column, table))
+            if isinstance(among, AllRows) or _conditions(among, table) is not None:
+                return _within(row, among, table)
+    return gettext("{what} of {rows}").format(what=what, rows=_rows(rows, table))
+
+
+def _conditions(rows: Where, table: Table) -> str | None:
+    """The conditions of a chain of them, the innermost first; None where it ends in a choice of another sort."""
+    if isinstance(rows.rows, AllRows):
+        return _condition(rows, table)
+    first = _conditions(rows.rows, table) if isinstance(rows.rows, Where) else None
+    if first is None:
+        return None
+    return gettext("{first} and {second}").format(first=first, second=_condition(rows, table))
 
 
 def _related(relation: str, left: str, right: str) -> str:

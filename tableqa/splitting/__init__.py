@@ -5,6 +5,7 @@ the others is marked as such and left to the person.
 """
 
 from tableqa.splitting.cutting import Cut, Splitting, split
+from tableqa.splitting.naming import header_stem, part_names
 from tableqa.splitting.proposals import Proposal, proposals
 from tableqa.splitting.tracing import foreign, lost
 from tableqa.splitting.ways import Delimiter, Pattern, SplitError, Template, Way, way_from_dict
@@ -19,7 +20,9 @@ __all__ = [
     "Template",
     "Way",
     "foreign",
+    "header_stem",
     "lost",
+    "part_names",
     "proposals",
     "split",
     "way_from_dict",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from tableqa.cells import format_of, number_of
 from tableqa.splitting.cutting import Splitting, split
-from tableqa.splitting.ways import At, Delimiter, Pattern, Template, Way
+from tableqa.splitting.naming import HEADER, part_names
+from tableqa.splitting.ways import At, Delimiter, Pattern, Way
 
 if TYPE_CHECKING:
     from tableqa.headers import HeaderNames
@@ -16,16 +17,6 @@ _LEAST_SHARE = 0.6
 _LEAST_ROWS = 2
 _LOOKED_AT = 300
 _MOST_PARTS = 6
-
-_HEADER = "\0"
-"""In place of a name: the part is what the header says."""
-
-_PEOPLE = ("First name", "Last name")
-_OF_PEOPLE = (
-    "name player players driver rider athlete winner champion opponent artist author director writer coach manager "
-    "candidate member actor actress president judge captain jockey swimmer wrestler singer skip starter incumbent"
-)
-"""Words in the header of a column of people."""
 
 _MONTH = r"((?i:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?)"
 _WEEKDAY = r"((?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?i:day)?\.?)"
@@ -53,11 +44,11 @@ _FORMS = (
     _Form("result and score", Pattern(r"((?i:win|loss|lost|won|draw|tie|[wldt]))\s*[,:]?\s*(\d.*)"), ("Outcome", "Score")),
     _Form("three numbers", Pattern(r"(\d{1,3})\s*[-–—−]\s*(\d{1,3})\s*[-–—−]\s*(\d{1,3})"), ("", "", "")),
     _Form("two numbers", Pattern(r"(\d{1,3})\s*[-–—−:]\s*(\d{1,3})"), ("", "")),
-    _Form("number and unit", Pattern(rf"({_NUMBER})\s*([A-Za-z°%‰²³/µ]+\.?(?:\s[a-z²³/]+)?)"), (_HEADER, "Unit")),
-    _Form("currency and number", Pattern(rf"([A-Z]{{0,3}}[$€£¥])\s*({_NUMBER})"), ("Currency", _HEADER)),
-    _Form("number and number in brackets", Pattern(rf"({_NUMBER}[^()\n]*?)\s*\(([^()\n]*\d[^()\n]*)\)"), (_HEADER, "")),
-    _Form("text and text in brackets", Pattern(r"([^()]+?)\s*\(([^()]+)\)"), (_HEADER, "")),
-    _Form("text in quotes and the rest", Pattern(r"\"([^\"]+)\"\s*(\S.*)"), (_HEADER, "")),
+    _Form("number and unit", Pattern(rf"({_NUMBER})\s*([A-Za-z°%‰²³/µ]+\.?(?:\s[a-z²³/]+)?)"), (HEADER, "Unit")),
+    _Form("currency and number", Pattern(rf"([A-Z]{{0,3}}[$€£¥])\s*({_NUMBER})"), ("Currency", HEADER)),
+    _Form("number and number in brackets", Pattern(rf"({_NUMBER}[^()\n]*?)\s*\(([^()\n]*\d[^()\n]*)\)"), (HEADER, "")),
+    _Form("text and text in brackets", Pattern(r"([^()]+?)\s*\(([^()]+)\)"), (HEADER, "")),
+    _Form("text in quotes and the rest", Pattern(r"\"([^\"]+)\"\s*(\S.*)"), (HEADER, "")),
 )  # fmt: skip
 
 _DELIMITERS = (
@@ -119,8 +110,8 @@ def proposals(
     """Ways in which at least 60 % of the filled cells split into the same number of parts, the best first.
 
     Known forms ("May 5, 2004", "Ann (USA)", "3-2", "12 km", ...) come before delimiters where they split as many rows.
-    Of ways that cut alike one is kept. Parts are named by the form, by the header where it splits in
-    the same way ("City, State"), by the project's column names for what they hold, else "Header 1", "Header 2".
+    Of ways that cut alike one is kept. `part_names` names the parts; the project's column names help where nothing else
+    tells.
     Looks at the first 300 filled cells.
     """
     filled = [cell for cell in cells if format_of(cell).kind != "none"][:_LOOKED_AT]
@@ -211,36 +202,7 @@ def _names_of_people(parts: Sequence[tuple[str, ...]]) -> bool:
 def _proposal(
     splitting: Splitting, words: str, known: tuple[str, ...], header: str, names: "HeaderNames | None"
 ) -> Proposal:
-    columns = splitting.columns()
-    stem = header.strip().rstrip(":").rstrip() or "Part"
-    of_header = _parts_of(header, splitting, known)
-    chosen: list[str] = []
-    for place, cells in enumerate(columns):
-        name = of_header[place] if of_header else known[place] if known else ""
-        if not name and names is not None:
-            name = names.guess([cell for cell in cells if cell]) or ""
-        if name in ("", *chosen):
-            name = f"{stem} {place + 1}"
-        chosen.append(stem if name == _HEADER else name)
-    unnamed = [place for place, name in enumerate(chosen) if name == f"{stem} {place + 1}"]
-    if len(unnamed) == 1 and stem not in chosen:
-        chosen[unnamed[0]] = stem  # "Location" and "Country"
+    chosen = part_names(splitting, header, known, names.guess if names is not None else None)
     example = next(cut.parts for cut in splitting.cuts if cut.parts)
     splits = sum(cut.parts is not None for cut in splitting.cuts)
-    return Proposal(splitting.way, words, tuple(chosen), splits, len(splitting.cuts), example)
-
-
-def _parts_of(header: str, splitting: Splitting, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The parts of the header, where it is put together as the cells are: "City, State", "Player (Country)"."""
-    way = splitting.way
-    parts: tuple[str, ...]
-    if isinstance(way, Delimiter) and way.text == " ":
-        parts = _PEOPLE if any(word in header.lower().split() for word in _OF_PEOPLE.split()) else ()
-    elif isinstance(way, Delimiter):
-        parts = way.parts(header) or ()
-    elif known == (_HEADER, ""):
-        parts = Template("{1} ({2})").parts(header) or ()
-    else:
-        parts = ()
-    fine = len(parts) == splitting.number and all(len(part) > 1 for part in parts)
-    return parts if fine else ()
+    return Proposal(splitting.way, words, chosen, splits, len(splitting.cuts), example)

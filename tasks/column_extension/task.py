@@ -17,7 +17,9 @@ from tableqa.splitting import (
     Splitting,
     Way,
     foreign,
+    header_stem,
     lost,
+    part_names,
     proposals,
     split,
     way_from_dict,
@@ -239,7 +241,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
             f"“{part.header}”"
             for column, parts in splits.items()
             for place, part in enumerate(parts, start=1)
-            if part.header == f"{_stem(table.header[table.column_index(column)])} {place}"
+            if part.header == f"{header_stem(table.header[table.column_index(column)])} {place}"
         ]
         if empty:
             message = gettext("{empty}: give the column a meaningful name, not a number.").format(
@@ -342,17 +344,9 @@ def _shown(proposal: dict[str, Any], cells: Sequence[str]) -> dict[str, Any]:
 
 
 def _names(splitting: Splitting, header: str) -> list[str]:
-    """What the parts are called to begin with: by the way they were cut, else by the header and a number."""
-    given: Sequence[str] = () if isinstance(splitting.way, Delimiter) else splitting.way.names
-    stem = _stem(header)
-    return [
-        given[place] if place < len(given) and given[place] else f"{stem} {place + 1}"
-        for place in range(splitting.number)
-    ]
-
-
-def _stem(header: str) -> str:
-    return header.strip().rstrip(":").rstrip() or "Part"
+    """What the parts are called to begin with: by a template or pattern with names, else by header and contents."""
+    given = () if isinstance(splitting.way, Delimiter) else splitting.way.names
+    return list(part_names(splitting, header, given))
 
 
 def _parts(table: Table, operations: Iterable[Operation]) -> dict[str, list[Part]]:

@@ -74,7 +74,7 @@ def test_the_server_cuts_and_names_what_did_not_split() -> None:
     assert answer["number"] == 2
     assert answer["cuts"][0] == {"parts": ["Oslo", "Norway"]}
     assert answer["unsplit"] == [2]
-    assert answer["names"] == ["Venue 1", "Venue 2"]
+    assert answer["names"] == ["City", "Country"]
     named = task.work_out({"cells": ["Oslo, Norway"], "way": {"by": "template", "text": "{City}, {Country}"}})
     assert named["names"] == ["City", "Country"]
 

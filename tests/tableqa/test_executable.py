@@ -66,7 +66,7 @@ def test_programs_with_the_same_cells_and_results_are_offered_once_and_others_st
 def test_a_value_is_not_the_condition_under_which_it_is_asked_for() -> None:
     table = Table(["Name", "c41", "c42"], [["R4", "1", "4"], ["R5", "2", "75"], ["R6", "3", "8"]])
     programs = offered(Example("v", "what is the value of c42 for R5?", table, ["75"]))["programs"]
-    assert programs[0]["words"] == "c42 of rows where Name is R5"
+    assert programs[0]["words"] == "c42 where Name is R5"
 
 
 def test_a_program_that_gives_another_answer_cannot_be_confirmed() -> None:

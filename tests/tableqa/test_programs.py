@@ -68,24 +68,24 @@ ONE = {"op": "number", "value": "1"}
 @pytest.mark.parametrize(
     ("program", "answers", "words"),
     [
-        (Count(AllRows()), ["5"], "count of all rows"),
-        (Count(IN_1985), ["2"], "count of rows where Year is 1985"),
+        (Count(AllRows()), ["5"], "number of rows"),
+        (Count(IN_1985), ["2"], "number of rows where Year is 1985"),
         (
             Count(Where("c2", "contains", "UK", Where("c1", "at_most", "1985"))),
             ["2"],
-            "count of rows where Year is at most 1985 and Country contains UK",
+            "number of rows where Year is at most 1985 and Country contains UK",
         ),
-        (Count(Where("c4", "differs", "")), ["3"], "count of rows where Prize is not empty"),
+        (Count(Where("c4", "differs", "")), ["3"], "number of rows where Prize is not empty"),
         (Count(Where("c3", "greater", Cell("r3", "c3"))), ["2"], None),
         (Count(Where("c3", "greater", Aggregate("average", "c3"))), ["2"], None),
-        (CountDifferent("c2"), ["3"], "count of different Country over all rows"),
-        (Select("c0", IN_1985), ["Ran (乱)", "Brazil"], "Film of rows where Year is 1985"),
-        (Select("c2", FROM_USA), ["USA"], "Country of rows where Country is usa"),
-        (Select("c0", Extreme("largest", "c3")), ["Heat"], "Film of the row with the largest Minutes"),
+        (CountDifferent("c2"), ["3"], "number of different Country"),
+        (Select("c0", IN_1985), ["Ran (乱)", "Brazil"], "Film where Year is 1985"),
+        (Select("c2", FROM_USA), ["USA"], "Country where Country is usa"),
+        (Select("c0", Extreme("largest", "c3")), ["Heat"], "Film with the largest Minutes"),
         (
             Select("c0", Extreme("smallest", "c3", FROM_USA)),
             ["Fargo"],
-            "Film of the row with the smallest Minutes among rows where Country is usa",
+            "Film with the smallest Minutes where Country is usa",
         ),
         (Select("c0", Extreme("largest", "c4")), ["Alien", "Fargo"], None),
         (
@@ -99,12 +99,12 @@ ONE = {"op": "number", "value": "1"}
             "Film of the row below rows where Country is usa",
         ),
         (Select("c0", Beside("before", FROM_USA)), ["Alien", "Brazil"], None),
-        (MostCommon("smallest", "c2"), ["Japan"], "least common Country over all rows"),
-        (MostCommon("largest", "c2"), ["UK", "USA"], "most common Country over all rows"),
-        (Aggregate("sum", "c3"), ["679"], "sum of Minutes over all rows"),
+        (MostCommon("smallest", "c2"), ["Japan"], "least common Country"),
+        (MostCommon("largest", "c2"), ["UK", "USA"], "most common Country"),
+        (Aggregate("sum", "c3"), ["679"], "sum of Minutes"),
         (Aggregate("sum", "c4"), ["2250"], None),
         (Aggregate("average", "c3", FROM_USA), ["134"], None),
-        (Aggregate("largest", "c3"), ["170"], "largest value of Minutes over all rows"),
+        (Aggregate("largest", "c3"), ["170"], "largest value of Minutes"),
         (Cell("r0", "c0"), ["Alien"], "Film in row 1 (UK)"),
         (
             Subtract(Cell("r1", "c3"), Cell("r0", "c3")),
@@ -542,4 +542,4 @@ def test_a_column_without_a_name_is_told_by_what_stands_at_the_top_of_the_body(
     top: list[str], column: str, name: str
 ) -> None:
     table = Table(["", "", ""], [top, ["Cost", "14.7", "15.4"], ["Other", "26.5", "24.4"]])
-    assert describe(Aggregate("sum", column, AllRows()), table) == f"sum of {name} over all rows"
+    assert describe(Aggregate("sum", column, AllRows()), table) == f"sum of {name}"

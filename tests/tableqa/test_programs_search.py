@@ -40,26 +40,26 @@ GAMES = Table(
 
 
 CASES = """\
-M | how many nations won more than 5 gold medals? | 3 | count of rows where Gold is greater than 5 and Nation is not Total
-M | how many nations are there? | 4 | count of rows where Nation is not Total
-M | which nation won the least silver? | Kenya | Nation of the row with the smallest Silver
+M | how many nations won more than 5 gold medals? | 3 | number of rows where Gold is greater than 5 and Nation is not Total
+M | how many nations are there? | 4 | number of rows where Nation is not Total
+M | which nation won the least silver? | Kenya | Nation with the smallest Silver
 M | how many more gold medals did France win than Kenya? | 9 | Gold in row 1 (France) minus Gold in row 4 (Kenya)
 M | what is the total of gold of Canada and Qatar together? | 14 | sum of Gold in row 2 (Canada) and Gold in row 3 (Qatar)
 M | which nation is listed right after Canada? | Qatar | Nation of the row below rows where Nation is Canada
 M | who won more silver, France or Canada? | Canada | which of France and Canada has the largest Silver
 M | did France win more silver than Canada? | no | whether Silver in row 1 (France) is greater than Silver in row 2 (Canada)
-M | which nations won 7 gold medals? | Canada/Qatar | Nation of rows where Gold is 7
-M | in which year did Qatar join? | 2001 | year in Year joined of rows where Nation is Qatar
-G | how many games were won? | 3 | count of rows where Result contains w
-G | how many games were played against new york? | 2 | count of rows where Opponent is New York
-G | how many wins were there at home? | 2 | count of rows where Site is Home and Result contains w
-G | how many different opponents were there? | 3 | count of different Opponent over all rows
-G | what is the average number of fans at home? | 1488 | average of Fans over rows where Site is Home
-G | what is the total number of fans of all games? | 6264 | sum of Fans over all rows
-G | gap of most and least fans? | 1510 | largest value of Fans over all rows minus smallest value of Fans over all rows
-G | how many more games were at home than away? | 1 | count of rows where Site is Home minus count of rows where Site is Away
-G | what was the date of the last game? | June 9 | Date of the row with the largest Game
-G | which site is listed most often? | Home | most common Site over all rows
+M | which nations won 7 gold medals? | Canada/Qatar | Nation where Gold is 7
+M | in which year did Qatar join? | 2001 | year in Year joined where Nation is Qatar
+G | how many games were won? | 3 | number of rows where Result contains w
+G | how many games were played against new york? | 2 | number of rows where Opponent is New York
+G | how many wins were there at home? | 2 | number of rows where Site is Home and Result contains w
+G | how many different opponents were there? | 3 | number of different Opponent
+G | what is the average number of fans at home? | 1488 | average of Fans where Site is Home
+G | what is the total number of fans of all games? | 6264 | sum of Fans
+G | gap of most and least fans? | 1510 | largest value of Fans minus smallest value of Fans
+G | how many more were at home than away? | 1 | number of rows where Site is Home minus number of rows where Site is Away
+G | what was the date of the last game? | June 9 | Date with the largest Game
+G | which site is listed most often? | Home | most common Site
 G | fans on may 1 in percent of that on june 3 | 126.74 | Fans in row 1 (May 1) in percent of Fans in row 4 (June 3)
 """
 """Table (medals or games), question, gold answers, and the first program in words."""

@@ -18,6 +18,7 @@ from tableqa.splitting import (
     Template,
     foreign,
     lost,
+    part_names,
     proposals,
     split,
     way_from_dict,
@@ -181,8 +182,8 @@ class TestProposals:
             ("Date", ["May 5, 2004", "June 16, 1999"], ("Month", "Day", "Year"), ("May", "5", "2004")),
             ("Date", ["5 May 2004", "16th June 1999"], ("Day", "Month", "Year"), ("5", "May", "2004")),
             ("Released", ["2004-05-01", "1999-11-30"], ("Year", "Month", "Day"), ("2004", "05", "01")),
-            ("Score", ["3-2", "0–0", "11-4"], ("Score 1", "Score 2"), ("3", "2")),
-            ("Record", ["3-2-1", "0-0-4"], ("Record 1", "Record 2", "Record 3"), ("3", "2", "1")),
+            ("Score", ["3-2", "0–0", "11-4"], ("First score", "Second score"), ("3", "2")),
+            ("Record", ["3-2-1", "0-0-4"], ("Wins", "Losses", "Ties"), ("3", "2", "1")),
             ("Result", ["W 3-2", "L 0-1"], ("Outcome", "Score"), ("W", "3-2")),
             ("Length", ["12 km", "1,204.5 km"], ("Length", "Unit"), ("12", "km")),
             ("Length", ["12 m (39 ft)", "9 m (30 ft)"], ("Length", "Length 2"), ("12 m", "39 ft")),
@@ -247,7 +248,46 @@ class TestNamesOfParts:
         cities = [("Oslo", "Norway"), ("Rome", "Italy"), ("Lima", "Peru"), ("Cairo", "Egypt")]
         names = HeaderNames.build([Table(["Country", "Gold"], [[land, "1"] for _, land in cities])] * 2)
         [first, *_] = proposals([", ".join(city) for city in cities], "Location:", names)
-        assert first.names == ("Location", "Country")
+        assert first.names == ("City", "Country")
+        [first, *_] = proposals([", ".join(city) for city in cities], "Opponent:", names)
+        assert first.names == ("Opponent", "Country")
+
+    @pytest.mark.parametrize(
+        ("header", "cells", "names"),
+        [
+            ("Hometown", ["Oslo, Norway", "Rome, Italy", "Lima, Peru"], ("City", "Country")),
+            ("Birthplace", ["Austin, TX", "Reno, NV", "Miami, FL"], ("City", "State")),
+            ("Venue", ["Bislett, Oslo, Norway", "Olimpico, Rome, Italy"], ("Venue", "City", "Country")),
+            ("Player", ["Ann Lee (Canada)", "Bo Day (Norway)"], ("Player", "Country")),
+            ("Title", ["Heat (1995)", "Alien (1979)"], ("Title", "Year")),
+            ("Date", ["May 5, 2004", "June 7, 2005"], ("Month", "Day", "Year")),
+            ("Kick-off", ["2004-05-05, 7:30 pm", "2004-06-07, 8:00 pm"], ("Date", "Time")),
+            ("Driver", ["Lee, Ann", "Day, Bo", "Fox, Cy"], ("Last name", "First name")),
+            ("Record", ["3-1", "4-0", "2-2"], ("Wins", "Losses")),
+            ("W-L-T", ["3-1-0", "4-0-0", "2-2-1"], ("Wins", "Losses", "Ties")),
+            ("Won-Lost", ["3-1", "4-0", "2-2"], ("Won", "Lost")),
+            ("Score", ["3-1", "4-0", "2-2"], ("First score", "Second score")),
+            ("Length", ["12 km", "7 km", "9 km"], ("Length", "Unit")),
+            ("Artist / Song", ["Ann / Hey", "Bo / You"], ("Artist", "Song")),
+            ("Value", ["ax, by", "cz, dw"], ("Value 1", "Value 2")),
+            ("", ["ax, by", "cz, dw"], ("Part 1", "Part 2")),
+        ],
+    )
+    def test_parts_are_named_by_the_header_and_by_what_they_hold(self, header, cells, names):
+        assert proposals(cells, header)[0].names == names
+
+    @given(
+        st.lists(
+            texts | st.sampled_from(["Oslo, Norway", "Reno, NV", "3-1", "May 5, 2004", "x, 2001"]), max_size=6
+        ),
+        texts | st.sampled_from(["Location", "Score", "Player", "Date and time", "City, State", "W-L"]),
+        st.sampled_from([", ", "-", " ", "/"]),
+    )
+    def test_every_part_has_a_name_of_its_own(self, cells, header, text):
+        splitting = split(cells, Delimiter(text))
+        names = part_names(splitting, header)
+        assert len(names) == splitting.number == len(set(names))
+        assert all(names)
 
     def test_letters_and_numbers_of_models_are_no_results(self):
         cells = ["D 40", "D 35LF", "D 40LF", "D30"]

@@ -138,7 +138,7 @@ class AskewDisagreement extends HTMLElement {
     shortcut.textContent = key;
     shortcut.dataset.shortcut = button.name;
     const strong = Object.assign(document.createElement("strong"), { textContent: answer, dir: "auto" });
-    const small = Object.assign(document.createElement("small"), { textContent: alternative.programs[0].words, dir: "auto" });
+    const small = Object.assign(document.createElement("small"), { textContent: alternative.programs[0].words, title: alternative.programs[0].words, dir: "auto" });
     button.append(strong, " ", shortcut, small);
     button.addEventListener("click", () => {
       this.page.querySelector("askew-programs").decide(alternative);
