@@ -57,6 +57,9 @@ year alone are about nothing in common, and a column that is empty in most rows 
 LEAST_ROWS = 3
 """Rows that must have a counterpart."""
 
+NAMED_ROWS = 3
+"""Rows that name a related table without a title."""
+
 LONGEST_TITLE = 70
 """Characters of what a related table is called."""
 
@@ -334,7 +337,7 @@ def related(example: Example, context: Context) -> list[dict[str, Any]]:
         found.append(
             {
                 "digest": one.digest,
-                "title": title_of(other),
+                "title": title_of(other, alignment.other_column),
                 "score": round(one.score, 4),
                 "why": one.why,
                 "rows": len(alignment.pairs),
@@ -342,7 +345,8 @@ def related(example: Example, context: Context) -> list[dict[str, Any]]:
                 "by": [name(table, alignment.column), name(other, alignment.other_column)],
                 "aligned": aligned,
                 "columns": [
-                    _candidate_of(example, one.digest, title_of(other), column) for column in columns
+                    _candidate_of(example, one.digest, title_of(other, alignment.other_column), column)
+                    for column in columns
                 ],
             }
         )
@@ -403,10 +407,16 @@ def first_free(table: Table) -> int:
     return max(numbers, default=0) + 1
 
 
-def title_of(table: Table) -> str:
-    """What a related table is called: its title and caption, or else its columns."""
+def title_of(table: Table, key: str) -> str:
+    """What a related table is called: its title and caption, or else what its rows are, by the column that names them:
+    "Nation: Kenya, Qatar, Spain, …".
+    """
     named = ": ".join(text for text in (table.title, table.caption) if text.strip())
-    line = " ".join((named or " | ".join(header.strip() or "…" for header in table.header)).split())
+    if not named:
+        texts = list(dict.fromkeys(" ".join(cell.split()) for cell in table.column(key) if cell.strip()))
+        rows = ", ".join([*texts[:NAMED_ROWS], *(["…"] if len(texts) > NAMED_ROWS else [])])
+        named = f"{name(table, key)}: {rows}"
+    line = " ".join(named.split())
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip(" |") + "…"
 
 

@@ -55,6 +55,9 @@ def test_columns_of_related_tables_are_offered_row_by_row() -> None:
     assert ["Peru", "Peru (PER)"] in related["aligned"]
     assert related["score"] > 0
     assert "values of the key columns match" in related["why"]
+    untitled = Table(STATES.header, STATES.rows)
+    [related] = suggested(lent(MEDALS, untitled, FILMS))
+    assert related["title"] == "Country: Chile, Cuba, Peru (PER)"
     capital = next(one for one in candidates(lent(MEDALS, STATES)) if one["header"] == "Capital")
     assert capital["cells"] == ["Havana", "Lima", "Santiago", ""]
 

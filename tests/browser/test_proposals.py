@@ -24,6 +24,7 @@ from tests.browser.test_kinds_columns import (
     submitted,
     world,
 )
+from tests.browser.test_panel import SECTIONS
 from tests.waiting import wait_until
 
 __all__ = ["begin", "proposing", "world"]  # the last one registers the job that opening a batch starts
@@ -89,6 +90,13 @@ def test_header_synonyms_are_used_as_proposed_and_edited(helped: Any) -> None:
     assert origins()[1] in ("machine_edited", "human")
     assert Handling.objects.filter(act="took").count() == 2
     assert not ada.loads or ada.loads[-1].endswith("/annotate/")
+
+
+@pytest.mark.parametrize("kind", ["header_synonym", "column_masking"])
+def test_with_proposals_the_panel_still_holds_three_sections_at_most(helped: Any, kind: str) -> None:
+    ada, _ = helped(kind, MEDALS, OFFICES)
+    has_the_first(ada)
+    assert 1 <= len(ada.page.evaluate(SECTIONS)) <= 3
 
 
 @pytest.mark.smoke
