@@ -10,7 +10,7 @@ from pathlib import Path
 
 from predictor.architectures import ModelError
 from predictor.training.augment import add_arguments
-from predictor.training.bundled import TrainingError, augment, calibrate, describe_again, train
+from predictor.training.bundled import TrainingError, calibrate, describe_again, train
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,13 +31,14 @@ def main(arguments: list[str] | None = None) -> int:
 
         return fine_tune(arguments)
     options = _parser().parse_args(arguments)
-    options.questions = options.questions or (2_000 if options.augment else 60_000)
-    options.rate = options.rate or (2e-4 if options.augment else 8e-4)
-    options.encoder_rate = options.encoder_rate or (2e-5 if options.augment else 8e-5)
+    continues = options.trained is not None
+    options.questions = options.questions or (2_000 if continues else 60_000)
+    options.rate = options.rate or (2e-4 if continues else 8e-4)
+    options.encoder_rate = options.encoder_rate or (2e-5 if continues else 8e-5)
     options.command = command(arguments)
     try:
         if options.augment:
-            augment(options)
+            _augment(options)
         elif options.card:
             describe_again(options)
         else:
@@ -46,6 +47,14 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"train: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _augment(options: argparse.Namespace) -> None:
+    try:
+        from predictor.training.adaptation import augment
+    except ImportError as error:
+        raise TrainingError(f"training needs {error.name}: install requirements-models.txt") from None
+    augment(options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--init", type=Path, help="folder of the encoder, instead of the installed package")
     parser.add_argument(
-        "--questions", type=int, help="total number of training questions (60,000; with --augment 2,000)"
+        "--questions", type=int, help="total number of training questions (60,000; with --from 2,000)"
     )
     parser.add_argument("--made", type=int, default=20_000, help="number of questions generated from tables")
     parser.add_argument(
@@ -95,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         dest="trained",
         type=Path,
         metavar="DIR",
-        help="with --augment: the --out of a finished training",
+        help="weights to start from: bundled (the shipped ones), the --out of a finished training, or a model folder",
     )
     add_arguments(parser)
     return parser
@@ -110,8 +119,8 @@ def _add_network_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch", type=int)
     parser.add_argument("--width", type=int, default=192, help="size of a cell vector")
     parser.add_argument("--layers", type=int, default=3, help="layers over the table")
-    parser.add_argument("--rate", type=float, help="default 8e-4; with --augment 2e-4")
-    parser.add_argument("--encoder-rate", type=float, help="default 8e-5; with --augment 2e-5")
+    parser.add_argument("--rate", type=float, help="default 8e-4; with --from 2e-4")
+    parser.add_argument("--encoder-rate", type=float, help="default 8e-5; with --from 2e-5")
     parser.add_argument("--dropout", type=float, help="default 0.1 on a GPU and 0 on a CPU")
     parser.add_argument(
         "--storage",

@@ -11,19 +11,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import random
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from predictor.bundled.calibration import Calibration
-from predictor.protocol import PredictRequest
-from tableqa.canonical import digest
 from tableqa.examples import Example
 from tableqa.readers import READERS
 from tableqa.tables import Table
@@ -66,7 +61,16 @@ def train(options: Namespace, say: Any = print) -> Path:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     kept, held = split(examples)
-    if options.tiny:
+    begun = None
+    if options.trained is not None:
+        from predictor.training.adaptation import start_of
+
+        begun = start_of(options.trained)
+    if begun is not None:
+        encoder = begun.folder
+        plan = tiny_plan(options.seed) if options.tiny else plan_of(options, device)
+        made = TINY_MADE if options.tiny else options.made
+    elif options.tiny:
         encoder = tiny_encoder(out / "encoder", examples)
         plan = tiny_plan(options.seed)
         sizes: dict[str, int] = {"width": 32, "table_heads": 2, "table_layers": 1}
@@ -79,9 +83,13 @@ def train(options: Namespace, say: Any = print) -> Path:
             options.dropout if options.dropout is not None else (0.1 if device.startswith("cuda") else 0.0)
         )
         made = options.made
-    network = Network(Shape(**encoder_shape(encoder), **sizes, dropout=dropout))
-    if not options.tiny:
-        load_encoder(network, encoder)
+    if begun is not None:
+        network = begun.network()
+        say(f"starting from the weights in {begun.folder}", flush=True)
+    else:
+        network = Network(Shape(**encoder_shape(encoder), **sizes, dropout=dropout))
+        if not options.tiny:
+            load_encoder(network, encoder)
     say(f"reading {len(kept):,} questions and generating {made:,}", flush=True)
     tables = list({example.table.digest(): example.table for example in kept}.values())
     make(out / "corpus", encoder, kept, tables, made, options.seed, options.workers)
@@ -236,103 +244,6 @@ def tiny_plan(seed: int) -> Any:
     from predictor.training.loop import Plan
 
     return Plan(questions=256, batch=16, seed=seed, rate=1e-3)
-
-
-def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
-    """`--augment`: go on from a trained folder with a short plan, once for each column of the table.
-
-    Every run sees as many questions; with a release half of them are the release's. Raises TrainingError, ModelError.
-    """
-    try:
-        import torch
-    except ImportError:
-        raise TrainingError("training needs torch: install requirements-models.txt") from None
-    from predictor.bundled.decode import Balance
-    from predictor.training.augment import BEFORE, START, Column, compare_columns, seed_folder, wanted
-    from predictor.training.corpus import Corpus
-    from predictor.training.export import export
-    from predictor.training.loop import Training
-    from predictor.training.network import Network, Shape
-
-    trained: Path | None = options.trained
-    if trained is None or not all(
-        (trained / name).is_file() for name in ("checkpoint.pt", "model/bundled.json")
-    ):
-        raise TrainingError("--augment continues a training: give the --out of a finished one with --from")
-    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    start, out = trained / "model", Path(options.out)
-    begun = torch.load(trained / "checkpoint.pt", map_location="cpu", weights_only=True)
-    balance = json.loads((start / "bundled.json").read_text())["balance"]
-    asked = wanted(options)
-    kept, _ = split(data(options.data, TINY if options.tiny else None)[0])
-    plan = replace(
-        tiny_plan(options.seed) if options.tiny else plan_of(options, device),
-        made_first=0.0,
-        made_start=0.5,  # of a release, which takes the place of the questions that are made
-        made_end=0.5,
-        average=0.0,
-    )
-    unseen = asked.unseen(kept)
-    learnt = random.Random(f"augment:{plan.seed}").sample(unseen, min(plan.questions, len(unseen)))
-    say(f"{len(learnt):,} questions share no table and no question with the test", flush=True)
-
-    def network() -> Network:
-        fresh = Network(Shape(**begun["shape"]))
-        fresh.load_state_dict(begun["network"])
-        with torch.no_grad():
-            for parameter, average in zip(fresh.parameters(), begun.get("average", ()), strict=False):
-                parameter.copy_(average)
-        return fresh
-
-    seeds = range(plan.seed, plan.seed + options.seeds)
-
-    def goes_on(name: str, more: Sequence[Example], seed: int) -> Path:
-        say(f"--- {name}, seed {seed}", flush=True)
-        folder = seed_folder(out / name, seed, seeds)
-        seeded = replace(plan, seed=seed)
-        answered = _corpus(out / "corpus" / "data", start, learnt)
-        added = _corpus(out / "corpus" / name, start, more)
-        torch.manual_seed(seed)
-        training = Training(network(), seeded, folder, device)
-        training.resume()
-        if training.state.seen < plan.questions or not (folder / "model" / "bundled.json").exists():
-            training.run(Corpus(answered), Corpus(added), (), every=60, say=say)
-            export(
-                training.result(),
-                start,
-                Balance(balance["weights"], balance["biases"]),
-                folder / "model",
-                {"plan": seeded.to_dict(), "seen": training.state.seen, "column": name},
-                options.storage,
-            )
-        return folder / "model"
-
-    columns = [
-        Column(START, 0, lambda seed: start, trained=False),
-        Column(BEFORE, len(learnt), partial(goes_on, BEFORE, ())),
-    ]
-    columns += [
-        Column(
-            one.name, len(learnt) + len(one.examples), partial(goes_on, one.place, one.examples), one.place
-        )
-        for one in asked.releases
-    ]
-    about = asked.about(architecture="bundled", plan=plan.to_dict(), start=f"the model in {start}")
-    return compare_columns(columns, asked.test, out, about, "cpu", partial(say, flush=True), seeds)
-
-
-def _corpus(folder: Path, encoder: Path, examples: Sequence[Example]) -> Path:
-    """The corpus of these examples, made unless it is there."""
-    from predictor.training.corpus import answered, tokenizer_of, write_part
-
-    made_of = digest([PredictRequest.about(one).key for one in examples])
-    done = folder / "done.json"
-    if examples and not (done.exists() and json.loads(done.read_text()) == made_of):
-        write_part(folder / "part-00", answered(examples, tokenizer_of(encoder)))
-        done.write_text(json.dumps(made_of))
-    return folder
 
 
 def data(folder: Path, limit: int | None = None) -> tuple[list[Example], list[Example]]:
