@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -15,12 +16,14 @@ from rest_framework.views import APIView
 
 from annotation import access, visibility
 from annotation.api.views import valid
+from annotation.help import model_accuracy
 from annotation.journeys import assigning, changing
-from annotation.models import Batch, Membership, Person
+from annotation.models import Batch, Membership, Person, Source
 from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.terms import changeable
 from annotation.work import accounting, shares
+from tasks.contract import task_types
 
 
 class StateRequest(serializers.Serializer[Any]):
@@ -105,6 +108,59 @@ class MovedShape(serializers.Serializer[Any]):
     moved = serializers.IntegerField()
     opened = serializers.IntegerField()
     returned = serializers.IntegerField()
+
+
+class ModelAnswersRequest(serializers.Serializer[Any]):
+    """Which examples a batch would draw from, and the model. `ask` requests the answers that are missing, in a job."""
+
+    type = serializers.CharField(max_length=60)
+    predictor = serializers.CharField(max_length=64)
+    sources = serializers.ListField(child=serializers.CharField(max_length=12), max_length=100)
+    of = serializers.CharField(max_length=20, required=False, default="", allow_blank=True)
+    ask = serializers.BooleanField(default=False)
+
+
+class ModelAnswersShape(serializers.Serializer[Any]):
+    """How many questions the model answers correctly; `job` is the newest one that asks it, or null."""
+
+    model = serializers.CharField()
+    questions = serializers.IntegerField()
+    right = serializers.IntegerField()
+    wrong = serializers.IntegerField()
+    unjudged = serializers.IntegerField()
+    unknown = serializers.IntegerField()
+    job = serializers.CharField(allow_null=True)
+
+
+class ModelAnswers(APIView):
+    """Answers of a model to examples as they are."""
+
+    @extend_schema(request=ModelAnswersRequest, responses=ModelAnswersShape)
+    def post(self, request: Request, slug: str) -> Response:
+        """Count the questions that a model answers correctly; with `ask`, request missing answers in a job (202)."""
+        actor = access.actor(request)
+        project = access.project(actor, slug, Permission.SET_UP)
+        given = valid(ModelAnswersRequest, request)
+        if given["type"] not in task_types():
+            raise Http404(access.NOT_HERE)
+        task = task_types()[given["type"]]
+        sources = Source.objects.ready().filter(project=project, public_id__in=given["sources"])
+        sample = assigning.Sample(sources=list(sources.order_by("pk")), of=given["of"])
+        about: dict[str, Any] = {
+            "project": project,
+            "task": task,
+            "sample": sample,
+            "predictor": given["predictor"],
+        }
+        if given["ask"]:
+            assigning.start_asking(**about, by=actor.person, now=timezone.now())
+        starts = assigning.candidates(project, task, sample)
+        accuracy = model_accuracy.known(
+            list(dict.fromkeys(starts.values())), task=task, predictor=given["predictor"]
+        )
+        job = assigning.asking_job(**about)
+        counts = {**accuracy.to_dict(), "job": job.public_id if job is not None else None}
+        return Response(counts, status=202 if given["ask"] else 200)
 
 
 class State(APIView):

@@ -15,6 +15,7 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("projects/", views.Projects.as_view(), name="api_projects"),
     path("projects/<slug:slug>/releases/", views.MakeRelease.as_view(), name="api_make_release"),
+    path("projects/<slug:slug>/model-answers/", sharing.ModelAnswers.as_view(), name="api_model_answers"),
     path("projects/<slug:slug>/practice/<str:type>/", views.Practice.as_view(), name="api_practice"),
     path(
         "projects/<slug:slug>/practice/<str:type>/predictions/",

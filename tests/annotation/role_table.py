@@ -412,6 +412,14 @@ API: dict[str, dict[str, Call]] = {
         "get": (the_batch, None, MANAGE, Permission.SET_UP),
         "put": (the_batch, {"rule": {}}, MANAGE, Permission.SET_UP),
     },
+    "api_model_answers": {
+        "post": (
+            the_project,
+            lambda t: {"type": "value_change", "predictor": "none", "sources": [t.world.source.public_id]},
+            MANAGE,
+            Permission.SET_UP,
+        )
+    },
     "api_batch_state": {"post": (the_batch, {"action": "pause"}, MANAGE, Permission.SET_UP)},
     "api_batch_change": {"post": (the_batch, {"terms": {"overlap": 4}}, MANAGE, Permission.SET_UP)},
     "api_batch_accounts": {"get": (the_batch, None, MANAGE, Permission.SET_UP)},

@@ -412,6 +412,21 @@ class TestThePage:
         assert Job.objects.filter(kind="draw_items").count() == 2
 
 
+def test_the_api_counts_and_asks(world: World, server: Scripted, mara: Client) -> None:
+    def count(**more: Any) -> Any:
+        sent = {"type": "question_paraphrase", "predictor": "small", "sources": [world.source.public_id]}
+        address = "/api/projects/films/model-answers/"
+        return mara.post(address, {**sent, **more}, content_type="application/json")
+
+    assert count().json()["unknown"] == 12
+    asked = count(ask=True)
+    assert (asked.status_code, asked.json()["job"]) == (202, Job.objects.get().public_id)
+    drawn(planned(world))
+    counts = count().json()
+    assert (counts["model"], counts["questions"], counts["right"], counts["unknown"]) == (MODEL, 12, 9, 0)
+    assert count(ask=True, predictor="gone").status_code == 422
+
+
 def test_a_study_file_names_the_option_and_waits(world: World, server: Scripted, tmp_path: Path) -> None:
     applied = applying.apply(
         parse(STUDY, folder=tmp_path), project=None, by=world.mara, now=NOON, folder=tmp_path
