@@ -28,7 +28,7 @@ RECENT = 20
 class PastItem:
     """An item that its person submitted or skipped.
 
-    summary      the response in a line; the reason where it was skipped
+    summary      the response in a few words; the reason where it was skipped
     words        the response, a sentence each
     can_change   whether the person may withdraw and change it now
     note         until when they may, or why they may not
@@ -101,7 +101,7 @@ def _read(assignment: Assignment) -> tuple[str, tuple[str, ...]]:
     try:
         task, item = assignment.batch.task(), assignment.plain_item
         response = task.read(annotation.response, item)
-        words = tuple(task.for_author(response, item))
+        words, label = tuple(task.for_author(response, item)), task.label(response, item)
     except (UnknownTaskType, Invalid):
         return "", ()
-    return words[0] if words else "", words
+    return label, words

@@ -116,8 +116,9 @@ class AskewAnnotate extends HTMLElement {
     if (this.querySelector("[data-session-live]")) this.showSession();
     if (past && wasOpen(PAST)) this.#lookAround((strip) => strip.toggle(true));
     this.form.querySelector("button.sr[value=save]")?.remove(); // what Enter presses without scripts
-    this.dataset.ready = ""; // hides what is only for pages without scripts
-    this.commits = new Commits(this, (group) => this.#sending || this.#commit(group));
+    this.dataset.laid = ""; // hides what is only for pages without scripts, if laid-out.js has not
+    this.dataset.ready = "";
+    this.commits = new Commits(this, (group) => !this.#sending && this.#isWritten() && this.#commit(group));
     this.#listen();
     this.#done = recall(this.#store());
     const last = this.dataset.lastAnnotation;
@@ -336,7 +337,7 @@ class AskewAnnotate extends HTMLElement {
         this.#act(form.dataset.action);
       });
     }
-    this.commits = new Commits(this, (group) => this.#sending || this.#commit(group));
+    this.commits = new Commits(this, (group) => !this.#sending && this.#isWritten() && this.#commit(group));
     this.form.addEventListener("input", (event) => event.target.closest("[data-field]") && this.#changedSoon());
     this.form.addEventListener("change", (event) => {
       if (event.target.matches("[type=radio], [type=checkbox], [data-kind=json]")) this.#changed();
@@ -463,6 +464,19 @@ class AskewAnnotate extends HTMLElement {
     if (turns.includes(group) && !this.#again.length && turns.every((field) => field.querySelector(":checked"))) {
       this.submit();
     }
+  }
+
+  /* Whether something is written in every required text: a choice made before is kept, and submits nothing. */
+  #isWritten() {
+    const texts = this.fields.filter(({ dataset }) => "required" in dataset && ["text", "lines"].includes(dataset.kind));
+    return texts.every((field) => field.closest("[hidden]") || this.#isEntered(field));
+  }
+
+  /* Mark the choice whose turn it is, for small screens on which only that one stays in sight. */
+  #markTurn() {
+    const turns = this.#committing();
+    const turn = turns.find((group) => !group.querySelector(":checked")) ?? turns.at(-1);
+    for (const group of turns) group.toggleAttribute("data-turn", group === turn);
   }
 
   /* Go on behind what is in a field; what was filled in is selected by the field itself, and replaced. */
@@ -630,6 +644,7 @@ class AskewAnnotate extends HTMLElement {
       violations, waived, started, pending: !current, checks: !this.practice, lacks: (needs) => this.#lacks(needs), missing: this.#missing(),
     });
     this.steps.update((field) => this.#isEntered(field));
+    this.#markTurn();
     clearTimeout(this.#reading);
     this.#reading = setTimeout(() => this.#readOut(), SETTLED);
   }

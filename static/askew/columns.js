@@ -143,6 +143,7 @@ export class ColumnList extends HTMLElement {
     const given = assignment.shows.suggestions ?? null; // in practice they come with the item
     this.#waiting = !given && assignment.suggests === "before" && !this.page.practice ? t("Loading suggestions…") : "";
     this.suggestions = given;
+    this.toggleAttribute("data-settled", !this.#waiting); // until then there is room for them
     this.suggested(null);
     this.#openFirst();
     this.draw();
@@ -161,6 +162,7 @@ export class ColumnList extends HTMLElement {
     this.suggested(before);
     this.#openFirst();
     this.draw();
+    this.dataset.settled = "";
     if (suggestions?.preparing && tries < AGAIN.length) {
       this.#timer = setTimeout(() => this.#askAgain(this.#assignment, tries + 1), AGAIN[tries] * 1000);
     }

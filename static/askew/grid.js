@@ -284,7 +284,7 @@ export class AskewGrid extends HTMLElement {
   /* Only the marks that are in the table; the current cell is named where there are others to tell it from. */
   #drawLegend() {
     const present = LEGEND.filter(([name]) => (name === "evidence" ? this.evidence.size && !this.marksHidden : this[name]?.size));
-    const marks = present.length && this.#mode?.isGrid ? [["here", t("current cell")], ...present] : present;
+    const marks = present.length && this.#mode?.isGrid ? [["here", t("current cell")], ["focus", t("keys act here")], ...present] : present;
     this.#legend.hidden = !marks.length;
     this.#legend.replaceChildren(...marks.map(([name, words]) => {
       const item = element("li");

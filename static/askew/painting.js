@@ -694,22 +694,23 @@ export class Painting {
 
   #spaced = new Set(); // rows with a height or a margin of their own
 
-  /* Of the rows that are not painted yet, the longest text and the longest word of each column, as rows to measure. */
+  /* Of the rows that are not painted yet, the widest text and the widest word of each column, as rows to measure. */
   #widestTexts() {
     const rows = this.#state.rows.slice(this.#painted);
     if (!rows.length) return null;
     const body = element("tbody");
+    const ruler = new Ruler(this.table);
     const lines = [element("tr"), element("tr")];
     for (const tr of lines) tr.append(element("th", { className: "number", textContent: String(this.#state.rows.length) }));
     this.#state.columns.forEach((_, at) => {
-      let [text, word] = ["", ""];
+      const [text, word] = [ruler.longest(), ruler.longest()];
       for (const { cells } of rows) {
-        const cell = cells[at] ?? "";
-        if (cell.length > text.length) text = cell;
-        if (cell.length > word.length) for (const one of cell.split(BLANKS)) if (one.length > word.length) word = one;
+        const cell = (cells[at] ?? "").slice(0, LONG);
+        if (text.mayBe(cell)) text.take(cell);
+        if (word.mayBe(cell)) for (const part of cell.split(BLANKS)) word.take(part);
       }
       const className = this.#numeric[at] ? "n" : "";
-      [text, word].forEach((words, line) => lines[line].append(element("td", { textContent: words.slice(0, LONG), className })));
+      [text, word].forEach((longest, line) => lines[line].append(element("td", { textContent: longest.text, className })));
     });
     body.append(...lines);
     return body;
@@ -876,6 +877,35 @@ function offerRemoval(th, what, name, removed) {
   th.classList.add("removable");
   th.querySelector("small")?.classList.add("sr");
   th.ariaLabel = removed ? t`${name}, removed` : name;
+}
+
+/* Finds the widest of many texts in the font of an element, without laying any out. */
+class Ruler {
+  #context = element("canvas").getContext("2d");
+  #most; // px that a letter may be wide: as much as those of the widest scripts, and some more
+
+  constructor(place) {
+    const { fontStyle, fontWeight, fontSize, fontFamily } = getComputedStyle(place);
+    this.#context.font = `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`;
+    this.#most = 1.4 * Number.parseFloat(fontSize);
+  }
+
+  /* The widest text of those it is given: most are too short to be, which is known without measuring them. */
+  longest() {
+    const [context, most] = [this.#context, this.#most];
+    return {
+      text: "",
+      width: 0,
+      mayBe(text) {
+        return text.length * most > this.width;
+      },
+      take(text) {
+        if (!this.mayBe(text)) return;
+        const width = Math.max(...text.split("\n").map((line) => context.measureText(line).width));
+        if (width > this.width) Object.assign(this, { text, width });
+      },
+    };
+  }
 }
 
 /* Whether a column is one of numbers, to be set flush right: the same rule as tableqa/cells/columns.py has. Only how

@@ -228,6 +228,7 @@ export class AskewPrograms extends HTMLElement {
   }
 
   #say() {
+    this.toggleAttribute("data-settled", !this.#waiting); // until then there is room for them
     const nothing = !this.#offered.length && !this.#waiting ? this.#note || NOTHING_FOUND : "";
     this.#said.textContent = this.#waiting ? t("Looking for ways to work out the answer…") : nothing || this.#note;
     this.#said.hidden = !this.#said.textContent;

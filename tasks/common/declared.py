@@ -70,6 +70,11 @@ class DeclaredTask(Judging):
         values = [(field, getattr(response, field.name)) for field in self.fields]
         return [line for field, value in values if value != field.empty for line in field.describe(value)]
 
+    def label(self, response: Any, item: Item) -> str:
+        values = [(field, getattr(response, field.name)) for field in self.fields]
+        labels = [field.label_of(value) for field, value in values if value != field.empty]
+        return " / ".join(filter(None, labels)) or super().label(response, item)
+
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
     ) -> dict[str, Any]:

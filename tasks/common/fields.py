@@ -150,6 +150,10 @@ class Question(Field):
         """A value that is not empty, as sentences."""
         return [f"{gettext(self.label)}: {value}"]
 
+    def label_of(self, value: Any) -> str:
+        """A value that is not empty in a word or two; "" where it has no short form."""
+        return ""
+
     def measure(self) -> Measure | None:
         """What agreement is computed on by default."""
         return None
@@ -189,6 +193,9 @@ class Choice(Question):
 
     def describe(self, value: str) -> list[str]:
         return in_words([self.option(value)])
+
+    def label_of(self, value: str) -> str:
+        return gettext(self.option(value).title)
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
@@ -233,6 +240,9 @@ class MultiChoice(Question):
 
     def describe(self, value: Sequence[str]) -> list[str]:
         return in_words([self.option(part) for part in value])
+
+    def label_of(self, value: Sequence[str]) -> str:
+        return ", ".join(gettext(self.option(part).title) for part in value)
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
@@ -279,6 +289,9 @@ class Scale(Question):
     def describe(self, value: float) -> list[str]:
         message = gettext("{label}: {score:g} of {highest}.")
         return [message.format(label=gettext(self.label), score=value, highest=self.highest)]
+
+    def label_of(self, value: float) -> str:
+        return f"{value:g}"
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]

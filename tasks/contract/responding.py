@@ -44,6 +44,10 @@ class Responding(ABC):
         """The response in words for the person who gave it: by default `describe`, without what the item hides from them."""
         return self.describe(response, item)
 
+    def label(self, response: Any, item: Item) -> str:
+        """The response in a few words, where several are listed in a line: by default the first one of `for_author`."""
+        return next(iter(self.for_author(response, item)), "")
+
     @abstractmethod
     def simulate(self, item: Item, rng: random.Random, accuracy: float, truth: random.Random) -> object:
         """`data` of a simulated person who is right with probability `accuracy`.

@@ -488,3 +488,18 @@ def test_a_column_is_as_wide_as_what_stands_far_down_in_it(grid: Grid) -> None:
     assert all(box and box["height"] == other["height"] for box in heights), "nothing wraps"
     inside = grid.cell("r1400", "c2").evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
     assert inside
+
+
+def test_columns_are_as_wide_as_the_widest_text_of_all_rows_not_the_longest(
+    page: Page, live_server: Any
+) -> None:
+    rows = [["i" * 14, "1"] for _ in range(400)]
+    rows[390] = ["WWWWWWWWWWWW", "2"]  # fewer letters, and wider; far below what is painted at first
+    grid = Grid(page, live_server.url)
+    grid.show({"header": ["Name", "Number"], "rows": rows})
+    wide = grid.cell("r390", "c0")
+    wide.scroll_into_view_if_needed()
+    expect(wide).to_be_visible()
+    assert wide.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
+    heights = [grid.cell(row, "c0").evaluate("(cell) => cell.offsetHeight") for row in ("r389", "r390")]
+    assert heights[0] == heights[1], "it stands in one line"

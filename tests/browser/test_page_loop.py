@@ -11,7 +11,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.models import Annotation, Assignment, Batch, Flag
 from annotation.quality import guidance
+from benchmarks.browser_data import over_its_sample
 from tableqa import Example, Table
+from tasks.contract import task_types
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import HeldRequests, annotating, passes, takes_keys
 from tests.browser.test_kinds_cells import questions
@@ -539,3 +541,31 @@ def test_the_guidelines_of_an_item_lead_to_practice_of_its_kind(
     link.click()
     expect(page.locator("div.where")).to_contain_text("Practice: Value change")
     expect(page.get_by_role("link", name="Practise this task type")).to_have_count(0)
+
+
+def test_on_a_phone_the_scale_whose_turn_it_is_stays_above_the_bar(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = over_its_sample(world, task_types()["answer_rating"], "")
+    options: dict[str, Any] = {**PHONE, "viewport": {"width": 390, "height": 480}}
+    page = annotating(new_context, live_server.url, world.ada, batch, **options)
+    faithfulness, comprehensiveness = page.locator(".scale").all()
+    expect(faithfulness).to_be_in_viewport(ratio=1)
+    expect(comprehensiveness).not_to_be_in_viewport()
+    faithfulness.locator("label").nth(3).tap()
+    expect(comprehensiveness).to_be_in_viewport(ratio=1)
+    comprehensiveness.locator("label").nth(2).tap()
+    expect(page.locator(".top [data-progress-text]")).to_have_text("1 of 2")
+
+
+def test_on_a_phone_categories_stay_above_the_bar_once_something_is_written(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("question_paraphrase", variant="word")
+    options: dict[str, Any] = {**PHONE, "viewport": {"width": 390, "height": 640}}
+    page = annotating(new_context, live_server.url, world.ada, batch, **options)
+    categories = page.locator("fieldset.choices")
+    expect(categories).not_to_be_in_viewport(ratio=1)
+    page.get_by_label("Your rewording").fill("tell me when it was")
+    page.evaluate("scrollTo(0, 0)")
+    expect(categories).to_be_in_viewport(ratio=1)

@@ -438,7 +438,7 @@ def test_cells_that_the_model_used_have_a_sign_and_a_legend(
     expect(used).to_have_accessible_description("used by the model")
     legend = page.locator(".legend")
     expect(legend).to_be_visible()
-    expect(legend.locator("li")).to_have_text(["current cell", "cells the model used"])
+    expect(legend.locator("li")).to_have_text(["current cell", "keys act here", "cells the model used"])
     page.keyboard.press("Shift+ArrowDown")  # a selection from the current cell over one that the model used
     both = page.locator("[data-row=r2] [data-column=c1]")
     expect(both).to_be_focused()

@@ -170,7 +170,7 @@ def test_the_cells_that_the_focused_program_reads_are_marked_and_the_legend_show
     cell = page.locator("td.read").first
     expect(cell).to_have_accessible_description("read by the program")
     assert '"ƒ"' in cell.evaluate("(cell) => getComputedStyle(cell, '::before').content")
-    expect(legend.locator("li")).to_have_text(["current cell", "cells the program reads"])
+    expect(legend.locator("li")).to_have_text(["current cell", "keys act here", "cells the program reads"])
     page.keyboard.press("ArrowDown")
     expect(programs.nth(1)).to_be_checked()
     page.wait_for_function(
