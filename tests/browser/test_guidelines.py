@@ -25,6 +25,7 @@ CUT = """(prose) => {
         || cell.scrollWidth > cell.clientWidth + 1);
 }"""
 """Whether a column of a table ends outside the text, or a word outside its cell."""
+BOX = "(part) => part.getBoundingClientRect().toJSON()"
 
 
 @pytest.fixture
@@ -167,3 +168,27 @@ def test_no_column_of_any_guidelines_is_cut(
         tables += prose.locator("table").count()
         assert not prose.evaluate(CUT), key
     assert tables >= 4
+
+
+@pytest.mark.parametrize("width", [1366, 1280])
+def test_in_every_layout_the_drawer_covers_no_bar_and_cuts_no_column(
+    world: World, new_context: NewContext, live_server: Any, width: int
+) -> None:
+    viewport = {"width": width, "height": 720}
+    page = signed_in(new_context, live_server.url, world.ada, viewport=viewport).new_page()
+    page.goto(f"{live_server.url}/projects/films/practice/perturbation_rating/")
+    takes_keys(page)
+    guidelines, prose = page.locator(".guidelines"), page.locator(".guidelines .prose")
+    page.get_by_role("button", name="Display").click()
+    for layout in ("Left", "Below", "Right"):
+        page.get_by_role("radio", name=layout).press("Space")
+        settled(page)
+        expect(guidelines).to_be_visible()
+        assert not prose.evaluate(CUT), layout
+        last = prose.locator(":scope > :last-child")
+        last.scroll_into_view_if_needed()
+        end, bar = last.evaluate(BOX)["bottom"], page.locator(".actions").evaluate(BOX)["top"]
+        assert end <= bar + 1, layout
+        if layout == "Below":
+            assert guidelines.evaluate(BOX)["top"] >= page.locator("header.top").evaluate(BOX)["bottom"] - 1
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), layout

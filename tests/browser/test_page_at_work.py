@@ -454,6 +454,17 @@ WAYS: dict[str, dict[str, Any]] = {
     "forced colours": {"viewport": DESK, "forced_colors": "active", "reduced_motion": "reduce"},
 }
 
+WIDTHS = (768, 1024, 1280, 1366, 1920)
+ALL_CONTROLS = (
+    "answer_rating",
+    "header_synonym",
+    "metric_failure",
+    "perturbation_rating",
+    "question_paraphrase",
+    "value_change",
+)
+"""Task types that have every control between them."""
+
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_page_of_every_kind_can_be_used_by_everybody(
@@ -465,16 +476,33 @@ def test_the_page_of_every_kind_can_be_used_by_everybody(
         page.goto(f"{live_server.url}/projects/films/practice/{task.key}/")
         takes_keys(page)
         settled(page)
+        for width in WIDTHS if way == "light" else ():
+            page.set_viewport_size({"width": width, "height": 850})
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (task.key, width)
+        page.set_viewport_size(WAYS[way]["viewport"])
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), task.key
+        assert "forced" not in way or page.evaluate("document.getAnimations().length") == 0
         submit = page.locator(".actions button[value=submit]")
         submit.scroll_into_view_if_needed()
         expect(submit).to_be_in_viewport(ratio=1)
-        if way in ("light", "dark, phone"):
+        if way in ("light", "dark, phone") or (way == "forced colours" and task.key in ALL_CONTROLS):
             page.evaluate("scrollTo(0, document.body.scrollHeight)")  # the bar covers nothing there
             accessible(page)
         page.locator("[data-guidelines-button]").click()
         prose = page.locator(".guidelines .prose")
         (expect(prose).to_be_hidden if WAYS[way]["viewport"] == DESK else expect(prose).to_be_visible)()
+
+
+def test_the_plain_pages_can_be_used_by_everybody(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = signed_in(new_context, live_server.url, world.ada, viewport=DESK).new_page()
+    for key in ("column_extension", "column_masking", "header_synonym", "value_change"):
+        variant = "answer_changes" if key == "value_change" else ""
+        batch = world.batch(key, variant=variant, size=1)
+        page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/?plain=1")
+        expect(page.locator("a[href*='suggest=1']")).to_be_visible()
+        accessible(page)
 
 
 def test_what_is_chosen_can_be_seen_in_forced_colours(
