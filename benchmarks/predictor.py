@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from predictor.architectures.tapex import Tapex
 
 ROOT = Path(__file__).resolve().parent.parent
-SIZES = {"small": (2, 128, 2), "base": (6, 768, 12), "large": (12, 1024, 16)}
+SIZES = {"tiny": (1, 32, 2), "small": (2, 128, 2), "base": (6, 768, 12), "large": (12, 1024, 16)}
 """Layers of encoder and of decoder, width, heads."""
 STEPS = 8
 """Tokens of an answer: the mean of WTQ's is about six, with <s> and </s>."""

@@ -209,8 +209,10 @@ def get(port: int, path: str, **headers: str) -> int:
 
 
 @contextmanager
-def nginx(home: Path, path: str, port: int, upstreams: Sequence[int], *, static: bool) -> Iterator[None]:
-    """The shipped files, with the ports and folders of this try."""
+def nginx(
+    home: Path, path: str, port: int, upstreams: Sequence[int], *, static: bool, gateway: int = 1
+) -> Iterator[int]:
+    """The shipped files, with the ports and folders of this try; nginx's process id."""
     folder = home / "nginx"
     folder.mkdir()
     certificate = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
@@ -225,6 +227,7 @@ def nginx(home: Path, path: str, port: int, upstreams: Sequence[int], *, static:
         text = (DEPLOY / name).read_text()
         text = re.sub(r"/etc/nginx/askew-proxy\.conf", str(folder / "askew-proxy.conf"), text)
         text = re.sub(r" +server 127\.0\.0\.1:8000[^\n]*", servers, text)
+        text = text.replace("127.0.0.1:8010", f"127.0.0.1:{gateway}")
         text = re.sub(r"/etc/letsencrypt/\S+/fullchain\.pem", str(folder / "cert.pem"), text)
         text = re.sub(r"/etc/letsencrypt/\S+/privkey\.pem", str(folder / "key.pem"), text)
         text = text.replace("/var/log/nginx", str(folder)).replace("/srv/askew", str(home / "data"))
@@ -262,7 +265,7 @@ def nginx(home: Path, path: str, port: int, upstreams: Sequence[int], *, static:
     process = subprocess.Popen(command)
     try:
         wait_for(lambda: process.poll() is None and is_open(port), "nginx listens", 20)
-        yield
+        yield process.pid
     finally:
         process.terminate()
         process.wait(20)

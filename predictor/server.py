@@ -88,6 +88,15 @@ class Served:
         return self.canary is not None
 
 
+def settings_for(device: str) -> Settings:
+    """How the queue of models on a device behaves.
+
+    On a CPU, time grows with the tokens of a batch, padding included. On a GPU it grows with the steps, so requests of
+    different lengths go together, as far as the budget of tokens allows.
+    """
+    return Settings() if device == "cpu" else Settings(spread=math.inf)
+
+
 def create_app(models: Sequence[Model], settings: Settings | None = None) -> Starlette:
     """The application for these models, whose names differ."""
     if len({model.name for model in models}) < len(models) or not models:
@@ -272,7 +281,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     try:
         models = [load(folder, options.device) for folder in options.model] or [bundled()]
-        app = create_app(models)
+        app = create_app(models, settings_for(options.device))
     except ModelError as error:
         print(f"predictor: {error}", file=sys.stderr)
         return 1
