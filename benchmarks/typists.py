@@ -48,6 +48,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "fixtures" / "wtq" / "excerpt-dev.tsv"
 AGAIN = (2, 4, 8, 15, 15, 30)
 """Seconds after which the page asks again a model that was busy or away (static/askew/prediction.js)."""
+DIRECT = 30.0
+"""Seconds for which a page leaves a gateway alone that was away."""
 PATIENCE = 20.0
 """Seconds that somebody waits for the answer to their last keystroke before they type on."""
 WORDS = ("please", "now", "in total", "exactly", "then", "here", "altogether", "again", "overall", "so")
@@ -111,10 +113,11 @@ def main() -> int:
         model = Figures(port)
         with using_gpu(options.device) as gpu:
             asyncio.run(run.go(options.seconds))
+        told = model.told(options, gpu)
         way = "web processes" if options.direct else "nginx and gateway"
         print(f"{named['id']} through {way}, {options.typists} typists, {options.seconds:.0f} s")
         status = run.report(options.seconds)
-        print(model.told(options, gpu))
+        print(told)
         return status
 
 
@@ -125,7 +128,7 @@ class Figures:
 
     def __init__(self, port: int) -> None:
         self.port = port
-        self.before = self._now()
+        self.began, self.before = time.monotonic(), self._now()
 
     def _now(self) -> dict[str, float]:
         text = httpx.get(f"http://127.0.0.1:{self.port}/metrics", trust_env=False).text
@@ -141,25 +144,25 @@ class Figures:
 
     def told(self, options: argparse.Namespace, gpu: Sequence[int]) -> str:
         """Batches, and for a model of benchmarks.simulated the time that it computed."""
-        now = self._now()
+        now, seconds = self._now(), time.monotonic() - self.began
         did = {name: value - self.before.get(name, 0.0) for name, value in now.items()}
         mean = did["computed"] / did["batches"] if did["batches"] else 0.0
         keep("mean batch", mean)
         counts = ", ".join(f"{name} {did[name]:.0f}" for name in self.NAMES)
         lines = [f"predictor: mean batch {mean:.2f}; {counts}"]
-        if seconds := did.get("own_seconds", 0.0):
+        if computed := did.get("own_seconds", 0.0):
             queries, batches = did["own_requests"], did["own_batches"]
-            rate = queries / options.seconds
+            rate = queries / seconds
             lines.append(
                 f"model: {batches:.0f} batches of {queries / batches:.2f} on average (largest "
-                f"{now['own_largest']:.0f}), {1000 * seconds / batches:.1f} ms each, "
-                f"{100 * seconds / options.seconds:.0f} % of the time; {rate:.1f} queries/s, "
-                f"{1000 * seconds / queries:.2f} {options.device} seconds per 1,000 queries"
+                f"{now['own_largest']:.0f}), {1000 * computed / batches:.1f} ms each, "
+                f"{100 * computed / seconds:.0f} % of the time; {rate:.1f} queries/s, "
+                f"{1000 * computed / queries:.2f} {options.device} seconds per 1,000 queries"
             )
             if options.shape:
                 lines.append(
                     f"shape: {options.shape}, {options.dtype}, greedy, {options.steps} steps for each answer, "
-                    f"{did['own_steps'] / options.seconds:.1f} steps/s"
+                    f"{did['own_steps'] / seconds:.1f} steps/s"
                 )
         if gpu:
             lines.append(f"GPU utilisation: mean {statistics.fmean(gpu):.0f} %, highest {max(gpu)} %")
@@ -293,6 +296,7 @@ class Typist:
         self.number, self.rng = number, random.Random(number)
         self.headers = {"Cookie": person["cookie"], "X-CSRFToken": person["csrf"], "Origin": run.site}
         self.ticket = ""
+        self.direct = 0.0
         self.revision = 0
         self.saving = asyncio.Lock()
         self.item: dict[str, Any] = {}
@@ -352,17 +356,20 @@ class Typist:
 
     async def _predict(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         here = f"assignments/{self.item['id']}"
-        if not self.run.gateway:
-            return await self._send("POST", f"{here}/predictions/", body)
-        for _ in range(2):
-            if not self.ticket:
-                self.ticket = (await self._send("POST", f"{here}/ticket/", {}))[1]["ticket"]
-            authorization = {"Authorization": f"Ticket {self.ticket}"}
-            status, said = await self._send("POST", f"{self.run.site}/gateway/", body, authorization)
-            if status != 401:
-                break
-            self.ticket = ""
-        return status, said
+        if self.run.gateway and time.monotonic() >= self.direct:
+            for _ in range(2):
+                if not self.ticket:
+                    self.ticket = (await self._send("POST", f"{here}/ticket/", {}))[1]["ticket"]
+                headers = {"Authorization": f"Ticket {self.ticket}"}
+                reply = await self.client.post(f"{self.run.site}/gateway/", json=body, headers=headers)
+                if reply.status_code == 200:
+                    return 200, dict(reply.json())
+                if reply.status_code != 401:
+                    break
+                self.ticket = ""
+            self.run.states[f"gateway {reply.status_code}"] += 1
+            self.direct = time.monotonic() + DIRECT
+        return await self._send("POST", f"{here}/predictions/", body)
 
     async def _save(self, response: dict[str, Any]) -> None:
         body = {"response": response, "revision": self.revision}
@@ -371,11 +378,9 @@ class Typist:
             said = said["draft"]
         self.revision = said["revision"]
 
-    async def _send(
-        self, method: str, path: str, body: dict[str, Any], headers: dict[str, str] | None = None
-    ) -> tuple[int, dict[str, Any]]:
-        answer = await self.client.request(method, path, json=body, headers=headers or self.headers)
-        if answer.status_code not in (200, 409) and (headers is None or answer.status_code != 401):
+    async def _send(self, method: str, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        answer = await self.client.request(method, path, json=body, headers=self.headers)
+        if answer.status_code not in (200, 409):
             self.run.faults.append(f"{method} {path}: {answer.status_code} {answer.text[:200]}")
         return answer.status_code, dict(answer.json())
 
