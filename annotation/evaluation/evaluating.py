@@ -13,8 +13,8 @@ import itertools
 import json
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,15 @@ from django.utils.translation import gettext
 import tableqa
 from annotation.releases import automatic, release_files
 from annotation.releases.release_files import Raw
+from annotation.work.crew import Crew
 from predictor import client, load_bundled, prompts
 from predictor.architectures import ModelError
-from predictor.chat import ChatError
+from predictor.chat import ChatError, ChatModel
 from predictor.client import Unanswered
 from predictor.configuration import chat_model
-from predictor.listing import FINAL
+from predictor.listing import FINAL, MAX_UNUSABLE
 from predictor.protocol import PredictRequest, ProtocolError
+from predictor.usage import Meter
 from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
 from tableqa.mixing import Mixed
 from tableqa.predictions import EvaluationError, Predictions, answer_to, read_predictions
@@ -193,6 +195,7 @@ def collect(
     *,
     keep: Keep | None = None,
     chosen: Collection[str] = (),
+    crew: Crew | None = None,
 ) -> int:
     """Put every instance that `out` has no prediction for to the model, and add the answers there. Returns how many.
 
@@ -221,14 +224,14 @@ def collect(
         return {"source": one.source, "id": one.id, **ask(example)}
 
     out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("a", encoding="utf-8") as file, ThreadPoolExecutor(AT_ONCE) as threads:
+    with out.open("a", encoding="utf-8") as file:
         # A few at a time: what is in memory does not grow with the release.
-        while chunk := list(itertools.islice(open_ones, 8 * AT_ONCE)):
-            for record in threads.map(answered, chunk):
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
-                put += 1
-                progress(done + put, total)
-            file.flush()
+        for record in (crew or Crew(AT_ONCE)).map(answered, open_ones):
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            put += 1
+            progress(done + put, total)
+            if put % (8 * AT_ONCE) == 0:
+                file.flush()
     return put
 
 
@@ -248,7 +251,7 @@ def _end_last_line(out: Path) -> None:
             file.write(b"\n")
 
 
-def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str) -> Ask:
+def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str, meter: Meter | None = None) -> Ask:
     """What puts an example to the predictor of that name. Raises LookupError naming the ones there are.
 
     The bundled model runs in this process where no predictor has its name.
@@ -261,7 +264,7 @@ def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str) -> Ask:
             gettext("There is no predictor {name!r}. Available: {known}.").format(name=name, known=known)
         )
     if predictors[name]["protocol"] == "chat":
-        return _chat(chat_model(predictors, name))
+        return _chat(replace(chat_model(predictors, name), meter=meter))
     return _predicting(client.connect(predictors[name]))
 
 
@@ -301,7 +304,9 @@ def _predicting(model: client.Model) -> Ask:
     return ask
 
 
-def _chat(model: Any) -> Ask:
+def _chat(model: ChatModel) -> Ask:
+    unusable: deque[ChatError] = deque(maxlen=MAX_UNUSABLE)
+
     def ask(example: tableqa.Example) -> dict[str, Any]:
         messages, _ = prompts.asking_for_answers(example, model.serialisation)
         try:
@@ -309,8 +314,21 @@ def _chat(model: Any) -> Ask:
         except ChatError as error:
             if error.kind in FINAL:
                 # Without a final reply there is no answer, which is wrong and is kept as it is.
-                return {"answers": [], "text": "", "model": model.model, "error": str(error)}
+                unusable.append(error)
+                if len(unusable) == MAX_UNUSABLE:
+                    words = gettext("{model} gave {number} unusable replies in a row. The last one: {error}")
+                    raise EvaluationError(
+                        words.format(model=model.model, number=MAX_UNUSABLE, error=error)
+                    ) from None
+                return {
+                    "answers": [],
+                    "text": "",
+                    "model": model.model,
+                    "error": str(error),
+                    "state": error.kind,
+                }
             raise EvaluationError(str(error)) from None
+        unusable.clear()
         return {"answers": prompts.read_answers(reply) or [], "text": reply, "model": model.model}
 
     return ask

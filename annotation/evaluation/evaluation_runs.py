@@ -30,6 +30,9 @@ from annotation.models import Job, Person, Release, Upload
 from annotation.refusals import refuse, require_storable
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
+from annotation.work.crew import Crew
+from annotation.work.metering import ProjectMeter
+from predictor.configuration import chat_model
 from tableqa.canonical import canonical
 from tableqa.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match, long_form
 from tableqa.predictions import EvaluationError, read_lines, read_predictions
@@ -124,8 +127,16 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
     predictions = _predictions(job, release)
     predictions.parent.mkdir(parents=True, exist_ok=True)
     if job.ids["predictor"]:
-        ask = evaluating.model_of(settings.PREDICTORS, job.ids["predictor"])
-        evaluating.collect(raw, ask, predictions, progress=progress)
+        name = job.ids["predictor"]
+        entry = settings.PREDICTORS.get(name, {})
+        crew, meter = Crew(evaluating.AT_ONCE), None
+        if entry.get("protocol") == "chat":
+            chat = chat_model(settings.PREDICTORS, name)
+            crew = Crew(chat.at_once)
+            price = entry.get("price", (0, 0))
+            meter = ProjectMeter(job.project_id, None, "evaluation", name, chat.model, price, crew)
+        ask = evaluating.model_of(settings.PREDICTORS, name, meter)
+        evaluating.collect(raw, ask, predictions, progress=progress, crew=crew)
     else:
         _take(Upload.objects.get(pk=job.ids["upload"]), predictions)
     said = read_predictions(predictions, evaluating.sources(raw))

@@ -5,24 +5,27 @@ Safe to run again: an example that has this model's answer for the purpose is no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 import tableqa
 from annotation import jobs
 from annotation.models import Example, Job, ModelAnswer, Person, Project, Source
 from annotation.refusals import refuse
+from annotation.work import metering
+from annotation.work.crew import Crew
 from predictor import prompts
 from predictor.chat import ChatError, ChatModel
 from predictor.client import PATIENT, Unanswered, connect
 from predictor.configuration import chat_model
-from predictor.listing import FINAL
+from predictor.listing import FINAL, MAX_UNUSABLE
 from predictor.protocol import PredictRequest
 from tasks.contract import Ask, Preparing, task_types
 
@@ -104,21 +107,58 @@ def ask_model(
     """
     asked = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
     keys = list(unasked(sources, purpose=purpose, model=asked.name).values_list("pk", flat=True)[:limit])
-    for done, key in enumerate(keys, start=1):
-        row = Example.objects.select_related("stored_table").get(pk=key)
+    crew, done, unusable = Crew(asked.chat.at_once if asked.chat else 1), 0, 0
+    problem: Exception | None = None
+
+    def questions() -> Iterator[tuple[Example, tableqa.Example, Asked]]:
+        for key in keys:
+            if problem is not None or unusable >= MAX_UNUSABLE:
+                return
+            row = Example.objects.select_related("stored_table", "source").get(pk=key)
+            yield row, row.example(), _metered(asked, predictor, row, crew)
+
+    def answer(
+        question: tuple[Example, tableqa.Example, Asked],
+    ) -> tuple[Example, dict[str, Any] | Exception]:
+        row, example, metered = question
         try:
-            data = _answer(asked, row.example(), samples, temperature)
+            return row, _answer(metered, example, samples, temperature)
         except (ChatError, Unanswered) as error:
-            refuse(
-                "predictor_failed",
-                "{error} {value} of {number} examples are done and saved.",
-                error=error,
-                value=done - 1,
-                number=len(keys),
-            )
+            return row, error
+
+    for row, data in crew.map(answer, questions()):
+        if isinstance(data, Exception):
+            problem = problem or data
+            continue
         ModelAnswer.objects.create(example=row, purpose=purpose, model=asked.name, data=data, made_at=now())
+        done += 1
+        unusable = unusable + 1 if "unread" in data and all(data["unread"]) else 0
         progress(done, len(keys))
+    if unusable >= MAX_UNUSABLE and problem is None:
+        problem = ChatError(
+            gettext("{model} gave {number} unusable replies in a row.").format(
+                model=asked.name, number=unusable
+            )
+        )
+    if problem is not None:
+        refuse(
+            "predictor_failed",
+            "{error} {value} of {number} examples are done and saved.",
+            error=problem,
+            value=done,
+            number=len(keys),
+        )
     return len(keys)
+
+
+def _metered(asked: Asked, predictor: str, row: Example, crew: Crew) -> Asked:
+    """The same model with the meter of the example's project."""
+    if asked.chat is None:
+        return asked
+    chat = metering.metered(
+        predictor, project=row.source.project_id, batch=None, purpose="questions", crew=crew
+    )
+    return replace(asked, chat=chat)
 
 
 def start(*, project: Project, by: Person | None, now: datetime, **asked: Any) -> Job:

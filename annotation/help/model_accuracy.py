@@ -23,6 +23,7 @@ from annotation.bulk import among
 from annotation.help import judging, predicting
 from annotation.models import Example, ModelAnswer
 from annotation.refusals import refuse
+from annotation.work import metering
 from predictor.client import Unanswered
 from tasks.contract import TaskType
 
@@ -250,10 +251,15 @@ def ask(
 
 def _ask_about(key: int, task: TaskType, predictor: str, model: str, clock: Callable[[], datetime]) -> bool:
     """Store the answer to one example. Returns whether there was one."""
-    row = Example.objects.select_related("stored_table").get(pk=key)
+    row = Example.objects.select_related("stored_table", "source").get(pk=key)
     asked = judging.asked_as_it_is(task, row.example())
     began = time.monotonic()
-    answer = predicting.answer_patiently(predictor, asked)
+    if settings.PREDICTORS[predictor]["protocol"] == "chat":
+        project = row.source.project_id
+        chat = metering.metered(predictor, project=project, batch=None, purpose="accuracy")
+        answer = predicting.answer_patiently(predictor, asked, chat)
+    else:
+        answer = predicting.answer_patiently(predictor, asked)
     if answer.state != "answered":
         return False
     if answer.model and answer.model != model:

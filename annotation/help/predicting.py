@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -28,10 +27,12 @@ from annotation import jobs
 from annotation.help import judging, tries, verdict_line
 from annotation.models import Assignment, Batch, Decision, Item, Job, Outcome, Person, Project, Try
 from annotation.refusals import refuse
-from predictor.chat import ChatError
+from annotation.work import metering
+from annotation.work.crew import Crew
+from predictor.chat import ChatError, ChatModel
 from predictor.client import PATIENT, Unanswered, connect
 from predictor.configuration import chat_model, is_live, live_seconds
-from predictor.listing import Listed, ask_for_list, breaker_of
+from predictor.listing import MAX_UNUSABLE, Listed, ask_for_list, breaker_of
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import verdicts
 from tasks.contract import Answering, ModelInTheLoop, TaskType, unstorable_in
@@ -423,13 +424,13 @@ def _ask(entry: Mapping[str, Any], requests: Requests, *, within: float) -> Answ
         return _answered(unanswered)
 
 
-def _ask_chat(name: str, asked: judging.Asked) -> Answer:
+def _ask_chat(name: str, asked: judging.Asked, model: ChatModel) -> Answer:
     """The same of a language model, which has no weights to name: its name stands for them.
 
     An endpoint that gave no answer is left alone for a while. A reply without a list of answers is asked for again a few
     times (`predictor.listing`), then the model has failed on the example; so it has where the endpoint refuses it.
     """
-    entry, model = settings.PREDICTORS[name], chat_model(settings.PREDICTORS, name)
+    entry = settings.PREDICTORS[name]
     breaker, named = breaker_of(entry), f"{name}:{model.model}"
     if not breaker.lets_through():
         return Answer("unavailable", f"{gettext(WORDS['left_alone'])} {gettext(ON_YOU_GO)}")
@@ -462,11 +463,11 @@ def _why_unread(listed: Listed, part: str) -> str:
     return listed.reason or gettext(UNREAD[part]).format(times=len(listed.unread))
 
 
-def answer_patiently(name: str, asked: judging.Asked) -> Answer:
-    """A model of either protocol, with all the time that a job gives it."""
+def answer_patiently(name: str, asked: judging.Asked, chat: ChatModel | None = None) -> Answer:
+    """A model of either protocol, with all the time that a job gives it. `chat`: a chat model with its meter."""
     entry = settings.PREDICTORS[name]
     if entry["protocol"] == "chat":
-        return _ask_chat(name, asked)
+        return _ask_chat(name, asked, chat or chat_model(settings.PREDICTORS, name))
     within = max(PATIENT, entry.get("deadline_ms", 0) / 1000)
     if asked.perturbed is not None:
         return _ask(entry, _requests(asked), within=within)
@@ -682,6 +683,8 @@ def look_after(*, now: datetime) -> int:
         mine = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk")
         before = list(mine[:2])
         last = before[0].made_at if before else None
+        if before and before[0].result.get("stopped"):  # a manager starts it again
+            continue
         open_rows = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True)
         # A job of a time to come is of before the clock was set back: nobody waits until it is that late again.
         if last is not None and timedelta() <= now - last < _pause(
@@ -712,8 +715,10 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     """Freeze the model of a batch that has none yet, ask what is open, and take verdicts again. Safe to run twice."""
     batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
     _freeze_now(batch)
-    asked, left = fill(batch=batch, now=timezone.now(), progress=progress)
-    return {"asked": asked, "left": left, "verdicts": recheck(batch=batch, now=timezone.now())}
+    filled = fill_all(batch=batch, now=timezone.now(), progress=progress)
+    result = {"asked": filled.asked, "left": filled.left}
+    result["verdicts"] = recheck(batch=batch, now=timezone.now())
+    return {**result, "stopped": dict(filled.stopped)} if filled.stopped else result
 
 
 def _freeze_now(batch: Batch) -> None:
@@ -743,53 +748,132 @@ def fill(
     now: datetime,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[int, int]:
-    """Ask the models for the answers that are still open. Returns how many were answered, and how many are left.
+    """Ask the models for the answers that are still open. Returns how many were answered, and how many are left."""
+    filled = fill_all(batch=batch, now=now, progress=progress)
+    return filled.asked, filled.left
+
+
+def fill_all(
+    *,
+    batch: Batch,
+    now: datetime,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Filled:
+    """`fill`, with the predictors that were stopped.
 
     A model that does not answer, or that was exchanged since, leaves its rows open. What somebody waits for comes first;
     among equals the order is drawn each time, so that a few examples on which a model fails hold up no others for ever.
     """
     rows = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True)
-    found = list(rows.order_by("pk").values_list("pk", "kind"))
-    random.shuffle(found)
-    keys = [key for key, _ in sorted(found, key=lambda one: one[1] != Try.Kind.PERSON)]
-    done, silent = 0, Counter[str]()
-    for place, key in enumerate(keys, start=1):
-        row = _loaded(key)
-        if row.answered_at is None and silent[row.predictor] < MOST_SILENT:
-            if _answer(batch, row, now):
-                done += 1
-            else:
-                silent[row.predictor] += 1
-        progress(place, len(keys))
-    return done, len(keys) - done
+    waiting = list(rows.order_by("pk").values_list("pk", "kind", "predictor"))
+    random.shuffle(waiting)
+    waiting.sort(key=lambda row: row[1] != Try.Kind.PERSON)
+    by_predictor: dict[str, list[int]] = {}
+    for key, _, predictor in waiting:
+        by_predictor.setdefault(predictor, []).append(key)
+    filling, place = Filling(batch, now), 0
+    for predictor, keys in by_predictor.items():
+        for _ in filling.answers(predictor, keys):
+            place += 1
+            progress(place, len(waiting))
+    return Filled(filling.done, len(waiting) - filling.done, filling.stopped)
 
 
-def _answer(batch: Batch, row: Try, now: datetime) -> bool:
-    entry = settings.PREDICTORS.get(row.predictor)
-    if entry is None:
-        return False
-    asked = judging.asked(batch.task(), row.assignment.plain_item, row.response.get("data"))
-    began = time.monotonic()
-    answer = answer_patiently(row.predictor, asked)
-    if answer.state != "answered":
-        return False
-    in_loop = row.predictor == batch.loop_model and row.kind != Try.Kind.PANEL
-    if in_loop and answer.model and not freeze(batch, answer.model):
-        return False
-    _fill(row, answer, batch.loop_revision if in_loop else row.predictor, now)
-    row.milliseconds = int((time.monotonic() - began) * 1000)
-    with transaction.atomic():
-        won = Try.objects.filter(pk=row.pk, answered_at__isnull=True).update(
-            model=row.model,
-            error=row.error,
-            answered_at=row.answered_at,
-            original=row.original,
-            perturbed=row.perturbed,
-            milliseconds=row.milliseconds,
-        )
-        if won:
-            tries.keep_verdict(row, _held(row, asked), now=now)
-    return True
+@dataclass(frozen=True)
+class Filled:
+    """How many questions were answered, how many are left, and why a predictor is not asked any more."""
+
+    asked: int
+    left: int
+    stopped: Mapping[str, str]
+
+
+@dataclass
+class Filling:
+    """The questions of one job, predictor by predictor; those to a chat model in parallel (`parallel` of its entry).
+
+    A predictor is left alone after `MOST_SILENT` questions without an answer, and after `MAX_UNUSABLE` unusable replies
+    in a row (`stopped`).
+    """
+
+    batch: Batch
+    now: datetime
+    done: int = 0
+    stopped: dict[str, str] = field(default_factory=dict)
+
+    def answers(self, predictor: str, keys: Sequence[int]) -> Iterator[bool]:
+        """Whether each question was answered."""
+        entry = settings.PREDICTORS.get(predictor)
+        if entry is None:
+            yield from (False for _ in keys)
+            return
+        is_chat = entry["protocol"] == "chat"
+        crew = Crew(chat_model(settings.PREDICTORS, predictor).at_once if is_chat else 1)
+        self.silent, self.unusable, self.reason = 0, 0, ""
+        begun = 0
+        for row, asked, answer, seconds in crew.map(
+            lambda question: self._ask(*question), self._questions(predictor, keys, crew)
+        ):
+            begun += 1
+            kept = answer is None or self._keep(row, asked, answer, seconds)
+            self.done += kept
+            self.silent += not kept
+            if answer is not None and kept and is_chat:
+                self.unusable = self.unusable + 1 if answer.error else 0
+                self.reason = answer.error or self.reason
+            if self.unusable >= MAX_UNUSABLE:
+                self.stopped[predictor] = self.reason
+            yield kept
+        yield from (False for _ in range(len(keys) - begun))
+
+    def _questions(
+        self, predictor: str, keys: Sequence[int], crew: Crew
+    ) -> Iterator[tuple[Try, judging.Asked, ChatModel | None]]:
+        for key in keys:
+            if self.silent >= MOST_SILENT or predictor in self.stopped:
+                return
+            row = _loaded(key)
+            asked = judging.asked(self.batch.task(), row.assignment.plain_item, row.response.get("data"))
+            purpose = "panel" if row.kind == Try.Kind.PANEL else "loop"
+            yield row, asked, _metered(self.batch, predictor, purpose, crew)
+
+    def _ask(
+        self, row: Try, asked: judging.Asked, chat: ChatModel | None
+    ) -> tuple[Try, judging.Asked, Answer | None, float]:
+        """The answer, None where somebody else has it meanwhile. Runs in a thread, without the database."""
+        if row.answered_at is not None:
+            return row, asked, None, 0.0
+        began = time.monotonic()
+        return row, asked, answer_patiently(row.predictor, asked, chat), time.monotonic() - began
+
+    def _keep(self, row: Try, asked: judging.Asked, answer: Answer, seconds: float) -> bool:
+        if answer.state != "answered":
+            return False
+        batch, now = self.batch, self.now
+        in_loop = row.predictor == batch.loop_model and row.kind != Try.Kind.PANEL
+        if in_loop and answer.model and not freeze(batch, answer.model):
+            return False
+        _fill(row, answer, batch.loop_revision if in_loop else row.predictor, now)
+        row.milliseconds = int(seconds * 1000)
+        with transaction.atomic():
+            won = Try.objects.filter(pk=row.pk, answered_at__isnull=True).update(
+                model=row.model,
+                error=row.error,
+                answered_at=row.answered_at,
+                original=row.original,
+                perturbed=row.perturbed,
+                milliseconds=row.milliseconds,
+            )
+            if won:
+                tries.keep_verdict(row, _held(row, asked), now=now)
+        return True
+
+
+def _metered(batch: Batch, predictor: str, purpose: str, crew: Crew | None = None) -> ChatModel | None:
+    """The chat model of that name with the meter of a batch; None for a model of the other protocol."""
+    if settings.PREDICTORS[predictor]["protocol"] != "chat":
+        return None
+    return metering.metered(predictor, project=batch.project_id, batch=batch.pk, purpose=purpose, crew=crew)
 
 
 def answer_to(batch: Batch, asked: judging.Asked) -> Answer | None:
@@ -800,7 +884,7 @@ def answer_to(batch: Batch, asked: judging.Asked) -> Answer | None:
     entry = settings.PREDICTORS.get(batch.loop_model)
     if entry is None or asked.perturbed is None:
         return None
-    answer = answer_patiently(batch.loop_model, asked)
+    answer = answer_patiently(batch.loop_model, asked, _metered(batch, batch.loop_model, "search"))
     if answer.state != "answered" or (answer.model and not freeze(batch, answer.model)):
         return None
     return answer

@@ -11,7 +11,7 @@ import dataclasses
 import json
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -43,11 +43,12 @@ from annotation.models import (
 )
 from annotation.refusals import refuse
 from annotation.terms.assistance import REPETITIONS
-from annotation.work import lending
+from annotation.work import lending, metering
+from annotation.work.crew import Crew
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import chat_model
-from predictor.listing import storable
-from predictor.usage import Tally
+from predictor.listing import MAX_UNUSABLE, storable
+from predictor.usage import Call, Meter
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest, thaw
 from tasks.contract import Invalid, Proposed, Proposing, Wanted, unstorable_in
@@ -279,67 +280,124 @@ class Asked:
             model = chat_model(settings.PREDICTORS, name)
         except LookupError as error:
             refuse("predictor_failed", str(error))
-        self.tally = Tally()
-        self.model: ChatModel = dataclasses.replace(model, meter=self.tally)
+        self.crew = Crew(model.at_once)
+        self.model = model
+        self.name = name
         self.maker = f"{name}:{model.model}"[:200]
+        self.unusable, self.reason = 0, ""
+        self.problem: ChatError | None = None
 
     def ask(self, item: Item, *, now: Callable[[], datetime]) -> int:
-        """Ask everything about an item that was not asked yet. Returns how many requests were answered."""
-        plain, asked = item.plain(), 0
-        known = set(Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition"))
+        """Ask everything about an item that was not asked yet. Returns how many requests were answered.
+
+        Raises Refused(predictor_failed) where the endpoint gives no answer, and after `MAX_UNUSABLE` unusable replies in a
+        row; what came before is kept.
+        """
+        plain, answered, self.problem = item.plain(), 0, None
+        for request, reply in self.crew.map(self._send, self.requests(item, plain)):
+            if isinstance(reply, ChatError) and not reply.is_about_example:
+                self.problem = self.problem or reply
+                continue
+            self._keep(item, plain, request, reply, now)
+            answered += 1
+        if self.problem is not None:
+            refuse("predictor_failed", "{error} Proposals received so far are saved.", error=self.problem)
+        if self.unusable >= MAX_UNUSABLE:
+            refuse(
+                "predictor_failed",
+                "{maker} gave {number} unusable replies in a row, so the job stopped. The last one: {reason} "
+                "Check the model, then start the job again.",
+                maker=self.maker,
+                number=self.unusable,
+                reason=self.reason,
+            )
+        return answered
+
+    def requests(self, item: Item, plain: tasks.contract.Item, *, every: bool = False) -> Iterator[Request]:
+        """What is to be asked about an item, one at a time; `every`: also what was asked already."""
+        known = (
+            set()
+            if every
+            else set(Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition"))
+        )
+        put = self.task.put(plain)
         for wanted in self.task.wanted(plain):
             for repetition in range(1, self.batch.help_from.get("repetitions", REPETITIONS) + 1):
-                if (wanted.key, repetition) not in known:
-                    self._ask_once(item, plain, wanted, repetition, now)
-                    asked += 1
-        return asked
+                if (wanted.key, repetition) in known:
+                    continue
+                if self.problem is not None or self.unusable >= MAX_UNUSABLE:
+                    return
+                seed = seed_of(self.batch, item, wanted.key, repetition)
+                pool = self.pool.get(wanted.key, ())
+                shown = drawn(pool, original_of(item), wanted.demonstrations, seed)
+                yield Request(
+                    wanted, repetition, seed, tuple(shown), conversation(wanted, shown, put), self._metered()
+                )
 
-    def _ask_once(
-        self,
-        item: Item,
-        plain: tasks.contract.Item,
-        wanted: Wanted,
-        repetition: int,
-        now: Callable[[], datetime],
-    ) -> None:
-        seed = seed_of(self.batch, item, wanted.key, repetition)
-        shown = drawn(self.pool.get(wanted.key, ()), original_of(item), wanted.demonstrations, seed)
-        self.tally.calls.clear()
-        reason = ""
+    def _metered(self) -> ChatModel:
+        meter = metering.ProjectMeter(
+            self.batch.project_id,
+            self.batch.pk,
+            "proposals",
+            self.name,
+            self.model.model,
+            settings.PREDICTORS[self.name].get("price", (0, 0)),
+            self.crew,
+        )
+        return dataclasses.replace(self.model, meter=LastRequest(meter))
+
+    @staticmethod
+    def _send(request: Request) -> tuple[Request, str | ChatError]:
+        """Runs in a thread, without the database."""
         try:
-            (text,) = self.model.ask(
-                conversation(wanted, shown, self.task.put(plain)),
+            (text,) = request.model.ask(
+                request.messages,
                 temperature=TEMPERATURE,
-                seed=seed,
+                seed=request.seed,
+                schema=schema_of(request.wanted.form),
                 most_tokens=MOST_TOKENS,
             )
         except ChatError as error:
-            if not error.is_about_example:
-                refuse("predictor_failed", "{error} Proposals received so far are saved.", error=error)
-            text, reason = error.text, str(error)
-        read = Read(Reply.Outcome.REFUSED, reason) if reason else read_reply(text, self.task, wanted, plain)
-        proposal, said = None, read.outcome
+            return request, error
+        return request, text
+
+    def _keep(
+        self,
+        item: Item,
+        plain: tasks.contract.Item,
+        request: Request,
+        reply: str | ChatError,
+        now: Callable[[], datetime],
+    ) -> None:
+        text = reply.text if isinstance(reply, ChatError) else reply
+        if isinstance(reply, ChatError):
+            read = Read(Reply.Outcome.REFUSED, str(reply))
+        else:
+            read = read_reply(reply, self.task, request.wanted, plain)
+        proposal, outcome = None, read.outcome
         if read.held is not None:
-            before = Proposal.objects.filter(item=item, maker=self.maker, digest=read.held.made).first()
-            said = Reply.Outcome.AGAIN if before else Reply.Outcome.PROPOSED
-            if before is None:
+            proposal = Proposal.objects.filter(item=item, maker=self.maker, digest=read.held.made).first()
+            outcome = Reply.Outcome.AGAIN if proposal else Reply.Outcome.PROPOSED
+            if proposal is None:
                 helping.keep(item, [read.held], source=Proposal.Source.MODEL, maker=self.maker, now=now())
-                before = Proposal.objects.get(item=item, maker=self.maker, digest=read.held.made)
-            proposal = before
-        used = self.tally.calls[-1] if self.tally.calls else None
+                proposal = Proposal.objects.get(item=item, maker=self.maker, digest=read.held.made)
+        self.unusable = self.unusable + 1 if outcome == Reply.Outcome.REFUSED else 0
+        self.reason = read.reason
+        key, call = request.model.meter.last if isinstance(request.model.meter, LastRequest) else (None, None)
         Reply.objects.create(
             item=item,
             maker=self.maker,
-            category=wanted.key,
-            repetition=repetition,
-            seed=seed,
-            demonstrations=[one.id for one in shown],
-            outcome=said,
+            category=request.wanted.key,
+            repetition=request.repetition,
+            seed=request.seed,
+            demonstrations=[one.id for one in request.demonstrations],
+            outcome=outcome,
             reason=storable(read.reason)[:400],
             text="" if unstorable_in(text) else text[:LONGEST_REPLY],
             proposal=proposal,
-            prompt_tokens=used.prompt_tokens if used and used.is_counted else None,
-            completion_tokens=used.completion_tokens if used and used.is_counted else None,
+            prompt_tokens=call.prompt_tokens if call and call.is_counted else None,
+            completion_tokens=call.completion_tokens if call and call.is_counted else None,
+            request_id=key,
             made_at=now(),
         )
 
@@ -347,6 +405,58 @@ class Asked:
     def pool(self) -> dict[str, list[Demonstration]]:
         """What people made in this project, by category."""
         return demonstrations(self.batch)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request for a proposal, ready to be sent."""
+
+    wanted: Wanted
+    repetition: int
+    seed: int
+    demonstrations: tuple[Demonstration, ...]
+    messages: Sequence[Mapping[str, str]]
+    model: ChatModel
+
+
+@dataclass
+class LastRequest:
+    """A meter that remembers the last request, which gave the reply."""
+
+    meter: Meter
+    last: tuple[Any, Call | None] = (None, None)
+
+    def reserve(self, prompt_tokens: int, completion_tokens: int) -> Any:
+        """As the meter beneath."""
+        return self.meter.reserve(prompt_tokens, completion_tokens)
+
+    def settle(self, reservation: Any, call: Call) -> None:
+        """As the meter beneath."""
+        self.meter.settle(reservation, call)
+        self.last = reservation, call
+
+
+def schema_of(form: str) -> dict[str, Any] | None:
+    """The JSON Schema of replies of a form; None for a form that is no JSON."""
+    try:
+        example = json.loads(canonical_form(form))
+    except ValueError:
+        return None
+    return _shape(example)
+
+
+def _shape(example: object) -> dict[str, Any]:
+    if isinstance(example, dict):
+        return {
+            "type": "object",
+            "properties": {name: _shape(value) for name, value in example.items()},
+            "required": list(example),
+            "additionalProperties": False,
+        }
+    if isinstance(example, list):
+        return {"type": "array", "items": _shape(example[0])} if example else {"type": "array"}
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    return {"type": kinds[type(example)]}
 
 
 def seed_of(batch: Batch, item: Item, category: str, repetition: int) -> int:

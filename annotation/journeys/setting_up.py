@@ -24,6 +24,7 @@ from annotation.money import statements
 from annotation.refusals import refuse, require_storable
 from annotation.roles import Permission, Role
 from annotation.terms import limits
+from annotation.terms.budget import budget
 from annotation.work import queue, shares
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
@@ -348,17 +349,34 @@ def join_as_new(
 
 
 def change_terms(
-    *, project: Project, pay: Mapping[str, Any], caps: Mapping[str, Any], by: Person, now: datetime
+    *,
+    project: Project,
+    pay: Mapping[str, Any],
+    caps: Mapping[str, Any],
+    by: Person,
+    now: datetime,
+    model_budget: Mapping[str, Any] | None = None,
 ) -> None:
-    """What the project pays, and how much one person may work a day. Raises Refused(invalid_request)."""
-    rates, most = limits.pay(pay), limits.caps(caps, limits.OF_A_PROJECT)
-    if (rates, most) == (project.pay, project.caps):
+    """What the project pays, how much one person may work a day, and what language models may cost; None leaves that.
+
+    Raises Refused(invalid_request).
+    """
+    terms = {
+        "pay": limits.pay(pay),
+        "caps": limits.caps(caps, limits.OF_A_PROJECT),
+        "model_budget": project.model_budget if model_budget is None else budget(model_budget),
+    }
+    if all(getattr(project, name) == value for name, value in terms.items()):
         return
+    changed = {
+        name: value for name, value in terms.items() if name != "model_budget" or model_budget is not None
+    }
     with transaction.atomic():
-        before = Project.objects.select_for_update(no_key=True).values("pay", "caps").get(pk=project.pk)
-        Project.objects.filter(pk=project.pk).update(pay=rates, caps=most)
-        _changed(project, "terms changed", by, now, before, {"pay": rates, "caps": most})
-    project.pay, project.caps = rates, most
+        before = Project.objects.select_for_update(no_key=True).values(*changed).get(pk=project.pk)
+        Project.objects.filter(pk=project.pk).update(**changed)
+        _changed(project, "terms changed", by, now, before, changed)
+    for name, value in changed.items():
+        setattr(project, name, value)
 
 
 def change_statement(*, project: Project, statement: Mapping[str, str], by: Person, now: datetime) -> None:

@@ -9,6 +9,7 @@ from annotation.models.people import ApiToken, Invitation, Membership, Person, P
 from annotation.models.predictions import Try, Verdict
 from annotation.models.proposals import Handling, Proposal, Provenance, Reply, Telling, Trial
 from annotation.models.sources import Example, ModelAnswer, PerturbationRun, Source, StoredTable
+from annotation.models.spending import ModelRequest
 from annotation.models.studies import (
     Consent,
     ConsentText,
@@ -63,6 +64,7 @@ __all__ = [
     "LabelImport",
     "Membership",
     "ModelAnswer",
+    "ModelRequest",
     "Outcome",
     "Person",
     "PerturbationRun",

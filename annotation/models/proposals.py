@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.fields import MessageField
+from annotation.models.spending import ModelRequest
 from annotation.models.work import Annotation, Assignment, Item
 from annotation.public_ids import new_public_id
 
@@ -78,6 +79,7 @@ class Reply(models.Model):
     proposal = models.ForeignKey(Proposal, models.PROTECT, null=True, related_name="replies")
     prompt_tokens = models.PositiveIntegerField(null=True)
     completion_tokens = models.PositiveIntegerField(null=True)
+    request = models.ForeignKey(ModelRequest, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
 
     objects = WrittenOnce.as_manager()

@@ -285,7 +285,14 @@ class _Doing:
 
     def terms(self, change: Change) -> None:
         said, project = self.said, self.project
-        setting_up.change_terms(project=project, pay=said.pay, caps=said.caps, by=self.by, now=self.now)
+        setting_up.change_terms(
+            project=project,
+            pay=said.pay,
+            caps=said.caps,
+            model_budget=said.model_budget,
+            by=self.by,
+            now=self.now,
+        )
         setting_up.change_statement(project=project, statement=said.statement, by=self.by, now=self.now)
         guidance.require_reading(project=project, asked=said.must_read, by=self.by, now=self.now)
         plain = {"name": said.name, "time_zone": said.time_zone}

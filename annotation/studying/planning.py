@@ -202,7 +202,7 @@ def _completed(study: Study, there: Study) -> tuple[Study, list[Change]]:
     stays: list[Change] = []
     unsaid = {
         name: getattr(there, name)
-        for name in ("time_zone", "must_read", "caps", "pay")
+        for name in ("time_zone", "must_read", "caps", "pay", "model_budget")
         if not study.says("project", name) and getattr(there, name) != getattr(study, name)
     }
     kept = [f"{name} {_value(value)}" for name, value in unsaid.items()]
@@ -921,6 +921,7 @@ PROJECT_TERMS: Final = {
     "must_read": "must_read",
     "caps": "caps",
     "pay": "pay",
+    "model_budget": "model_budget",
 }
 """The terms of a project that a file may change: words, or what they are called in a file."""
 

@@ -18,6 +18,7 @@ from annotation.quality import gold
 from annotation.roles import DESCRIPTIONS, Role
 from annotation.studying.yaml_file import Fault, Path, Written
 from annotation.terms import TERMS, Term, limits
+from annotation.terms.budget import SHAPE
 from annotation.work.strategies import STRATA
 
 ADDRESS: Final = "https://askew.example.org/study.schema.json"
@@ -118,6 +119,7 @@ SCHEMA: Final[dict[str, Any]] = {
             },
             caps=_with(limits.shape_of_caps(limits.OF_A_PROJECT), "Limits per person in the whole project."),
             pay=_with(limits.SHAPE_OF_PAY, "Pay of annotators in the project, per hour or per item."),
+            model_budget=_with(SHAPE, "What language models may cost in the project."),
         ),
         consent=_with(_TEXT, "Consent text that annotators accept before they start (Markdown)."),
         statement={

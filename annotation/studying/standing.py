@@ -145,6 +145,7 @@ def of_project(
         must_read=project.must_read,
         caps=project.caps,
         pay=project.pay,
+        model_budget=project.model_budget,
         consent=_consent(project),
         statement=project.statement,
         people=(*members, *asked),

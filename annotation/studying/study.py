@@ -21,6 +21,7 @@ from annotation.studying import schema, yaml_file
 from annotation.studying.yaml_file import Fault, Path, StudyError, Written
 from annotation.terms import TERMS, Term, limits
 from annotation.terms import Context as TermContext
+from annotation.terms.budget import budget
 from annotation.terms.task import filled
 from annotation.words import shown
 from tableqa.perturbations import PERTURBATIONS, SEEDS
@@ -36,7 +37,7 @@ EVERYONE = 1
 EXPORT_ORDER: Final = (
     *("name", "type", "purpose", "variant", "overlap", "strategy", "decide", "settings", "sample", "seed"),
     *("feeds_from", "feeds_when", "requires", "pass_percent", "must_practise", "resolve", "loop_model"),
-    *("help", "gold", "caps", "pay"),
+    *("help", "gold", "caps", "pay", "model_budget"),
 )
 """The keys of an exported batch in the order of earlier exports, so that two exports compare; newer keys follow."""
 FEEDING = SimpleNamespace(purpose="work")
@@ -152,6 +153,7 @@ class Study:
     must_read: bool = False
     caps: Mapping[str, Any] = field(default_factory=dict)
     pay: Mapping[str, Any] = field(default_factory=dict)
+    model_budget: Mapping[str, Any] = field(default_factory=dict)
     consent: str = ""
     statement: Mapping[str, Any] = field(default_factory=dict)
     people: tuple[Somebody, ...] = ()
@@ -309,6 +311,9 @@ class _Reading:
             must_read=project.get("must_read", False),
             caps=self.told(("project", "caps"), lambda: limits.caps(caps, limits.OF_A_PROJECT)),
             pay=self.told(("project", "pay"), lambda: limits.pay(project.get("pay", {}))),
+            model_budget=self.told(
+                ("project", "model_budget"), lambda: budget(project.get("model_budget", {}))
+            ),
             consent=self.consent(said.get("consent", "")),
             statement=self.told(("statement",), lambda: statements.clean(said.get("statement", {}))),
             people=tuple(
@@ -589,7 +594,14 @@ def document(study: Study) -> dict[str, Any]:
     project: dict[str, Any] = {"slug": study.slug, "name": study.name}
     if study.time_zone != "UTC":
         project["time_zone"] = study.time_zone
-    project |= _said({"must_read": study.must_read, "caps": study.caps, "pay": study.pay})
+    project |= _said(
+        {
+            "must_read": study.must_read,
+            "caps": study.caps,
+            "pay": study.pay,
+            "model_budget": study.model_budget,
+        }
+    )
     found: dict[str, Any] = {"study": schema.VERSION, "project": project}
     found |= _said({"consent": study.consent, "statement": study.statement})
     sections = {

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop
 
 from annotation.refusals import refuse
 from annotation.terms.assistance import AssistanceTerms
+from annotation.terms.budget import BudgetTerms
 from annotation.terms.decision import DecisionTerms
 from annotation.terms.entry import EntryTerms
 from annotation.terms.gold import GoldTerms
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from tasks.contract import TaskType
 
 
-class BatchTerms(TaskTerms, PeopleTerms, DecisionTerms, EntryTerms, AssistanceTerms, GoldTerms, PayTerms):
+class BatchTerms(
+    TaskTerms, PeopleTerms, DecisionTerms, EntryTerms, AssistanceTerms, BudgetTerms, GoldTerms, PayTerms
+):
     """The columns of all terms; `Batch` has them."""
 
     class Meta:
@@ -50,6 +53,7 @@ SECTIONS: Final[dict[str, str]] = {
     "gold": gettext_noop("Gold items"),
     "loop": gettext_noop("Model in the loop"),
     "help": gettext_noop("Proposals (assistance)"),
+    "budget": gettext_noop("Cost of language models"),
     "task": gettext_noop("Task type settings"),
 }
 """The parts of a form, in order."""

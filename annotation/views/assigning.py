@@ -15,15 +15,16 @@ from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
 from annotation.forms.batches import BatchForm, SettingsForm
-from annotation.help import helping, model_accuracy, predicting, proposing
+from annotation.help import estimating, helping, model_accuracy, predicting, proposing
 from annotation.journeys import adjudicating, assigning
-from annotation.models import Assignment, Batch, Flag, Job, Person, Project, Source, Tally
+from annotation.models import Assignment, Batch, Flag, Job, ModelRequest, Person, Project, Source, Tally
 from annotation.quality import gold, qualifying, snapshots
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms import TERMS
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.work import metering
 from tasks.contract import TaskType, task_types
 
 # -- planning ---------------------------------------------------------------------------------------
@@ -222,6 +223,8 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         context |= _drawing(batch)
     elif batch.loop_right_only:
         context["accuracy"] = _accuracy_in_words(batch)
+    if Permission.SET_UP in may:
+        context |= _model_costs(batch)
     if Permission.SET_UP in may and context["sees_counts"]:
         context["tallies"] = cut(request, _tallies(batch), "people")
     if Permission.SET_UP in may and sees:
@@ -290,6 +293,29 @@ def _tallies(batch: Batch) -> Any:
     )
 
 
+def _model_costs(batch: Batch) -> dict[str, Any]:
+    """What language models have used in a batch, would use, and may use; which of them stopped."""
+    requests = ModelRequest.objects.filter(batch=batch)
+    last = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk").first()
+    return {
+        "model_costs": metering.table(requests),
+        "model_total": metering.spent(requests),
+        "model_estimates": _estimates(batch),
+        "model_stops": last.result.get("stopped", {}) if last is not None else {},
+    }
+
+
+def _estimates(batch: Batch) -> list[str]:
+    return [
+        gettext("{purpose} ({predictor}): {estimate}").format(
+            purpose=gettext(metering.PURPOSES[line.purpose]),
+            predictor=line.predictor,
+            estimate=line.estimate.in_words(),
+        )
+        for line in estimating.of_batch(batch)
+    ]
+
+
 def _flags(batch: Batch) -> Any:
     flags = Flag.objects.filter(assignment__batch=batch)
     return flags.select_related("assignment__person", "assignment__item__example").order_by("-made_at", "-pk")
@@ -308,6 +334,9 @@ def panel(request: PageRequest, public_id: str) -> HttpResponse:
     """Have another model look at what was submitted, in the background."""
     batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
     with refusals_to(request):
+        if "again" in request.POST:
+            predicting.start(batch=batch, by=request.user, now=timezone.now())
+            return redirect("batch", batch.public_id)
         predicting.start_panel(
             batch=batch, predictor=request.POST.get("predictor", ""), by=request.user, now=timezone.now()
         )
@@ -359,6 +388,7 @@ def open_batch(request: PageRequest, public_id: str) -> HttpResponse:
         "project": batch.project,
         "lacking": lacking,
         "warning": qualifying.warning(batch),
+        "model_estimates": _estimates(batch),
     }
     return render(request, "assigning/open.html", context)
 

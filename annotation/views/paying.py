@@ -13,11 +13,12 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
 from annotation.journeys import setting_up
-from annotation.models import CrowdEntry, Membership
+from annotation.models import CrowdEntry, Membership, ModelRequest
 from annotation.money import costs, paying
 from annotation.roles import Permission
-from annotation.terms import limits
+from annotation.terms import budget, limits
 from annotation.views.pages import PageRequest, page, refusals_on
+from annotation.work import metering
 from tableqa import sheets
 
 
@@ -59,6 +60,10 @@ class RatesForm(forms.Form):
 
     PAY = ("currency", "per_hour", "per_item")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields.update(budget.fields())
+
 
 @page("GET", "POST")
 def payments(request: PageRequest, slug: str) -> HttpResponse:
@@ -78,13 +83,14 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
                     project=project,
                     pay={name: data[name] for name in RatesForm.PAY},
                     caps={name: data[name] for name in limits.OF_A_PROJECT},
+                    model_budget=budget.join(data) if budget.has_language_models() else None,
                     by=request.user,
                     now=timezone.now(),
                 )
                 messages.success(request, gettext("Pay and limits saved."))
                 return redirect("payments", project.slug)
     else:
-        rates = RatesForm({**project.pay, **project.caps})
+        rates = RatesForm({**project.pay, **project.caps, **budget.split(project.model_budget)})
     found = paying.shares(project, period)
     members = {
         one.person_id: one
@@ -106,6 +112,9 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
         "people": people,
         "has_crowd": CrowdEntry.objects.filter(link__project=project).exists(),
         "total": paying.summed(found),
+        "model_costs": metering.table(ModelRequest.objects.filter(project=project)),
+        "model_total": metering.spent(ModelRequest.objects.filter(project=project)),
+        "model_budget": budget.in_words(project.model_budget) if project.model_budget else "",
         "costs": paying.by_batch(project, found if period == paying.ALWAYS else paying.shares(project)),
     }
     return render(request, "paying/payments.html", context)

@@ -5,6 +5,7 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from predictor.chat import ChatError
 from predictor.configuration import chat_model
+from predictor.listing import FINAL
+from predictor.usage import Tally
 from tableqa.prompt_files import PromptError, read_predictions, read_prompts
 
 AT_ONCE = 4
@@ -35,7 +38,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            model = chat_model(settings.PREDICTORS, options["predictor"])
+            tally = Tally()
+            model = replace(chat_model(settings.PREDICTORS, options["predictor"]), meter=tally)
             out: Path = options["out"]
             done = read_predictions(out) if out.exists() else {}
             wanted = (prompt for prompt in read_prompts(options["prompts"]) if prompt["id"] not in done)
@@ -47,7 +51,7 @@ class Command(BaseCommand):
                 try:
                     (reply,) = model.ask(messages, seed=0, most_tokens=options["most_tokens"])
                 except ChatError as error:
-                    if error.kind != "cut_off":
+                    if error.kind not in FINAL:
                         raise
                     return {**answered, "prediction": "", "unread": str(error)}
                 return {**answered, "prediction": reply}
@@ -64,3 +68,4 @@ class Command(BaseCommand):
         except (ChatError, PromptError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(f"{asked} prompts answered by {model.model}; {len(done)} were answered before.")
+        self.stderr.write(f"{model.model}: {tally.in_words()}")

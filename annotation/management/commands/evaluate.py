@@ -13,6 +13,7 @@ from annotation.evaluation.evaluating import Keep
 from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
 from annotation.releases.release_files import Difference
 from predictor.tokenizing import NoTokenizer, read_tokenizer
+from predictor.usage import Tally
 from tableqa.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
 from tableqa.lengths import Limit
 from tableqa.predictions import EvaluationError, read_predictions
@@ -129,13 +130,14 @@ class Command(BaseCommand):
         known, chosen = evaluating.sources(raw), options["source"]
         if unknown := [name for name in chosen if name not in known]:
             raise EvaluationError(f"There is no source {unknown[0]!r}. Available: {', '.join(known)}.")
+        tallies = {name: Tally() for name, (_, asked) in models.items() if asked}
         asks = {
-            name: evaluating.model_of(settings.PREDICTORS, name)
-            for name, (_, asked) in models.items()
-            if asked
+            name: evaluating.model_of(settings.PREDICTORS, name, tally) for name, tally in tallies.items()
         }
         for name, ask in asks.items():
             evaluating.collect(raw, ask, models[name][0], progress=self._progress, keep=keep, chosen=chosen)
+            if tallies[name].calls:
+                self.stderr.write(f"{name}: {tallies[name].in_words()}")
         said = {name: read_predictions(file, evaluating.sources(raw)) for name, (file, _) in models.items()}
         asked = evaluating.asked(raw, keep, chosen=chosen)
         leave_out = options["leave_out_missing"]

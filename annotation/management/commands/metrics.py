@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from annotation.releases.release_files import Difference
 from predictor import bertscore, geval
 from predictor.chat import ChatError
 from predictor.configuration import chat_model
+from predictor.usage import Tally
 from tableqa.rated import (
     RatedAnswer,
     ScoreColumn,
@@ -132,7 +134,8 @@ class Command(BaseCommand):
         self, answers: Sequence[RatedAnswer], dimension: str, options: Mapping[str, Any]
     ) -> ScoreColumn:
         """The ratings of a chat model; those in the file are not asked for again."""
-        model = chat_model(settings.PREDICTORS, options["geval"])
+        tally = Tally()
+        model = replace(chat_model(settings.PREDICTORS, options["geval"]), meter=tally)
         how = options["samples"], options["temperature"]
         what = geval.implementation(model.model, dimension, *how)
         name = f"geval_{options['geval']}_{dimension}"
@@ -158,6 +161,8 @@ class Command(BaseCommand):
             _, failed = geval.rate_all(
                 model, wanted, dimension, samples=how[0], temperature=how[1], keep=keep
             )
+        if tally.calls:
+            self.stderr.write(f"{name}: {tally.in_words()}")
         for line in failed:
             self.stderr.write(line)
         return ScoreColumn(name, what, scores)

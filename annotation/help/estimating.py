@@ -1,0 +1,89 @@
+"""What language models would use for what is still to be asked in a batch: before its jobs start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import Count, Exists, OuterRef
+
+from annotation.help import proposing
+from annotation.models import Assignment, Batch, Item, Reply, Try
+from annotation.refusals import Refused
+from annotation.terms.assistance import REPETITIONS
+from annotation.work import metering
+from annotation.work.metering import Estimate
+from predictor import prompts
+
+SAMPLE = 3
+"""Items whose conversations are measured."""
+PER_LOOK = 2
+"""Requests for one look of a model: the original and the changed example."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One estimate. `purpose`: proposals, loop or panel."""
+
+    purpose: str
+    predictor: str
+    estimate: Estimate
+
+
+def of_batch(batch: Batch) -> list[Line]:
+    """Estimates for all language models of a batch that have something left to do, and for those of a panel."""
+    return [line for line in _lines(batch) if line.estimate.requests]
+
+
+def _lines(batch: Batch) -> Iterator[Line]:
+    chats = {name for name, entry in settings.PREDICTORS.items() if entry["protocol"] == "chat"}
+    if not chats:
+        return
+    for name in batch.help_from.get("models", ()):
+        if name in chats:
+            yield Line("proposals", name, _of_proposals(batch, name))
+    if batch.task().predicts != "live":
+        return
+    submitted = Assignment.objects.filter(batch=batch).submitted()
+    if batch.loop_model in chats and batch.closed_at is None:
+        asked = Try.objects.filter(assignment__batch=batch, predictor=batch.loop_model)
+        answered = asked.filter(kind=Try.Kind.SUBMISSION, answered_at__isnull=False).count()
+        slots = batch.items_count * max(batch.overlap, 1)
+        yield Line("loop", batch.loop_model, _of_looks(batch, batch.loop_model, "loop", slots - answered))
+    for name in sorted(chats - {batch.loop_model}):
+        looked = Try.objects.filter(
+            annotation=OuterRef("annotation"), predictor=name, answered_at__isnull=False
+        )
+        left = submitted.exclude(Exists(looked)).count()
+        yield Line("panel", name, _of_looks(batch, name, "panel", left))
+
+
+def _sample(batch: Batch) -> Iterator[Item]:
+    keys = list(batch.items.order_by("position").values_list("pk", flat=True))
+    for key in keys[:: max(1, len(keys) // SAMPLE)][:SAMPLE]:
+        yield Item.objects.select_related("batch__project", "example__stored_table").get(pk=key)
+
+
+def _of_proposals(batch: Batch, name: str) -> Estimate:
+    try:
+        asked = proposing.Asked(batch, name)
+    except Refused:
+        return Estimate(0, 0, 0, None)
+    items = list(_sample(batch))
+    plain = [(item, item.plain()) for item in items]
+    categories = sum(len(asked.task.wanted(item)) for _, item in plain) / max(1, len(items))
+    repetitions = batch.help_from.get("repetitions", REPETITIONS)
+    done = Reply.objects.filter(item__batch=batch, maker=asked.maker).aggregate(n=Count("pk"))["n"]
+    left = max(0, round(batch.items_count * categories * repetitions) - done)
+    samples = [
+        request.messages for item, example in plain for request in asked.requests(item, example, every=True)
+    ]
+    return metering.estimate(name, samples, left, project=batch.project_id, purpose="proposals")
+
+
+def _of_looks(batch: Batch, name: str, purpose: str, looks: int) -> Estimate:
+    form = settings.PREDICTORS[name].get("serialisation", "")
+    samples = [prompts.asking_for_answers(item.plain().example, form)[0] for item in _sample(batch)]
+    requests = PER_LOOK * max(0, looks)
+    return metering.estimate(name, samples, requests, project=batch.project_id, purpose=purpose)

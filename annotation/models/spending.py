@@ -1,0 +1,116 @@
+"""What language models were asked in a project, and what it cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from annotation.models.people import Project
+from annotation.models.work import Batch
+
+
+OF_A_BATCH = ["loop", "panel", "search", "proposals"]
+OF_A_PROJECT = ["questions", "accuracy", "evaluation"]
+
+
+class ModelRequestQuerySet(models.QuerySet["ModelRequest"]):
+    """Requests can be added, read and settled once."""
+
+    def update(self, **kwargs: Any) -> int:
+        raise TypeError("a request is settled once, by `settle`")
+
+    def settle(self, **values: Any) -> int:
+        """Write what an open request used. Returns 0 where it is settled already."""
+        return models.QuerySet.update(self.filter(state="open"), **values)
+
+
+class ModelRequest(models.Model):
+    """One request to a language model, retries included: its tokens, their price then, and how it ended.
+
+    open        reserved before it was sent, with its largest possible number of tokens
+    answered    with a reply that could be read to its end
+    others      the kinds of `predictor.chat.ChatError`
+
+    `is_counted`: the endpoint stated the tokens; else they are estimated. Prices are USD per million tokens.
+    """
+
+    class Purpose(models.TextChoices):
+        LOOP = "loop"
+        PANEL = "panel"
+        SEARCH = "search"
+        PROPOSALS = "proposals"
+        QUESTIONS = "questions"
+        ACCURACY = "accuracy"
+        EVALUATION = "evaluation"
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        ANSWERED = "answered"
+        CUT_OFF = "cut_off"
+        FILTERED = "filtered"
+        DECLINED = "declined"
+        UNREADABLE = "unreadable"
+        REFUSED = "refused"
+        AWAY = "away"
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="model_requests")
+    batch = models.ForeignKey(Batch, models.PROTECT, null=True, related_name="model_requests")
+    purpose = models.CharField(max_length=12, choices=Purpose)
+    predictor = models.CharField(max_length=64)
+    model = models.CharField(max_length=200)
+    state = models.CharField(max_length=12, choices=State, default=State.OPEN)
+    prompt_tokens = models.PositiveIntegerField()
+    completion_tokens = models.PositiveIntegerField()
+    is_counted = models.BooleanField(default=False)
+    prompt_price = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    completion_price = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    made_at = models.DateTimeField(db_default=Now())
+
+    objects = ModelRequestQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(purpose__in=[*OF_A_BATCH, *OF_A_PROJECT]),
+                name="known_purpose_of_model_request",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    state__in=[
+                        *(
+                            "open",
+                            "answered",
+                            "cut_off",
+                            "filtered",
+                            "declined",
+                            "unreadable",
+                            "refused",
+                            "away",
+                        )
+                    ]
+                ),
+                name="known_state_of_model_request",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="open") | Q(is_counted=False), name="open_model_request_is_not_counted"
+            ),
+            models.CheckConstraint(
+                condition=Q(prompt_price__gte=0, completion_price__gte=0), name="model_price_is_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=Q(purpose__in=OF_A_BATCH, batch__isnull=False)
+                | Q(purpose__in=OF_A_PROJECT, batch__isnull=True),
+                name="model_request_of_a_batch_names_it",
+            ),
+        ]
+        indexes = [models.Index(fields=["project", "batch"], name="model_requests_of")]
+
+    def __str__(self) -> str:
+        return f"{self.predictor} for {self.purpose}: {self.state}"
+
+
+COST = F("prompt_tokens") * F("prompt_price") + F("completion_tokens") * F("completion_price")
+"""Millionths of a USD for a request, as an expression; SQLite would divide whole numbers without their rest."""

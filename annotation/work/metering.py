@@ -1,0 +1,256 @@
+"""The meter of language models: every request of a project with its tokens and price, and its budgets.
+
+    meter = ProjectMeter.of_batch(batch, "loop", "gpt", chat.model, crew)
+    dataclasses.replace(chat, meter=meter).ask(...)     # ChatError of kind "budget" before a request that could exceed it
+
+A request is reserved with its largest possible number of tokens and settled with what it used. A worker that dies leaves
+its reservation: the endpoint may have charged for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Avg, Count, DecimalField, ExpressionWrapper, Q, QuerySet, Sum
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
+
+from annotation.models import Batch, ModelRequest, Project
+from annotation.models.spending import COST
+from annotation.work.crew import Crew
+from predictor.chat import ChatError, ChatModel
+from predictor.configuration import chat_model
+from predictor.usage import PER_PRICE, Call, cost, estimate_messages
+
+USUAL_COMPLETION: Final = 100
+"""Output tokens of a reply in an estimate, where the project has no replies yet."""
+PURPOSES: Final[Mapping[str, str]] = {
+    "loop": gettext_noop("model in the loop"),
+    "panel": gettext_noop("other models"),
+    "search": gettext_noop("test of proposals"),
+    "proposals": gettext_noop("proposals"),
+    "questions": gettext_noop("questions before annotation"),
+    "accuracy": gettext_noop("originals answered correctly"),
+    "evaluation": gettext_noop("evaluation"),
+}
+STATES: Final[Mapping[str, str]] = {
+    "cut_off": gettext_noop("cut off"),
+    "filtered": gettext_noop("filtered"),
+    "declined": gettext_noop("declined"),
+    "unreadable": gettext_noop("unreadable"),
+    "refused": gettext_noop("refused"),
+    "away": gettext_noop("failed"),
+    "open": gettext_noop("in progress"),
+}
+_MICRO_USD = ExpressionWrapper(COST, output_field=DecimalField(max_digits=30, decimal_places=6))
+
+
+@dataclass(frozen=True)
+class ProjectMeter:
+    """Counts the requests of one purpose. Threads of the crew may use it: the database is used in the crew's own thread."""
+
+    project: int
+    batch: int | None
+    purpose: str
+    predictor: str
+    model: str
+    price: Sequence[float] = (0, 0)
+    crew: Crew = field(default_factory=Crew)
+
+    def reserve(self, prompt_tokens: int, completion_tokens: int) -> int:
+        """The key of a reserved request. Raises ChatError("budget") where a budget does not have room for it."""
+        return self.crew.here(self._reserve, prompt_tokens, completion_tokens)
+
+    def settle(self, reservation: int, call: Call) -> None:
+        """Write what the request used."""
+        self.crew.here(self._settle, reservation, call)
+
+    def _reserve(self, prompt_tokens: int, completion_tokens: int) -> int:
+        with transaction.atomic():
+            # One at a time in a project: two jobs cannot both use what is left.
+            project = (
+                Project.objects.select_for_update(no_key=True).values("model_budget").get(pk=self.project)
+            )
+            usd = cost(prompt_tokens, completion_tokens, self.price)
+            self._require(project["model_budget"], {}, usd, prompt_tokens + completion_tokens)
+            if self.batch is not None:
+                batch = Batch.objects.values("model_budget").get(pk=self.batch)
+                of_batch = {"batch": self.batch}
+                self._require(batch["model_budget"], of_batch, usd, prompt_tokens + completion_tokens)
+            request = ModelRequest.objects.create(
+                project_id=self.project,
+                batch_id=self.batch,
+                purpose=self.purpose,
+                predictor=self.predictor,
+                model=self.model[:200],
+                prompt_tokens=prompt_tokens,
+                completion_tokens=completion_tokens,
+                prompt_price=Decimal(str(self.price[0])),
+                completion_price=Decimal(str(self.price[1])),
+            )
+        return int(request.pk)
+
+    def _require(
+        self, budget: Mapping[str, Any], where: Mapping[str, Any], usd: Decimal, tokens: int
+    ) -> None:
+        if not budget:
+            return
+        used = spent(ModelRequest.objects.filter(project=self.project, **where))
+        of_what = gettext("this batch") if where else gettext("the project")
+        for name, limit, before, more in (
+            ("usd", budget.get("usd"), used.usd, usd),
+            ("tokens", budget.get("tokens"), used.tokens, tokens),
+        ):
+            if limit is not None and before + more > Decimal(str(limit)):
+                amounts = [_amount(name, value) for value in (limit, before, more)]
+                raise ChatError(
+                    gettext(
+                        "The language model budget of {of_what} ({limit}) is used up: {used} spent, and the next "
+                        "request could use {more}. Raise the budget to continue."
+                    ).format(of_what=of_what, limit=amounts[0], used=amounts[1], more=amounts[2]),
+                    "budget",
+                )
+
+    def _settle(self, reservation: int, call: Call) -> None:
+        state = call.state if call.state in ModelRequest.State.values else ModelRequest.State.REFUSED
+        ModelRequest.objects.filter(pk=reservation).settle(
+            state=state,
+            prompt_tokens=call.prompt_tokens,
+            completion_tokens=call.completion_tokens,
+            is_counted=call.is_counted,
+        )
+
+
+def metered(
+    name: str, *, project: int, batch: int | None, purpose: str, crew: Crew | None = None
+) -> ChatModel:
+    """The language model of that name with a meter. Raises LookupError naming the ones there are."""
+    model = chat_model(settings.PREDICTORS, name)
+    price = settings.PREDICTORS[name].get("price", (0, 0))
+    meter = ProjectMeter(project, batch, purpose, name, model.model, price, crew or Crew())
+    return dataclasses.replace(model, meter=meter)
+
+
+def _amount(name: str, value: Any) -> str:
+    if name == "usd":
+        return f"{number_format(round(Decimal(str(value)), 4), force_grouping=True)} USD"
+    return gettext("{number} tokens").format(number=number_format(int(value), force_grouping=True))
+
+
+# -- what it came to --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Sums of requests. `counted` of `requests` have tokens that the endpoint stated; the others are estimated."""
+
+    requests: int = 0
+    counted: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: Decimal = Decimal(0)
+    is_priced: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+_SUMS: Final[dict[str, Any]] = {
+    "requests": Count("pk"),
+    "counted": Count("pk", filter=Q(is_counted=True)),
+    "sum_prompt": Sum("prompt_tokens", default=0),
+    "sum_completion": Sum("completion_tokens", default=0),
+    "micro_usd": Sum(_MICRO_USD, default=Decimal(0)),
+    "priced": Count("pk", filter=Q(prompt_price__gt=0) | Q(completion_price__gt=0)),
+}
+
+
+def spent(requests: QuerySet[ModelRequest]) -> Spent:
+    """The sums of some requests."""
+    return _spent(requests.aggregate(**_SUMS))
+
+
+def _spent(row: Mapping[str, Any]) -> Spent:
+    return Spent(
+        row["requests"],
+        row["counted"],
+        row["sum_prompt"],
+        row["sum_completion"],
+        Decimal(row["micro_usd"]) / PER_PRICE,
+        bool(row["priced"]),
+    )
+
+
+def table(requests: QuerySet[ModelRequest]) -> list[dict[str, Any]]:
+    """One row for each purpose and model: sums, and how many requests ended in which state other than "answered"."""
+    states: dict[tuple[str, str], list[str]] = {}
+    keys = ("purpose", "predictor")
+    grouped = requests.order_by().values_list(*keys, "state").annotate(number=Count("pk"))
+    for purpose, predictor, state, number in sorted(grouped):
+        if state in STATES:
+            states.setdefault((purpose, predictor), []).append(f"{number} {gettext(STATES[state])}")
+    return [
+        {
+            "purpose": gettext(PURPOSES[row["purpose"]]),
+            "predictor": row["predictor"],
+            "spent": _spent(row),
+            "states": ", ".join(states.get((row["purpose"], row["predictor"]), ())),
+        }
+        for row in requests.order_by(*keys).values(*keys).annotate(**_SUMS)
+    ]
+
+
+# -- what it would come to --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a job would use. `usd` is None for a model without a price."""
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: Decimal | None
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Estimate) -> Estimate:
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        return Estimate(
+            self.requests + other.requests,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            usd,
+        )
+
+    def in_words(self) -> str:
+        """One line in the reader's language."""
+        words = gettext("about {requests} requests, {tokens} tokens").format(
+            requests=number_format(self.requests, force_grouping=True),
+            tokens=number_format(self.tokens, force_grouping=True),
+        )
+        return words if self.usd is None else f"{words}, {_amount('usd', self.usd)}"
+
+
+def estimate(
+    name: str, samples: Iterable[Sequence[Mapping[str, str]]], requests: int, *, project: int, purpose: str
+) -> Estimate:
+    """What `requests` conversations like the samples would use: their length, and replies as long as earlier ones."""
+    lengths = [estimate_messages(messages) for messages in samples]
+    prompt = round(requests * sum(lengths) / len(lengths)) if lengths else 0
+    earlier = ModelRequest.objects.filter(project=project, predictor=name, purpose=purpose, state="answered")
+    usual = earlier.aggregate(mean=Avg("completion_tokens"))["mean"]
+    completion = round(requests * (USUAL_COMPLETION if usual is None else usual))
+    price = settings.PREDICTORS.get(name, {}).get("price")
+    return Estimate(requests, prompt, completion, cost(prompt, completion, price) if price else None)

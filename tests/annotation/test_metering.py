@@ -1,0 +1,292 @@
+"""The meter of language models: every request counted with its price, budgets that hold, and jobs that stop."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+
+from annotation.help import asking, estimating, predicting, proposing
+from annotation.models import Batch, Job, ModelRequest, Project, Reply
+from annotation.refusals import Refused
+from annotation.work import metering
+from annotation.work.crew import Crew
+from predictor.chat import ChatError
+from predictor.listing import MAX_UNUSABLE
+from tests.annotation.cast import NOON, World, make_world
+from tests.predictor.endpoints import Endpoint, endpoint
+
+PRICE = [1.0, 2.0]
+HELLO = [{"role": "user", "content": "hello"}]
+
+
+@pytest.fixture
+def llm(settings: Any) -> Iterator[Endpoint]:
+    with endpoint(Endpoint("vllm")) as server:
+        settings.PREDICTORS = {"llm": server.entry(price=PRICE)}
+        yield server
+
+
+@pytest.fixture
+def world(db: None, tmp_path: Path, settings: Any) -> World:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    return make_world(tmp_path)
+
+
+@pytest.fixture
+def batch(world: World, llm: Endpoint) -> Batch:
+    return world.batch(
+        "question_paraphrase",
+        variant="sentence",
+        help="offered",
+        help_from={"rules": False, "models": ["llm"], "repetitions": 3},
+    )
+
+
+def ask(batch: Batch, **settings: Any) -> str:
+    model = metering.metered("llm", project=batch.project_id, batch=batch.pk, purpose="loop")
+    (reply,) = dataclasses.replace(model, **settings).ask(HELLO)
+    return reply
+
+
+# -- counting ---------------------------------------------------------------------------------------
+
+
+def test_every_request_is_counted_with_the_price_of_its_day(batch: Batch, llm: Endpoint) -> None:
+    ask(batch)
+    llm.mood = "no_usage"
+    ask(batch)
+    first, second = ModelRequest.objects.order_by("pk")
+    assert (first.state, first.prompt_tokens, first.completion_tokens, first.is_counted) == (
+        "answered",
+        1,
+        2,
+        True,
+    )
+    assert (first.prompt_price, first.completion_price) == (Decimal(1), Decimal(2))
+    assert (second.is_counted, second.prompt_tokens > 0) == (False, True)
+    spent = metering.spent(ModelRequest.objects.all())
+    assert (spent.requests, spent.counted) == (2, 1)
+    assert spent.usd == (spent.prompt_tokens + 2 * spent.completion_tokens) / Decimal(1_000_000)
+
+
+def test_retries_and_failures_are_rows_of_their_own(batch: Batch, llm: Endpoint) -> None:
+    llm.mood = "limited"
+    with pytest.raises(ChatError):
+        ask(batch, wait=lambda seconds: None)
+    assert list(ModelRequest.objects.values_list("state", "prompt_tokens")) == [("away", 0)] * 4
+
+
+@pytest.mark.parametrize(
+    ("mood", "state"),
+    [
+        ("cut_off", "cut_off"),
+        ("filtered", "filtered"),
+        ("declines", "declined"),
+        ("silent", "unreadable"),
+        ("filtered_prompt", "refused"),
+    ],
+)
+def test_a_reply_keeps_its_state(batch: Batch, llm: Endpoint, mood: str, state: str) -> None:
+    llm.mood = mood
+    with pytest.raises(ChatError):
+        ask(batch)
+    (request,) = ModelRequest.objects.all()
+    assert request.state == state
+    (row,) = metering.table(ModelRequest.objects.all())
+    assert row["states"].startswith("1 ")
+
+
+def test_a_settled_request_stays_as_it_is(batch: Batch) -> None:
+    ask(batch)
+    (request,) = ModelRequest.objects.all()
+    assert ModelRequest.objects.filter(pk=request.pk).settle(state="away") == 0
+    with pytest.raises(TypeError):
+        ModelRequest.objects.update(prompt_tokens=0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"purpose": "fun"},
+        {"state": "lost"},
+        {"state": "open", "is_counted": True},
+        {"prompt_price": -1},
+        {"batch": None},
+        {"purpose": "evaluation"},
+    ],
+)
+def test_the_database_refuses_impossible_requests(batch: Batch, wrong: dict[str, Any]) -> None:
+    values = {
+        "purpose": "loop",
+        "state": "answered",
+        "batch": batch,
+        "prompt_tokens": 1,
+        "completion_tokens": 1,
+    }
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ModelRequest.objects.create(project=batch.project, predictor="llm", model="m", **values | wrong)
+
+
+# -- budgets ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", [Batch, Project])
+@pytest.mark.parametrize("budget", [{"tokens": 1_100}, {"usd": 0.0022}])
+def test_a_budget_is_never_exceeded(
+    batch: Batch, llm: Endpoint, where: type[Batch | Project], budget: dict[str, Any]
+) -> None:
+    llm.think = 500  # of at most 512 tokens for a reply
+    key = batch.pk if where is Batch else batch.project_id
+    where.objects.filter(pk=key).update(model_budget=budget)
+    ask(batch)
+    ask(batch)
+    with pytest.raises(ChatError, match="budget") as raised:
+        ask(batch)
+    assert (raised.value.kind, raised.value.is_about_example) == ("budget", False)
+    assert len(llm.requests) == 2, "a request that could exceed the budget is not sent"
+    assert ModelRequest.objects.count() == 2
+    where.objects.filter(pk=key).update(model_budget={name: 10 * limit for name, limit in budget.items()})
+    ask(batch)
+
+
+def test_a_reservation_that_was_never_settled_counts(batch: Batch) -> None:
+    Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 1_000})
+    model = metering.metered("llm", project=batch.project_id, batch=batch.pk, purpose="loop")
+    assert model.meter is not None
+    model.meter.reserve(5, 600)
+    with pytest.raises(ChatError, match="605"):
+        ask(batch)
+
+
+def test_a_job_stops_at_the_budget_and_goes_on_after_it_was_raised(batch: Batch, llm: Endpoint) -> None:
+    Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 1})
+    batch.refresh_from_db()
+    with pytest.raises(Refused, match="budget of this batch"):
+        proposing.make(batch=batch, now=lambda: NOON)
+    assert (Reply.objects.count(), llm.requests) == (0, [])
+    Batch.objects.filter(pk=batch.pk).update(model_budget={})
+    llm.reply = lambda body: '{"why": "none fits", "applies": false}'
+    assert proposing.make(batch=batch, now=lambda: NOON)["replies"] == Reply.objects.count() > 0
+
+
+# -- stopping ---------------------------------------------------------------------------------------
+
+
+def test_proposals_stop_after_repeated_unusable_replies(batch: Batch, llm: Endpoint) -> None:
+    llm.reply = lambda body: "I would rather not."
+    with pytest.raises(Refused, match="unusable replies in a row"):
+        proposing.make(batch=batch, now=lambda: NOON)
+    assert MAX_UNUSABLE <= len(llm.requests) < MAX_UNUSABLE + 4 * 4
+    assert Reply.objects.filter(outcome="refused").count() == len(llm.requests)
+    assert ModelRequest.objects.filter(purpose="proposals", state="answered").count() == len(llm.requests)
+
+
+def test_a_reply_names_its_request(batch: Batch, llm: Endpoint) -> None:
+    llm.mood = "declines"
+    with pytest.raises(Refused):
+        proposing.make(batch=batch, now=lambda: NOON)
+    states = set(Reply.objects.values_list("outcome", "request__state"))
+    assert states == {("refused", "declined")}
+
+
+# -- parallel requests ------------------------------------------------------------------------------
+
+
+def test_proposals_are_requested_in_parallel_up_to_the_cap(
+    batch: Batch, llm: Endpoint, settings: Any
+) -> None:
+    settings.PREDICTORS = {"llm": llm.entry(parallel=3)}
+    llm.hold = 0.03
+    llm.reply = lambda body: '{"why": "none fits", "applies": false}'
+    proposing.make(batch=batch, now=lambda: NOON)
+    assert llm.most_at_once == 3
+    assert len(llm.requests) == Reply.objects.count() == ModelRequest.objects.count()
+
+
+def test_a_crew_gives_results_in_order_and_uses_the_database_in_its_own_thread() -> None:
+    crew, threads = Crew(3), set[int]()
+
+    def work(number: int) -> int:
+        threads.add(threading.get_ident())
+        return crew.here(lambda: number * (threading.get_ident() == owner))
+
+    owner = threading.get_ident()
+    assert list(crew.map(work, range(1, 40))) == list(range(1, 40))
+    assert owner not in threads
+
+
+def test_a_crew_takes_no_item_after_an_error_and_settles_what_is_under_way() -> None:
+    crew, settled, taken = Crew(2), list[int](), list[int]()
+
+    def items() -> Iterator[int]:
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    def work(number: int) -> int:
+        crew.here(settled.append, number)
+        if number == 0:
+            raise ValueError("no")
+        return number
+
+    with pytest.raises(ValueError, match="no"):
+        list(crew.map(work, items()))
+    assert len(taken) <= 10
+    assert set(settled) <= set(taken)
+
+
+# -- estimates and pages ----------------------------------------------------------------------------
+
+
+def test_an_estimate_is_shown_before_a_batch_opens_and_costs_afterwards(
+    world: World, batch: Batch, llm: Endpoint, client: Client
+) -> None:
+    (line,) = [line for line in estimating.of_batch(batch) if line.purpose == "proposals"]
+    llm.reply = lambda body: '{"why": "none fits", "applies": false}'
+    proposing.make(batch=batch, now=lambda: NOON)
+    assert line.estimate.requests == Reply.objects.count()
+    assert line.estimate.usd is not None
+    assert line.estimate.prompt_tokens > 1_000
+    assert not [line for line in estimating.of_batch(batch) if line.purpose == "proposals"]
+    client.force_login(world.mara)
+    page = client.get(f"/batches/{batch.public_id}/").content.decode()
+    assert "Cost of language models" in page
+    requests = ModelRequest.objects.count()
+    assert f"{requests} of {requests}" in page
+    project = client.get(f"/projects/{batch.project.slug}/payments/").content.decode()
+    assert f"{requests} of {requests}" in project
+
+
+def test_questions_before_annotation_are_counted_for_their_project(world: World, llm: Endpoint) -> None:
+    asking.ask_model(
+        sources=[world.source], predictor="llm", purpose="screening", now=lambda: NOON, samples=2, limit=3
+    )
+    assert ModelRequest.objects.filter(purpose="questions", project=world.project).count() == 3
+
+
+def test_a_stopped_model_is_named_and_retried_by_a_manager(
+    world: World, batch: Batch, llm: Endpoint, client: Client
+) -> None:
+    Job.objects.create(
+        project=batch.project,
+        kind="predictions",
+        ids={"batch": batch.pk},
+        state="done",
+        heartbeat=NOON,
+        made_at=NOON,
+        result={"asked": 20, "left": 5, "stopped": {"llm": "The model refuses to answer"}},
+    )
+    assert predicting.look_after(now=NOON) == 0
+    client.force_login(world.mara)
+    page = client.get(f"/batches/{batch.public_id}/").content.decode()
+    assert "stopped after repeated unusable replies" in page
+    client.post(f"/batches/{batch.public_id}/panel/", {"again": "1"})
+    assert Job.objects.filter(kind="predictions").count() == 2
