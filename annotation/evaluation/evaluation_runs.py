@@ -135,7 +135,7 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
             crew = Crew(chat.at_once)
             price = entry.get("price", (0, 0))
             meter = ProjectMeter(job.project_id, None, "evaluation", name, chat.model, price, crew)
-        ask = evaluating.model_of(settings.PREDICTORS, name, meter)
+        ask = evaluating.model_of(settings.PREDICTORS, name, *([meter] if meter else []))
         evaluating.collect(raw, ask, predictions, progress=progress, crew=crew)
     else:
         _take(Upload.objects.get(pk=job.ids["upload"]), predictions)

@@ -76,10 +76,21 @@ def _of_proposals(batch: Batch, name: str) -> Estimate:
     repetitions = batch.help_from.get("repetitions", REPETITIONS)
     done = Reply.objects.filter(item__batch=batch, maker=asked.maker).aggregate(n=Count("pk"))["n"]
     left = max(0, round(batch.items_count * categories * repetitions) - done)
+    accepted = proposing.accepted_outcomes(batch).count() if left else 0
     samples = [
-        request.messages for item, example in plain for request in asked.requests(item, example, every=True)
+        proposing.conversation(
+            wanted, [_like(put)] * min(wanted.demonstrations, accepted, proposing.MOST_POOL), put
+        )
+        for _, item in plain
+        for put in [asked.task.put(item)]
+        for wanted in asked.task.wanted(item)
     ]
     return metering.estimate(name, samples, left, project=batch.project_id, purpose="proposals")
+
+
+def _like(put: str) -> proposing.Demonstration:
+    """A demonstration as long as the item itself: accepted responses are not read for an estimate."""
+    return proposing.Demonstration(0, "", put, "", {})
 
 
 def _of_looks(batch: Batch, name: str, purpose: str, looks: int) -> Estimate:

@@ -800,6 +800,9 @@ class Filling:
     now: datetime
     done: int = 0
     stopped: dict[str, str] = field(default_factory=dict)
+    silent: int = 0
+    unusable: int = 0
+    reason: str = ""
 
     def answers(self, predictor: str, keys: Sequence[int]) -> Iterator[bool]:
         """Whether each question was answered."""

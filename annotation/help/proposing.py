@@ -19,7 +19,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 import tableqa
@@ -294,7 +294,7 @@ class Asked:
         row; what came before is kept.
         """
         plain, answered, self.problem = item.plain(), 0, None
-        for request, reply in self.crew.map(self._send, self.requests(item, plain)):
+        for request, reply in self.crew.map(self._send, self._requests(item, plain)):
             if isinstance(reply, ChatError) and not reply.is_about_example:
                 self.problem = self.problem or reply
                 continue
@@ -472,12 +472,8 @@ def original_of(item: Item) -> int:
     return example.pk
 
 
-def demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
-    """Accepted responses of people to this kind and variant anywhere in the project, by category; a seeded sample of them.
-
-    Left out is what came from a machine, edited or not, and what simulated people made.
-    """
-    task = proposing(batch)
+def accepted_outcomes(batch: Batch) -> QuerySet[Outcome]:
+    """Outcomes of people that may be demonstrations for a batch."""
     accepted = Outcome.objects.filter(
         decision__kind=Decision.Kind.ACCEPTED,
         decision__item__batch__project=batch.project_id,
@@ -485,9 +481,17 @@ def demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
         decision__item__batch__variant=batch.variant,
     )
     machines = Provenance.objects.exclude(origin=Provenance.Origin.HUMAN).values("annotation")
-    accepted = accepted.exclude(annotations__in=machines).exclude(
+    return accepted.exclude(annotations__in=machines).exclude(
         annotations__assignment__person__is_simulated=True
     )
+
+
+def demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
+    """Accepted responses of people to this kind and variant anywhere in the project, by category; a seeded sample of them.
+
+    Left out is what came from a machine, edited or not, and what simulated people made.
+    """
+    task, accepted = proposing(batch), accepted_outcomes(batch)
     keys = list(accepted.order_by("pk").values_list("pk", flat=True).distinct())
     chosen = random.Random(f"pool:{batch.seed}").sample(keys, min(len(keys), MOST_POOL))
     found: dict[str, list[Demonstration]] = {}

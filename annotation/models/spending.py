@@ -11,7 +11,6 @@ from django.db.models.functions import Now
 from annotation.models.people import Project
 from annotation.models.work import Batch
 
-
 OF_A_BATCH = ["loop", "panel", "search", "proposals"]
 OF_A_PROJECT = ["questions", "accuracy", "evaluation"]
 

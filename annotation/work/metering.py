@@ -111,7 +111,7 @@ class ProjectMeter:
                 amounts = [_amount(name, value) for value in (limit, before, more)]
                 raise ChatError(
                     gettext(
-                        "The language model budget of {of_what} ({limit}) is used up: {used} spent, and the next "
+                        "The language model budget of {of_what} ({limit}) is used up. {used} are spent, and the next "
                         "request could use {more}. Raise the budget to continue."
                     ).format(of_what=of_what, limit=amounts[0], used=amounts[1], more=amounts[2]),
                     "budget",
