@@ -313,13 +313,8 @@ class Asked:
             )
         return answered
 
-    def requests(self, item: Item, plain: tasks.contract.Item, *, every: bool = False) -> Iterator[Request]:
-        """What is to be asked about an item, one at a time; `every`: also what was asked already."""
-        known = (
-            set()
-            if every
-            else set(Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition"))
-        )
+    def _requests(self, item: Item, plain: tasks.contract.Item) -> Iterator[Request]:
+        known = set(Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition"))
         put = self.task.put(plain)
         for wanted in self.task.wanted(plain):
             for repetition in range(1, self.batch.help_from.get("repetitions", REPETITIONS) + 1):
