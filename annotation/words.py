@@ -42,6 +42,7 @@ MESSAGES = (
     "tableqa.metrics",
     "tableqa.needed",
     "tableqa.perturbations.kinds",
+    "tableqa.programs.search",
     "tableqa.question_types",
     "tableqa.serialisations.torr",
     "tasks.resolving",

@@ -102,14 +102,16 @@ def sample(code: str, wording: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("code", "today", "wording"), WORDINGS)
-def test_every_wording_is_found_and_reads_as_todays_sentence(code: str, today: str, wording: str) -> None:
+def test_every_stored_wording_becomes_the_message_of_today(code: str, today: str, wording: str) -> None:
+    words.load_messages()
     values = sample(code, wording)
     data = _sentences.message_of(wording.format(**values))
     assert data is not None
     message = Message.from_json(data)
 
-    expected = today.format(**{**values, "why": "no further annotator is available"})
-    assert (message.code, str(message)) == (code, expected)
+    shown = {**values, "why": "no further annotator is available"}
+    expected = today.format(**shown)
+    assert (message.code, str(message)) == (code, language.template_of(code).format(**shown))
     assert _sentences.text_of(data) == expected
     assert _sentences.message_of(expected) == data
     assert set(message.values) == set(values)
