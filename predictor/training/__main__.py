@@ -21,9 +21,13 @@ def main(arguments: list[str] | None = None) -> int:
     first.add_argument("--record", type=Path)
     first.add_argument("--calibrate", type=Path)
     first.add_argument("--data", type=Path)
+    first.add_argument("--download")
+    first.add_argument("--out", type=Path)
     given = first.parse_known_args(arguments)[0]
     if given.record is not None:
         return record(given.record)
+    if given.download is not None and given.out is not None:
+        return download(given.download, given.out)
     if given.calibrate is not None and given.data is not None:
         return calibrated(given.calibrate, given.data)
     if given.architecture != "bundled":
@@ -100,6 +104,11 @@ def _parser() -> argparse.ArgumentParser:
         "--data",
     )
     parser.add_argument(
+        "--download",
+        metavar="NAME",
+        help="only download the published model of this name from the Hugging Face Hub into --out",
+    )
+    parser.add_argument(
         "--from",
         dest="trained",
         type=Path,
@@ -141,6 +150,26 @@ def record(folder: Path) -> int:
         return 1
     right = sum(one.right for one in answers)
     print(f"{len(answers)} answers recorded in {folder}, {right} of them correct")
+    return 0
+
+
+SKIPPED = ("*.msgpack", "*.h5", "*.ot", "*.onnx", "onnx/*", "*.gguf")
+"""Weights of other libraries, which many published folders contain as well."""
+
+
+def download(name: str, folder: Path) -> int:
+    """`--download`: a published model into a folder that `--init` and `./run predictor --model` take."""
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        print("train: --download needs huggingface_hub: install requirements-models.txt", file=sys.stderr)
+        return 1
+    try:
+        snapshot_download(name, local_dir=folder, ignore_patterns=list(SKIPPED))
+    except Exception as error:  # no network, no such model, no space: each its own class
+        print(f"train: {name} could not be downloaded: {error}", file=sys.stderr)
+        return 1
+    print(f"{name} is in {folder}")
     return 0
 
 
