@@ -382,6 +382,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         architecture = find(options.init).architecture
         if architecture != options.architecture:
             raise ModelError(f"{options.init} contains a {architecture}, not a {options.architecture}")
+        if options.seeds > 1 and not options.augment:
+            raise ModelError("--seeds is for --augment. Start one run per --seed instead")
         examples = list(islice(READERS[options.format](options.data), options.limit))
         validation = None
         if options.validation is not None:
