@@ -893,6 +893,17 @@ def answer_to(batch: Batch, asked: judging.Asked) -> Answer | None:
     return answer
 
 
+def answer_about_original(batch: Batch, asked: judging.Asked, crew: Crew) -> Answer | None:
+    """What the batch's model answers to an example before any change; None where it gives no answer."""
+    if batch.loop_model not in settings.PREDICTORS:
+        return None
+    chat = _metered(batch, batch.loop_model, "search", crew)
+    answer = answer_patiently(batch.loop_model, replace(asked, perturbed=None), chat)
+    if answer.state != "answered" or (answer.model and not freeze(batch, answer.model)):
+        return None
+    return answer
+
+
 def recheck(*, batch: Batch, now: datetime) -> int:
     """Take the verdicts of what was submitted again by the gold answers of now. Returns how many are new."""
     rows = Try.objects.filter(

@@ -40,6 +40,7 @@ from annotation.models import (
     Source,
     StoredTable,
     Trial,
+    Try,
 )
 from annotation.refusals import refuse
 from annotation.terms.assistance import REPETITIONS
@@ -60,7 +61,7 @@ MOST_POOL = 200
 LONGEST_REPLY = 20_000
 
 SYSTEM = (
-    "You help people who make test questions for programs that answer questions about tables. {what}\n"
+    "You help people who make test questions for models that answer questions about tables. {what}\n"
     "Reply with one JSON object and nothing else: {form}\n"
     '"why" is one sentence that explains the change. Where nothing of the sort can be done well, reply with '
     '{{"why": "the reason", "applies": false}}.'
@@ -315,7 +316,7 @@ class Asked:
 
     def _requests(self, item: Item, plain: tasks.contract.Item) -> Iterator[Request]:
         known = set(Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition"))
-        put = self.task.put(plain)
+        put = "\n".join(filter(None, [self.task.put(plain), loop_answer(self.batch, item, self.crew)]))
         for wanted in self.task.wanted(plain):
             for repetition in range(1, self.batch.help_from.get("repetitions", REPETITIONS) + 1):
                 if (wanted.key, repetition) in known:
@@ -452,6 +453,31 @@ def _shape(example: object) -> dict[str, Any]:
         return {"type": "array", "items": _shape(example[0])} if example else {"type": "array"}
     kinds = {bool: "boolean", int: "integer", float: "number", str: "string"}
     return {"type": kinds[type(example)]}
+
+
+def loop_answer(batch: Batch, item: Item, crew: Crew) -> str:
+    """What the model in the loop answers to an item before any change, as a line of a prompt; "" where that is unknown.
+
+    Taken from an earlier look at the same item, else the model is asked.
+    """
+    if not batch.loop_model or not batch.task().predicts:
+        return ""
+    asked = judging.asked(batch.task(), item.plain(), None)
+    raw = (
+        Try.objects.filter(
+            assignment__item=item, predictor=batch.loop_model, original__isnull=False, error=""
+        )
+        .values_list("original", flat=True)
+        .first()
+    )
+    if raw is None:
+        answer = predicting.answer_about_original(batch, asked, crew)
+        raw = None if answer is None or answer.error else answer.original
+    if raw is None:
+        return ""
+    return (
+        f"A model answers this question of the original table with: {' | '.join(raw['answers']) or 'nothing'}"
+    )
 
 
 def seed_of(batch: Batch, item: Item, category: str, repetition: int) -> int:

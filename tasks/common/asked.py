@@ -1,8 +1,11 @@
-"""What a language model is shown of a table, and how columns that it names are read. (RobuT 5: the header and two rows)"""
+"""What a language model is shown of a table, and how columns that it names are read. (RobuT 5: the header and two rows;
+here as many rows as fit, those that the question is about first)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tableqa import Table
@@ -14,12 +17,49 @@ LONGEST_WORDS = 400
 """Characters of a name or reason in a reply."""
 
 
+MAX_ROW_TOKENS = 800
+"""Estimated tokens of the rows of a table in one request; demonstrations have as many each."""
+CHARACTERS_PER_TOKEN = 4
+
+
+def relevant_table(table: Table, question: str, tokens: int = MAX_ROW_TOKENS) -> str:
+    """Title, numbered columns and as many rows as fit, in their order. Rows that share words with the question go first.
+
+    At least one row is shown, and a line says how many are not.
+    """
+    asked = set(_words(question))
+    by_relevance = sorted(
+        range(len(table.rows)),
+        key=lambda place: (
+            -len(asked & {word for cell in table.rows[place] for word in _words(cell)}),
+            place,
+        ),
+    )
+    shown, left = list[int](), tokens * CHARACTERS_PER_TOKEN
+    for place in by_relevance:
+        left -= len(_row(table.rows[place])) + 1
+        if left < 0 and shown:
+            break
+        shown.append(place)
+    lines = [shown_table(table, 0), *(_row(table.rows[place]) for place in sorted(shown))]
+    hidden = len(table.rows) - len(shown)
+    return "\n".join([*lines, f"({hidden} of {len(table.rows)} rows are not shown)"] if hidden else lines)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.findall(r"\w+", fold(text).casefold()) if len(word) > 2 or word.isdigit()]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " | ".join(_line(cell) for cell in cells)
+
+
 def shown_table(table: Table, rows: int) -> str:
     """Title, numbered columns and the first rows, one a line with `|` between cells."""
     titles = " / ".join(text for text in (table.title, table.caption) if text.strip())
     lines = [f"Title: {_line(titles)}"] if titles else []
     lines += ["Columns: " + "; ".join(f"{n}. {_line(name)}" for n, name in enumerate(table.header, start=1))]
-    lines += [" | ".join(_line(cell) for cell in row) for row in table.rows[:rows]]
+    lines += [_row(row) for row in table.rows[:rows]]
     return "\n".join(lines)
 
 

@@ -12,7 +12,7 @@ from tableqa import Table
 from tableqa.headers import Suggestion
 from tableqa.language import gettext, joined, shown
 from tableqa.operations import Operation, RenameHeader, describe
-from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
+from tasks.common.asked import column_of, named_column, only, refused, relevant_table, words
 from tasks.common.columns import ColumnKind, entries, plain
 from tasks.contract import (
     Answered,
@@ -144,7 +144,7 @@ class Renaming(ColumnKind, Suggesting, Proposing):
         return [Wanted(self.perturbation, self.asked_for, form, DEMONSTRATIONS)]
 
     def put(self, item: Item) -> str:
-        return shown_table(item.example.table, 2)
+        return relevant_table(item.example.table, item.example.question)
 
     def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
         if response.does_not_apply:

@@ -15,7 +15,7 @@ from tableqa.paraphrases import rephrasings, rewordings
 from tableqa.wording import CATEGORIES, word_diff
 from tableqa.writers.askew import askew_record
 from tableqa.writers.robut import robut_pair, robut_record
-from tasks.common.asked import only, shown_table, words
+from tasks.common.asked import only, relevant_table, words
 from tasks.common.reading import Reading
 from tasks.contract import (
     Context,
@@ -164,7 +164,13 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
 
     def put(self, item: Item) -> str:
         before = [f"Asked before: {turn.question}" for turn in item.example.history]
-        return "\n".join([shown_table(item.example.table, 2), *before, f"Question: {item.example.question}"])
+        return "\n".join(
+            [
+                relevant_table(item.example.table, item.example.question),
+                *before,
+                f"Question: {item.example.question}",
+            ]
+        )
 
     def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
         return {"question": response.question} if response.category == wanted.key else None
