@@ -635,6 +635,30 @@ def test_a_column_of_a_related_table_is_added_where_it_was_drawn(begin: Any) -> 
     assert data["own"] == []
 
 
+def test_a_column_is_previewed_in_the_table_and_then_asked_about(begin: Any) -> None:
+    ada, batch = begin("column_adding", GAMES, beside=[CAPITALS])
+    ada.is_offered("Capital")
+    foot = ada.page.locator(".line.open .foot")
+    expect(foot).to_contain_text("Choose a column to preview it in the table.")
+    expect(foot).not_to_contain_text("Does this column fit these rows?")
+    ada.press("1")
+    expect(ada.page.locator("thead th", has_text="Capital")).to_be_visible()
+    expect(foot).to_contain_text("Does this column fit these rows?")
+    ada.finds_the_page_accessible()
+    foot.get_by_role("button", name="No, remove it").click()
+    expect(ada.page.locator("thead th", has_text="Capital")).to_have_count(0)
+    expect(foot).to_contain_text("Choose a column to preview it in the table.")
+    ada.press("1", "2")
+    expect(foot).to_contain_text("Do these columns fit these rows?")
+    ada.press("0")
+    expect(ada.page.locator("thead th", has_text="Capital")).to_have_count(0)
+    expect(ada.page.locator("thead th", has_text="Currency")).to_have_count(0)
+    ada.press("2", "Enter")
+    data = submitted(ada, batch, 1)
+    assert [operation["header"] for operation in data["operations"]] == ["Currency"]
+    assert [origin[2] for origin in data["provenance"]] == ["c2"]
+
+
 def test_an_added_column_is_named_placed_and_filled_by_hand_and_can_go_again(begin: Any) -> None:
     ada, batch = begin("column_adding", GAMES, beside=[CAPITALS])
     ada.is_offered("Capital")

@@ -1,6 +1,6 @@
-/* <askew-adding>: related tables with the columns they could give. A column is added with its digit, at the place that
-   was drawn for it; below the list its name, its place and every cell can be changed. Where it comes from stands in the
-   field `provenance`. */
+/* <askew-adding>: related tables with the columns they could give. A digit shows a column in the table, at the place that
+   was drawn for it, and the list asks whether it fits: submitting keeps it, 0 or its digit removes it. Below the table its
+   name, its place and every cell can be changed. Where it comes from stands in the field `provenance`. */
 
 import { t } from "../askew/language.js";
 import { ColumnList, make, prepareFields, store, stored } from "../askew/columns.js";
@@ -26,7 +26,7 @@ class AskewAdding extends ColumnList {
       id: table.digest,
       name: table.title,
       note: t`${table.rows} of ${table.of} rows`,
-      details: [{ text: t("Does this column fit these rows?") }],
+      ...this.#asked(this.#columnsOf(table.digest).length),
       reasons: [
         table.why,
         t`Similarity score: ${table.score.toFixed(2)}`,
@@ -40,9 +40,17 @@ class AskewAdding extends ColumnList {
     }));
   }
 
+  /* What is asked about a table of which so many columns are shown, and the button that removes them. */
+  #asked(number) {
+    if (!number) return { details: [{ text: t("Choose a column to preview it in the table.") }] };
+    if (number === 1) return { details: [{ text: t("Does this column fit these rows? If so, submit.") }], noneLabel: t("No, remove it") };
+    return { details: [{ text: t("Do these columns fit these rows? If so, submit.") }], noneLabel: t("No, remove them") };
+  }
+
   keyRows() {
     return [
-      [["1 – 9"], t("add or remove that column")],
+      [["1 – 9"], t("preview that column, or remove it")],
+      [["0"], t("remove the previewed columns of that table")],
       [["→", "←"], t("move to the columns of the table and back")],
     ];
   }
@@ -72,6 +80,13 @@ class AskewAdding extends ColumnList {
     this.#keep([...this.#provenance(), [id, digest, column, title]]);
     this.grid.act([{ op: "insert_column", column: id, after: place, header, cells }]);
     return false;
+  }
+
+  none(line) {
+    const ids = this.#columnsOf(line.id);
+    if (!ids.length) return;
+    this.#keep(this.#provenance().filter(([column]) => !ids.includes(column)));
+    this.grid.change(this.grid.edits.without([], ids), t("Columns removed."));
   }
 
   reject(line, choice) {
@@ -109,6 +124,12 @@ class AskewAdding extends ColumnList {
     return found?.[0] ?? null;
   }
 
+  /* The new columns that came from a table, of those in the table now. */
+  #columnsOf(digest) {
+    if (!this.grid?.edits) return [];
+    return this.#provenance().filter(([id, table]) => table === digest && this.#operation(id)).map(([id]) => id);
+  }
+
   #operation(id) {
     return this.grid.operations.find((one) => one.op === "insert_column" && one.column === id);
   }
@@ -138,7 +159,7 @@ class AskewAdding extends ColumnList {
     field.dataset.does = "name";
     const place = make("select");
     place.dataset.does = "place";
-    place.append(new Option("first", "", after === null, after === null));
+    place.append(new Option(t("first"), "", after === null, after === null));
     for (const id of this.grid.edited.column_ids) {
       if (id !== column) place.append(new Option(t`after ${columnName(this.grid.edited, id)}`, id, id === after, id === after));
     }
