@@ -55,6 +55,7 @@ def train(options: Namespace, say: Any = print) -> Path:
     from predictor.training.evaluation import read_all
     from predictor.training.loop import Training
     from predictor.training.network import Network, Shape, encoder_shape, load_encoder
+    from predictor.training.recipes import bundled_forecast
 
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     if options.threads:
@@ -90,6 +91,8 @@ def train(options: Namespace, say: Any = print) -> Path:
         network = Network(Shape(**encoder_shape(encoder), **sizes, dropout=dropout))
         if not options.tiny:
             load_encoder(network, encoder)
+    for line in bundled_forecast(network, plan, device):
+        say(line, flush=True)
     say(f"reading {len(kept):,} questions and generating {made:,}", flush=True)
     tables = list({example.table.digest(): example.table for example in kept}.values())
     make(out / "corpus", encoder, kept, tables, made, options.seed, options.workers)

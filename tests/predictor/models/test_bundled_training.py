@@ -426,6 +426,17 @@ def test_the_balance_finds_what_answers_most() -> None:
 # --- all of it ---------------------------------------------------------------------------------------------
 
 
+def test_the_forecast_of_the_shipped_plan_is_printed_before_it_starts() -> None:
+    from predictor.training.loop import Plan
+    from predictor.training.recipes import bundled_forecast
+
+    recipe, accuracy, memory, seconds = bundled_forecast(small_network(), Plan(), "cpu")
+    assert "60,000 questions in batches of 32" in recipe
+    assert "50.4 %" in accuracy
+    assert 0.05 < float(memory.split(": ")[1].split(" GiB")[0]) < 2
+    assert "expected time: " in seconds
+
+
 def test_a_tiny_run_makes_a_model_that_can_be_served(test_data: Path, tmp_path: Path) -> None:
     from predictor import load_bundled
     from predictor.architectures import info, load, never
