@@ -36,7 +36,6 @@ class Settings:
     most_waiting  computations in the queue; one more is answered 503
     most_batch    requests in one batch, whatever the budget says
     spread        the longest of a batch is at most so many times as long as the shortest
-    linger        seconds that the first request of an idle model waits for company
     per_second    requests of one slot; more is answered 429
     remembered    answers kept, the latest used
     """
@@ -44,7 +43,6 @@ class Settings:
     most_waiting: int = 256
     most_batch: int = 64
     spread: float = 1.5
-    linger: float = 0.002
     per_second: int = 20
     remembered: int = 2_000
 
@@ -304,7 +302,6 @@ class Batcher:
             if not any(work.length is not None for work in self._queue):
                 self._wake.clear()
                 await self._wake.wait()
-                await asyncio.sleep(self.settings.linger)
             batch = self._pick()
             if not batch:
                 continue

@@ -299,7 +299,7 @@ def test_whoever_gets_an_answer_gets_their_own(
         for question, task in tasks:
             assert await task in (question, "superseded")
 
-    run(Echo(budget=budget), scene, Settings(linger=0, per_second=1_000))
+    run(Echo(budget=budget), scene, Settings(per_second=1_000))
 
 
 def _said(answer: Prediction | ProtocolError) -> object:
