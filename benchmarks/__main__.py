@@ -72,6 +72,7 @@ RUNS = (
     Run("bundled", quick="--limit 150"),
     Run("predictor", quick="--requests 6 --rounds 1 --typists 2 --seconds 2"),
     Run("typists", quick="--typists 8 --seconds 10"),
+    Run("away", quick="--rounds 1"),
     Run("perturbations", quick="--limit 20 --rounds 1"),
     Run("programs", "--brief", quick="--brief --limit 100"),
     Run("suggestions", quick="--tables 100"),

@@ -689,6 +689,41 @@ def test_previews_and_checks_go_through_the_gateway_and_past_it_where_it_is_away
     page.context.close()
 
 
+@pytest.mark.parametrize("mood", ["killed", "hung"])
+def test_a_model_that_is_killed_or_frozen_behind_the_gateway_delays_no_submission(
+    new_context: Contexts,
+    live_server: Any,
+    world: World,
+    server: Scripted,
+    gateway_url: str,
+    mood: str,
+) -> None:
+    """Twenty of each, in processes that get signals: ./run bench away."""
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    asked = behind_the_gateway(page, gateway_url)
+    page.goto(f"{live_server.url}/batches/{a_batch(world).public_id}/annotate/")
+    takes_keys(page)
+    state(page, "answered")
+    for submitted in (1, 2):
+        if mood == "killed":
+            server.kill()
+        else:
+            server.mood = mood
+        type_question(page, f"which year saw it in cinemas, {submitted}?")
+        state(page, "unavailable")
+        page.keyboard.press("Escape")
+        page.keyboard.press("1")
+        expect(page.locator("[data-progress-text]")).to_contain_text(f"{submitted} of")
+        if mood == "killed":
+            server.start()
+        else:
+            server.mood = "well"
+        expect(page.locator("askew-prediction")).to_have_attribute("data-state", "answered", timeout=30_000)
+    assert Annotation.objects.count() == 2
+    assert "predictions" not in asked
+    page.context.close()
+
+
 @pytest.mark.console_may_say("401")
 def test_a_ticket_that_has_expired_is_exchanged_for_a_new_one(
     new_context: Contexts,

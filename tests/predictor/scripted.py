@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -41,6 +41,7 @@ class Scripted:
         self.says = says
         self.mood = "well"
         self.moods: list[str] = []
+        self.connections: set[socket.socket] = set()
         self.sha = SHA
         self.asked: list[dict[str, Any]] = []
         self.stop = threading.Event()
@@ -48,6 +49,15 @@ class Scripted:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                super().setup()
+                script.connections.add(self.connection)
+
+            def finish(self) -> None:
+                script.connections.discard(self.connection)
+                with suppress(OSError):
+                    super().finish()
 
             def do_GET(self) -> None:
                 script.models(self)
@@ -87,11 +97,14 @@ class Scripted:
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
     def kill(self) -> None:
-        """Gone: nobody listens there any more."""
+        """Gone: nobody listens there any more, and connections end."""
         if self.server is not None:
             self.server.shutdown()
             self.server.server_close()
             self.server = None
+        for connection in tuple(self.connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def models(self, handler: BaseHTTPRequestHandler) -> None:
         model = {
