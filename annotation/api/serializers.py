@@ -320,6 +320,7 @@ class LookShape(serializers.Serializer[Any]):
     cells = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
     rows_seen = serializers.IntegerField()
     rows_total = serializers.IntegerField()
+    next_best = serializers.CharField()
     right = serializers.BooleanField(allow_null=True)
 
 

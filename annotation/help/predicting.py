@@ -33,12 +33,14 @@ from predictor.chat import ChatError, ChatModel
 from predictor.client import PATIENT, Unanswered, connect
 from predictor.configuration import chat_model, is_live, live_seconds
 from predictor.listing import MAX_UNUSABLE, Listed, ask_for_list, breaker_of
-from predictor.protocol import Prediction, PredictRequest
+from predictor.protocol import Options, Prediction, PredictRequest
 from tableqa import verdicts
 from tasks.contract import Answering, ModelInTheLoop, TaskType, unstorable_in
 
 State = Literal["answered", "waiting", "busy", "stale", "changed", "unavailable", "slow", "nothing", "none"]
 
+SHOWN = Options(topk=3)
+"""A model's best answers that the details show, where it offers several."""
 MOST_BYTES = 256 * 1024
 """Of a response that is looked at, as of a draft."""
 AGAIN = timedelta(seconds=60)
@@ -72,6 +74,7 @@ class Look:
     """What a model says of one example: answers, how sure it is, where it looked, how much of the table it saw.
 
     `expected` holds the gold answers, () where there are none; `confidence` is the score as a word.
+    `next_best`: other answers with their scores, the likeliest first.
     """
 
     answers: tuple[str, ...]
@@ -81,6 +84,12 @@ class Look:
     rows_seen: int
     rows_total: int
     right: bool | None
+    next_best: tuple[tuple[tuple[str, ...], float], ...] = ()
+
+    @property
+    def next_best_in_words(self) -> str:
+        """The next best answers and how far the first is ahead, in the reader's language; "" for a model without."""
+        return verdict_line.next_best(self.score, self.next_best)
 
     @property
     def confidence(self) -> str:
@@ -97,6 +106,7 @@ class Look:
             "rows_seen": self.rows_seen,
             "rows_total": self.rows_total,
             "right": self.right,
+            "next_best": self.next_best_in_words,
         }
 
 
@@ -392,7 +402,9 @@ def _requests(asked: judging.Asked, *, slot: str = "", seq: int = 0) -> Requests
     original, perturbed = (
         None
         if example is None
-        else PredictRequest.about(example, **({"slot": f"{slot}.{name}", "seq": seq} if slot else {}))
+        else PredictRequest.about(
+            example, options=SHOWN, **({"slot": f"{slot}.{name}", "seq": seq} if slot else {})
+        )
         for name, example in (("o", asked.original), ("p", asked.perturbed))
     )
     assert original is not None  # nosec
@@ -472,7 +484,9 @@ def answer_patiently(name: str, asked: judging.Asked, chat: ChatModel | None = N
     if asked.perturbed is not None:
         return _ask(entry, _requests(asked), within=within)
     try:  # not from the answers that the client remembers, which may be of earlier weights
-        return _answered((connect(entry).predict(PredictRequest.about(asked.original), within=within), None))
+        return _answered(
+            (connect(entry).predict(PredictRequest.about(asked.original, options=SHOWN), within=within), None)
+        )
     except Unanswered as unanswered:
         return _answered(unanswered)
 
@@ -609,6 +623,7 @@ def _look(
         rows_seen=said["rows_seen"],
         rows_total=said["rows_total"],
         right=judged.right if judged is not None else None,
+        next_best=tuple((tuple(one["answers"]), one["score"]) for one in said.get("topk", ())),
     )
 
 

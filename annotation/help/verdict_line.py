@@ -45,6 +45,15 @@ def confidence(score: float | None) -> str:
     return next(gettext(word) for least, word in CONFIDENCE if score >= least or least == 0.0)
 
 
+def next_best(score: float | None, others: Sequence[tuple[Sequence[str], float]]) -> str:
+    """The answers after the first with their scores, and the margin of the first over them; "" where there are none."""
+    if score is None or not others:
+        return ""
+    answers = ", ".join(f"{in_words(answers)} ({round(100 * share)} %)" for answers, share in others)
+    points = round(100 * (score - others[0][1]))
+    return gettext("next: {answers}; margin {points} points").format(answers=answers, points=points)
+
+
 def meaning(*, given: Sequence[str], computed: Sequence[str] | None) -> str:
     """Whether the program confirms this answer to the changed example: "program" or "unverified"; "" without one."""
     if not given:

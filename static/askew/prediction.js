@@ -371,10 +371,10 @@ function list(place, texts) {
   place.querySelector("ul").replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text, dir: "auto" })));
 }
 
-function facts({ score, confidence, rows_seen: seen, rows_total: total }) {
+function facts({ score, confidence, next_best: others, rows_seen: seen, rows_total: total }) {
   const sure = score === null ? "" : `${confidence} (${Math.round(score * 100)} %)`;
   const rows = seen < total ? t`rows 1–${seen} of ${total}` : "";
-  return [sure, rows];
+  return [sure, others, rows];
 }
 
 function write(place, words) {

@@ -576,6 +576,7 @@ class TestTheInterface:
             "score",
             "confidence",
             "cells",
+            "next_best",
             "rows_seen",
             "rows_total",
             "right",

@@ -1,0 +1,57 @@
+"""The model's next best answers in the details of a verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.help import predicting, verdict_line
+from predictor import load_bundled
+from predictor.protocol import Alternative
+from tableqa import Table
+from tests.annotation.cast import NOON, make_world
+from tests.predictor.scripted import answer, scripted
+
+
+@pytest.mark.parametrize(
+    ("score", "others", "words"),
+    [
+        (0.62, [(["1994"], 0.22), ([], 0.05)], "next: 1994 (22 %), no answer (5 %); margin 40 points"),
+        (0.62, [], ""),
+        (None, [(["1994"], 0.22)], ""),
+    ],
+)
+def test_next_best_answers_have_their_scores_and_a_margin(score: Any, others: Any, words: str) -> None:
+    assert verdict_line.next_best(score, others) == words
+
+
+def test_a_look_asks_for_three_answers_and_shows_the_others(db: None, tmp_path: Path, settings: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    world = make_world(tmp_path)
+    with scripted(answer("Heat", topk=(Alternative(("Alien",), 0.2),))) as server:
+        settings.PREDICTORS = {"small": server.entry}
+        batch = world.batch("question_paraphrase", variant="sentence", loop_model="small")
+        assignment = world.take(batch, "bo")
+        assert assignment is not None
+        seen = predicting.look(
+            assignment=assignment,
+            response={"data": {"question": "another?", "category": ""}},
+            kind="preview",
+            seq=1,
+            now=NOON,
+        )
+        assert {body["options"]["topk"] for body in server.asked} == {3}
+    assert seen.perturbed is not None
+    assert seen.perturbed.next_best_in_words == "next: Alien (20 %); margin 55 points"
+    assert seen.to_dict(1)["perturbed"]["next_best"] == seen.perturbed.next_best_in_words
+
+
+def test_the_bundled_model_offers_distinct_answers_in_order() -> None:
+    table = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"], ["Ran", "1985"]])
+    prediction = load_bundled().predict("which film is the oldest?", table, topk=3)
+    scores = [prediction.score or 0.0, *(one.score for one in prediction.topk)]
+    assert len(prediction.topk) == 2
+    assert scores == sorted(scores, reverse=True)
+    assert len({prediction.answers, *(one.answers for one in prediction.topk)}) == 3
