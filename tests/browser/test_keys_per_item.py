@@ -31,7 +31,7 @@ WAYS: dict[str, str] = {
     "answer_rating": "4 5",
     "cell_relevance": "1",
     "column_adding": "1 Enter",
-    "column_extension": "1 'Home goals' Tab 'Away goals' Enter Enter",
+    "column_extension": "1 Enter",
     "column_masking": "1 Enter",
     "header_abbreviation": "1 1 Enter",
     "header_synonym": "1 1 Enter",
@@ -43,8 +43,8 @@ WAYS: dict[str, str] = {
     "question_type": "1",
     "relevant_cells": "ArrowDown ArrowDown Space ArrowRight ArrowRight Space Enter",
     "short_table": "n ArrowDown Shift+Space Shift+ArrowDown k Enter",
-    "value_change answer_changes": "2 ArrowDown ArrowDown ArrowRight ArrowRight '192' Enter Enter",
-    "value_change answer_stays": "2 ArrowRight ArrowRight '171' Enter Enter",
+    "value_change answer_changes": "1 'Ran' Enter Enter",
+    "value_change answer_stays": "1 ArrowRight ArrowRight '171' Enter Enter",
 }
 """Keys for the first item of each sample, from its question to the next one. What stands in quotes is typed."""
 
