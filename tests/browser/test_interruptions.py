@@ -129,7 +129,8 @@ def test_nothing_that_was_entered_is_lost(
     ada.opens()
 
     ada.works()
-    page.reload()  # sooner than a draft is saved
+    page.wait_for_function("Object.keys(localStorage).some((key) => key.startsWith('askew:draft:'))")
+    page.reload()  # the copy of this browser may be all there is
     ada.has_it_all()
 
     ada.works()
