@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from annotation.models import Annotation, Batch, Draft
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, signed_in, takes_keys
+from tests.browser.pages import annotating, settled, signed_in, takes_keys
 from tests.browser.test_kinds_cells import questions
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -242,6 +242,28 @@ def test_where_the_programs_disagree_the_page_asks_and_one_key_answers(
     expect(page.locator(".question", has_text="film")).to_have_count(0)
     stored = (Annotation.objects.get().response or {})["data"]
     assert (stored["answers"], stored["program"]["rows"]["column"]) == (["Alien"], "c2")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 560), (390, 844)])
+def test_all_answers_to_choose_from_are_in_view_beside_the_table(
+    world: World, new_context: NewContext, live_server: Any, width: int, height: int
+) -> None:
+    page = annotating(
+        new_context, live_server.url, world.ada, films(world), viewport={"width": width, "height": height}
+    )
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    edit(page, "r1", "c2", "300")
+    cell = page.locator("[data-row=r1] [data-column=c2]")
+    buttons = page.locator("askew-disagreement button")
+    expect(buttons).to_have_count(2)
+    settled(page)
+    expect(cell).to_be_in_viewport(ratio=0.9)
+    if width > 1000:
+        bar = page.locator(".actions").bounding_box()
+        last = buttons.last.bounding_box()
+        assert bar is not None
+        assert last is not None
+        assert last["y"] + last["height"] <= bar["y"]
 
 
 def test_the_answer_that_is_right_brings_its_program(

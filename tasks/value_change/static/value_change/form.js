@@ -125,9 +125,18 @@ class AskewDisagreement extends HTMLElement {
     if (this.field) this.field.dataset.required = alternatives.length ? t("Choose an answer, or write one.") : this.required;
     if (alternatives.length) {
       const question = Object.assign(document.createElement("p"), { className: "asks", textContent: this.dataset.question });
+      const isNew = !this.firstChild;
       this.replaceChildren(question, ...alternatives.map((alternative, at) => this.#button(alternative, String(at + 1))));
+      if (isNew) this.#reveal();
     } else this.replaceChildren();
     if (focused) this.page.grid.focusCell();
+  }
+
+  /* Beside the table; where the page itself scrolls (a phone), the table stays in view. */
+  #reveal() {
+    const side = this.closest(".side");
+    if (!side || side.contains(document.activeElement) || getComputedStyle(side).overflowY !== "auto") return;
+    this.scrollIntoView({ block: "nearest" });
   }
 
   #button(alternative, key) {
