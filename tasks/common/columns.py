@@ -66,6 +66,7 @@ class ColumnKind(Making, ModelInTheLoop):
     """
 
     predicts: ClassVar[Literal["live", "on_request", ""]] = "live"
+    prediction_in_form: ClassVar[bool] = True
     tried_on: ClassVar[tuple[str, ...]] = ("operations",)
     shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles", "answers", "context", "history")
     fields: ClassVar[tuple[Field, ...]] = (Field("operations", "operations"), Field("does_not_apply", "flag"))

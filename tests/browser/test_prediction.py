@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.help import predicting, tickets
 from annotation.models import Annotation, Batch, Draft, Try
+from benchmarks.share import MEASURE
 from predictor import client, listing
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Example, Table
@@ -775,6 +776,29 @@ def test_models_of_the_panel_are_shown_as_each_answers(
         wait_until_quiet()
 
 
+@pytest.mark.parametrize(
+    "kind", ["header_synonym", "header_abbreviation", "column_extension", "column_masking"]
+)
+def test_beside_a_model_a_large_table_has_half_of_the_window(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, kind: str
+) -> None:
+    server.says = lambda request: answer(request.table.rows[0][1], cells=((0, 1),))(request)
+    rows = [[f"{name * 12} {row}" for name in "abcdefghij"] for row in range(40)]
+    example = Example(
+        "large", "what comes first?", Table([f"Name {name}" for name in range(10)], rows), [rows[0][1]]
+    )
+    batch = world.batch(kind, loop_model="small", overlap=1, sources=[world.import_written(example)])
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1280, "height": 720})
+    state(page, "answered")
+    expect(page.locator(".legend")).to_be_visible()
+    for is_open, least in ((True, 35), (False, 50)):
+        button = page.locator("[data-guidelines-button]")
+        if (button.get_attribute("aria-expanded") == "true") != is_open:
+            button.click()
+        settled(page)
+        assert page.evaluate(MEASURE)["share"] >= least
+
+
 @pytest.mark.parametrize("locale", ["en", "de"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 850), (390, 844)])
 def test_the_line_about_an_item_that_the_model_gets_wrong_is_never_cut(
@@ -801,6 +825,7 @@ def test_the_line_about_an_item_that_the_model_gets_wrong_is_never_cut(
     expect(page.locator(".says .advice")).to_be_visible()
     cut = page.locator(".says .verdict").evaluate("(part) => part.scrollWidth - part.clientWidth")
     assert cut <= 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     advice, details = (
         page.locator(".says .advice").bounding_box(),
         page.locator("askew-prediction .more").bounding_box(),
