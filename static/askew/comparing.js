@@ -58,6 +58,10 @@ export class Comparing extends Mode {
     grid.refreshTools();
   }
 
+  ends(by) {
+    return by > 0 ? this.#at === this.changes.length - 1 : this.#at <= 0;
+  }
+
   where() {
     const number = this.changes.length;
     const words = this.#at < 0 ? (number ? count(number, "change") : t("No change")) : t`Change ${this.#at + 1} of ${number}`;

@@ -16,6 +16,7 @@ import { Variants } from "./variants.js";
 class AskewComparison extends HTMLElement {
   #data = null;
   #pairs = [];
+  #stepped = null; // the table whose change was gone to last
   #pair = -1; // the tables that are next to each other; -1: the single table
 
   connectedCallback() {
@@ -36,9 +37,14 @@ class AskewComparison extends HTMLElement {
     this.#show();
   }
 
-  /* Go to the next change, or to the one before. */
+  /* Go to the next change, or to the one before: through one table, then through the one next to it. */
   next(by = 1) {
-    this.querySelector("askew-grid")?.next(by);
+    const grids = [...this.querySelectorAll("askew-grid")];
+    const changed = grids.filter((grid) => grid.isChanged);
+    const here = changed.find((grid) => grid === this.#stepped) ?? changed[0] ?? grids[0];
+    const at = changed.indexOf(here);
+    this.#stepped = here?.endsAt(by) ? changed[(at + by + changed.length) % changed.length] : here;
+    this.#stepped?.next(by);
   }
 
   /* From the single table to two tables next to each other, from pair to pair, and back. */

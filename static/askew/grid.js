@@ -306,6 +306,15 @@ export class AskewGrid extends HTMLElement {
     this.#mode.next?.(by);
   }
 
+  /* Compare: whether there are changes, and whether the current one is the last (or the first) of them. */
+  get isChanged() {
+    return Boolean(this.#mode.changes?.length);
+  }
+
+  endsAt(by) {
+    return this.isChanged && this.#mode.ends(by);
+  }
+
   /* Two tables with the same columns scroll as one, so that what is beside each other can be compared; null ends it.
      Where both begin, as much of the first change of each is in sight as there is room for. */
   scrollWith(other) {

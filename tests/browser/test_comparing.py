@@ -128,6 +128,20 @@ def expect_equal(other: Locator, here: Locator) -> None:
         expect(other).to_have_js_property(name, value)
 
 
+def test_side_by_side_the_changes_of_both_tables_are_gone_through(empty: Page) -> None:
+    table = {"header": ["a", "b"], "rows": [["1", "2"], ["3", "4"]]}
+    here = "element => [...element.querySelectorAll('.where')].map(one => one.textContent)"
+    comparison = compares(empty, table, [], [put(0, 0, "1", "5")])
+    turns(comparison)
+    comparison.evaluate("element => element.next()")
+    assert comparison.evaluate(here) == ["No change", "Change 1 of 1"]
+    comparison = compares(empty, table, [put(1, 1, "4", "6")], [put(0, 0, "1", "5")])
+    turns(comparison)
+    for seen in (["Change 1 of 1", "1 change"], ["Change 1 of 1", "Change 1 of 1"]):
+        comparison.evaluate("element => element.next()")
+        assert comparison.evaluate(here) == seen
+
+
 def test_a_table_that_fits_hides_no_column_side_by_side(empty: Page) -> None:
     empty.set_viewport_size({"width": 1280, "height": 720})
     table = {"header": ["City", "Country", "Year"], "rows": [["Oslo", "Norway", "1952"]] * 9}
