@@ -801,6 +801,39 @@ def test_beside_a_model_a_large_table_has_half_of_the_window(
 
 @pytest.mark.parametrize("locale", ["en", "de"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 850), (390, 844)])
+def test_the_verdict_that_the_model_is_fooled_is_never_cut(
+    new_context: Contexts,
+    live_server: Any,
+    world: World,
+    server: Scripted,
+    width: int,
+    height: int,
+    locale: str,
+) -> None:
+    server.says = lambda request: answer(
+        "1900" if "released" in request.question else knows_the_word_come(request).answers[0]
+    )(request)
+    options = {"viewport": {"width": width, "height": height}, "locale": locale}
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world), **options)
+    box = page.locator("askew-prediction")
+    expect(page.locator(".says .verdict")).to_be_visible()
+    before = box.bounding_box()
+    type_question(page, "in which year was it released?")
+    expect(box).to_have_attribute("data-verdict", "fooled")
+    page.keyboard.press("Enter")
+    expect(page.locator(".says .today")).to_be_visible()
+    parts = page.locator(".says p > span")
+    assert parts.count() == 6, "verdict, count of the day, answer, what was expected, how sure, meaning"
+    for part in parts.all():
+        assert part.evaluate("(part) => part.scrollWidth - part.clientWidth") <= 0, part.inner_text()
+    after = box.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert (after["width"], after["height"]) == (before["width"], before["height"])
+
+
+@pytest.mark.parametrize("locale", ["en", "de"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 850), (390, 844)])
 def test_the_line_about_an_item_that_the_model_gets_wrong_is_never_cut(
     new_context: Contexts,
     live_server: Any,
