@@ -21,7 +21,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotation.bulk import among
 from annotation.help import judging, predicting
-from annotation.models import Example, ModelAnswer
+from annotation.models import Example, ModelAnswer, Source
 from annotation.refusals import refuse
 from annotation.work import metering
 from predictor.client import Unanswered
@@ -172,6 +172,26 @@ def count(keys: Collection[int], *, task: TaskType, model: str) -> Accuracy:
     )
     unjudged = counts.pop("answered") - counts["right"] - counts["wrong"]
     return Accuracy(model, len(keys), unjudged=unjudged, **counts)
+
+
+def by_source(sources: Collection[Source]) -> dict[tuple[str, str, str], tuple[int, int]]:
+    """By source name, predictor and purpose: originals answered correctly, and originals asked, by its newest weights."""
+    counts: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for predictor in settings.PREDICTORS:
+        rows = ModelAnswer.objects.filter(
+            _of_predictor(predictor),
+            purpose__startswith=PURPOSE,
+            example__in=Example.objects.originals().filter(source__in=sources),
+        )
+        newest = rows.order_by("-made_at", "-pk").values_list("model", flat=True).first()
+        if newest is None:
+            continue
+        grouped = rows.filter(model=newest).order_by().values_list("example__source__name", "purpose")
+        correct = Count("example", filter=Q(data__right=True), distinct=True)
+        asked = Count("example", distinct=True)
+        for name, purpose, *numbers in grouped.annotate(correct=correct, asked=asked):
+            counts[name, predictor, purpose] = (numbers[0], numbers[1])
+    return counts
 
 
 def right(keys: Sequence[int], *, task: TaskType, model: str) -> frozenset[int]:

@@ -15,7 +15,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 import tableqa
-from annotation.help import loop_fit
+from annotation.help import loop_fit, model_accuracy
 from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying.schema import unknown
@@ -694,7 +694,8 @@ class _WorkComparison(_Supply):
         if wrong:
             return
         if there is None:
-            yield self.say("add", "batch", wanted.name, _in_words(wanted, self.number(wanted)), place)
+            words = _in_words(wanted, self.number(wanted), self.correct(wanted))
+            yield self.say("add", "batch", wanted.name, words, place)
             if wanted.gold:
                 yield self.say("add", "gold", wanted.name, _right(len(wanted.gold)), place)
             elif wanted.gold_percent:
@@ -743,6 +744,13 @@ class _WorkComparison(_Supply):
                 gone,
             ).format(gone=gone)
             yield self.say("leave", "gold", wanted.name, words, place)
+
+    def correct(self, wanted: Work) -> tuple[int, int]:
+        """How many originals of its sources the model of a batch answers correctly, and how many it was asked about."""
+        purpose = model_accuracy.purpose_of(task_types()[wanted.type])
+        model = wanted.terms["loop_model"]
+        counts = [self.standing.correct.get((name, model, purpose), (0, 0)) for name in wanted.sources]
+        return sum(number for number, _ in counts), sum(asked for _, asked in counts)
 
     def opening(self, place: int, wanted: Work) -> Change:
         """Opening a planned batch; a split waits until there are people enough for its shares."""
@@ -954,8 +962,11 @@ def _about(of: Sequence[str], sources: Sequence[str]) -> bool:
     return not of or bool(set(of) & set(sources))
 
 
-def _in_words(work: Work, number: int | None) -> str:
-    """A new batch; `number` is how many examples there are of those that it is drawn from, where that is known."""
+def _in_words(work: Work, number: int | None, correct: tuple[int, int]) -> str:
+    """A new batch; `number` is how many examples there are of those that it is drawn from, where that is known.
+
+    `correct` counts the originals that its model answers correctly, and those that it was asked about.
+    """
     task = task_types()[work.type]
     title = shown(task.title)
     kind = f"{title}, {work.variant}" if work.variant else title
@@ -972,6 +983,8 @@ def _in_words(work: Work, number: int | None) -> str:
                 seed=work.seed,
             )
         )
+    if work.terms["loop_right_only"]:
+        parts.append(_correct_only(work.terms["loop_model"], *correct))
     if work.strategy == "everyone":
         parts.append(gettext("every annotator gets every item"))
     else:
@@ -995,6 +1008,15 @@ OVERLAP: Final = {
     "split": gettext_noop("{overlap} people per item, fixed shares"),
 }
 """What a file says of a new batch or run under `sample.of`, `sample.by`, `select` and `strategy`, in words."""
+
+
+def _correct_only(model: str, number: int, asked: int) -> str:
+    """That a batch serves only what its model answers correctly, with the counts where there are answers."""
+    if not asked:
+        words = gettext("only questions that {model} answers correctly; it will be asked")
+        return words.format(model=model)
+    words = gettext("only questions that {model} answers correctly ({number} of {asked} so far)")
+    return words.format(model=model, number=_n(number), asked=_n(asked))
 
 
 def _size(work: Work, number: int | None) -> str:

@@ -16,7 +16,7 @@ from django.db.models import Count, F, Sum
 from django.utils.translation import gettext, ngettext
 
 import tableqa
-from annotation.help import loop_fit
+from annotation.help import loop_fit, model_accuracy
 from annotation.models import (
     Assignment,
     Batch,
@@ -96,6 +96,7 @@ class Standing:
     made          ids of gold that people made here by editing: a file cannot make it elsewhere
     annotators    how many people annotate in the project
     with_sentences  the sources whose answers are sentences
+    correct       by source, model and purpose: how many originals a model answers correctly, and of how many
     """
 
     study: Study
@@ -111,6 +112,7 @@ class Standing:
     made: frozenset[str] = frozenset()
     annotators: int = 0
     with_sentences: frozenset[str] = frozenset()
+    correct: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -168,6 +170,7 @@ def of_project(
         made=frozenset(made),
         annotators=len(shares.annotators(project)),
         with_sentences=frozenset(loop_fit.with_sentences(sources)),
+        correct=model_accuracy.by_source(sources),
         notes=tuple(notes),
     )
 

@@ -19,7 +19,7 @@ from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Batch, Job, ModelAnswer
 from annotation.refusals import Refused
 from annotation.releases import release_files
-from annotation.studying import applying, standing, writing
+from annotation.studying import applying, planning, standing, writing
 from annotation.studying.study import parse
 from annotation.studying.yaml_file import StudyError
 from predictor import client
@@ -425,6 +425,20 @@ def test_the_api_counts_and_asks(world: World, server: Scripted, mara: Client) -
     counts = count().json()
     assert (counts["model"], counts["questions"], counts["right"], counts["unknown"]) == (MODEL, 12, 9, 0)
     assert count(ask=True, predictor="gone").status_code == 422
+
+
+def test_the_plan_of_a_study_counts_the_correct_answers(
+    world: World, server: Scripted, tmp_path: Path
+) -> None:
+    study = parse(STUDY.replace("name: films,", f"name: {world.source.name},"), folder=tmp_path)
+
+    def batch_in_words() -> str:
+        changes = planning.plan(study, standing.of_project(world.project, now=NOON)).changes
+        return next(change.words for change in changes if change.section == "batch")
+
+    assert "only questions that small answers correctly; it will be asked;" in batch_in_words()
+    drawn(planned(world))
+    assert "only questions that small answers correctly (9 of 12 so far);" in batch_in_words()
 
 
 def test_a_study_file_names_the_option_and_waits(world: World, server: Scripted, tmp_path: Path) -> None:
