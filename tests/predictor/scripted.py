@@ -33,7 +33,7 @@ def answer(*answers: str, cells: tuple[tuple[int, int], ...] = (), **more: Any) 
 class Scripted:
     """One server. `says` is what the model answers; `mood` how the server behaves, and may be changed at any time.
 
-    well, hung, slow (0.5 s), dribbling, busy, failing, crashing (500 without a protocol error), cut (the connection
+    well, hung, slow (1.5 s), dribbling, busy, failing, crashing (500 without a protocol error), cut (the connection
     ends), not_json, other_schema, huge, other_table, too_large. `moods`: of the next requests, before `mood`.
     """
 
@@ -159,7 +159,7 @@ class Scripted:
             _send(handler, 413, {"error": {"code": "too_large", "message": words}})
         else:
             if mood == "slow":
-                self.stop.wait(0.5)  # a slow model
+                self.stop.wait(1.5)  # a slow model
             _send(handler, 200, said)
 
 
