@@ -6,7 +6,7 @@
 
 import { outside } from "./keys.js";
 
-const PAUSE = 250; // ms
+export const PAUSE = 250; // ms in which keys are ignored after a change of layout
 const DIGIT = /^\d$/u;
 
 export class Commits {

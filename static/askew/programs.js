@@ -13,6 +13,7 @@
    only the chosen one once there is one; a button (M) among them shows them all, and none of them comes last. With data-asks an item that protects no cell must
    have a choice where there is something to choose. */
 
+import { PAUSE } from "./commits.js";
 import { t } from "./language.js";
 import { equal } from "./tables.js";
 import { count } from "./words.js";
@@ -29,6 +30,8 @@ export class AskewPrograms extends HTMLElement {
   #offered = [];
   #waiting = false;
   #begun = false; // somebody has pressed something since the item came
+  #ready = true; // whether digits choose a program
+  #timer = null;
   #all = false; // whether all are shown
   #clicked = false;
   #unprotected = false;
@@ -65,6 +68,8 @@ export class AskewPrograms extends HTMLElement {
   }
 
   #begin({ suggests, contract, draft }) {
+    clearTimeout(this.#timer);
+    this.#ready = true;
     const { practice } = this.page;
     this.#ruledOut = [];
     this.#asking = [];
@@ -164,9 +169,18 @@ export class AskewPrograms extends HTMLElement {
     this.#offered = [...known, ...fresh];
     this.#note = suggestions ? suggestions.note ?? "" : reason ?? "";
     const focused = this.contains(document.activeElement);
+    this.#ready = fresh.length === 0;
     this.#paint(this.value);
     if (focused) (this.querySelector("input:checked") ?? this.querySelector("input"))?.focus();
-    else if (this.#offered.length && this.value === null && !this.#begun && this.#mayTakeFocus()) this.#list.focus({ preventScroll: true });
+    if (this.#ready) this.#takeDigits();
+    else this.#timer = setTimeout(() => this.#takeDigits(), PAUSE);
+  }
+
+  /* Digits pressed when programs have just come were meant for the table; afterwards they choose a program. */
+  #takeDigits() {
+    this.#ready = true;
+    this.#tidy();
+    if (this.#offered.length && this.value === null && !this.#begun && this.#mayTakeFocus()) this.#list.focus({ preventScroll: true });
   }
 
   #mayTakeFocus() {
@@ -196,7 +210,8 @@ export class AskewPrograms extends HTMLElement {
     this.#list.toggleAttribute("data-all", this.#all);
     labels.forEach((label, index) => {
       label.hidden = !this.#all && (chosen ? label !== chosen : index >= FIRST && index !== last);
-      const taken = !this.#all && (Boolean(chosen) || this.#asking.length > 0); // nothing to choose, or digits choose an answer
+      const settled = !this.#all && (Boolean(chosen) || this.#asking.length > 0); // nothing to choose, or digits choose an answer
+      const taken = settled || !this.#ready;
       label.querySelector("kbd").hidden = taken;
       if (taken) delete label.control.dataset.key;
       else label.control.dataset.key = index === last ? "n" : String(index + 1);

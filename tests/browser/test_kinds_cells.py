@@ -332,6 +332,7 @@ def test_the_new_answer_is_computed_from_a_program_that_is_confirmed_by_one_key(
     assert hands.spent() == 9
     # One's own answer is not overwritten, and asks for a reason.
     expect(page.locator("askew-programs label").first).to_contain_text("minus 2018 in row 2")
+    expect(page.get_by_role("radiogroup")).to_be_focused()
     hands.press("1", "ArrowDown", "ArrowRight")
     hands.type("$120")
     hands.press("Enter")
@@ -397,6 +398,7 @@ def test_the_whole_chain_by_keyboard_from_marked_cells_to_a_changed_value(
     page, hands = at(new_context, live_server.url, world, short)
     expect(page.locator("[data-show=evidence]")).to_have_text("cells marked by people in this project")
     expect(page.locator("askew-first-cut")).to_be_visible()
+    expect(page.locator("askew-programs kbd", has_text="1")).to_be_visible()
     hands.press("Escape", "c", "1", "Enter")
     expect(page.locator(".question", has_text="cost")).to_have_count(0)
     change = world.batch("value_change", variant="answer_changes", feeds_from=short, sources=[])

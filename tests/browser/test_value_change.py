@@ -200,6 +200,32 @@ def edit(page: Page, row: str, column: str, text: str) -> None:
     page.keyboard.press("Enter")
 
 
+def test_digits_choose_no_program_for_a_moment_after_the_programs_have_come(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, films(world))
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    page.evaluate(
+        """() => {
+            const programs = document.querySelector("askew-programs");
+            const offers = [...programs.querySelectorAll("input")].slice(0, 2);
+            document.activeElement.blur();
+            programs.dispatchEvent(new CustomEvent("item-suggested", {detail: {suggestions: {
+                programs: offers.map(({value, dataset}) => ({program: JSON.parse(value), words: dataset.label})),
+            }}}));
+        }"""
+    )
+    page.keyboard.press("2")
+    expect(page.locator("askew-programs input:checked")).to_have_count(0)
+    expect(page.locator("askew-programs kbd:visible")).to_have_count(0)
+    page.clock.run_for(251)
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.keyboard.press("2")
+    expect(page.locator("askew-programs input:checked")).to_have_count(1)
+
+
 def programs_of(page: Page) -> Locator:
     return page.locator("askew-programs label:visible")
 
