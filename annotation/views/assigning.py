@@ -295,11 +295,11 @@ def _tallies(batch: Batch) -> Any:
 
 def _model_costs(batch: Batch) -> dict[str, Any]:
     """What language models have used in a batch, would use, and may use; which of them stopped."""
-    requests = ModelRequest.objects.filter(batch=batch)
+    costs = metering.table(ModelRequest.objects.filter(batch=batch))
     last = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk").first()
     return {
-        "model_costs": metering.table(requests),
-        "model_total": metering.spent(requests),
+        "model_costs": costs.rows,
+        "model_total": costs.total,
         "model_estimates": _estimates(batch),
         "model_stops": last.result.get("stopped", {}) if last is not None else {},
     }

@@ -103,6 +103,7 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
         {"member": member, "shares": worked[person], "total": paying.summed(worked[person])}
         for person, member in sorted(members.items(), key=lambda one: (one[1].person.name, one[0]))
     ]
+    model_costs = metering.table(ModelRequest.objects.filter(project=project))
     context = {
         "project": project,
         "asked": asked,
@@ -112,8 +113,8 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
         "people": people,
         "has_crowd": CrowdEntry.objects.filter(link__project=project).exists(),
         "total": paying.summed(found),
-        "model_costs": metering.table(ModelRequest.objects.filter(project=project)),
-        "model_total": metering.spent(ModelRequest.objects.filter(project=project)),
+        "model_costs": model_costs.rows,
+        "model_total": model_costs.total,
         "model_budget": budget.in_words(project.model_budget) if project.model_budget else "",
         "costs": paying.by_batch(project, found if period == paying.ALWAYS else paying.shares(project)),
     }

@@ -162,6 +162,16 @@ class Spent:
         """Input and output tokens."""
         return self.prompt_tokens + self.completion_tokens
 
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.requests + other.requests,
+            self.counted + other.counted,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.usd + other.usd,
+            self.is_priced or other.is_priced,
+        )
+
 
 _SUMS: Final[dict[str, Any]] = {
     "requests": Count("pk"),
@@ -189,23 +199,34 @@ def _spent(row: Mapping[str, Any]) -> Spent:
     )
 
 
-def table(requests: QuerySet[ModelRequest]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class CostTable:
+    """`rows` have purpose, predictor, spent and states (a text); `total` is the sum of all."""
+
+    rows: list[dict[str, Any]]
+    total: Spent
+
+
+def table(requests: QuerySet[ModelRequest]) -> CostTable:
     """One row for each purpose and model: sums, and how many requests ended in which state other than "answered"."""
-    states: dict[tuple[str, str], list[str]] = {}
     keys = ("purpose", "predictor")
-    grouped = requests.order_by().values_list(*keys, "state").annotate(number=Count("pk"))
-    for purpose, predictor, state, number in sorted(grouped):
+    sums: dict[tuple[str, str], Spent] = {}
+    states: dict[tuple[str, str], list[str]] = {}
+    for row in requests.order_by(*keys, "state").values(*keys, "state").annotate(**_SUMS):
+        key, state = (row["purpose"], row["predictor"]), row["state"]
+        sums[key] = sums.get(key, Spent()) + _spent(row)
         if state in STATES:
-            states.setdefault((purpose, predictor), []).append(f"{number} {gettext(STATES[state])}")
-    return [
+            states.setdefault(key, []).append(f"{row['requests']} {gettext(STATES[state])}")
+    rows = [
         {
-            "purpose": gettext(PURPOSES[row["purpose"]]),
-            "predictor": row["predictor"],
-            "spent": _spent(row),
-            "states": ", ".join(states.get((row["purpose"], row["predictor"]), ())),
+            "purpose": gettext(PURPOSES[purpose]),
+            "predictor": predictor,
+            "spent": spent_here,
+            "states": ", ".join(states.get((purpose, predictor), ())),
         }
-        for row in requests.order_by(*keys).values(*keys).annotate(**_SUMS)
+        for (purpose, predictor), spent_here in sums.items()
     ]
+    return CostTable(rows, sum(sums.values(), Spent()))
 
 
 # -- what it would come to --------------------------------------------------------------------------

@@ -158,14 +158,18 @@ SKIPPED = ("*.msgpack", "*.h5", "*.ot", "*.onnx", "onnx/*", "*.gguf")
 
 
 def download(name: str, folder: Path) -> int:
-    """`--download`: a published model into a folder that `--init` and `./run predictor --model` take."""
+    """`--download NAME[@REVISION]`: a published model into a folder that `--init` and `./run predictor --model` take."""
+    repository, _, revision = name.partition("@")
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
         print("train: --download needs huggingface_hub: install requirements-models.txt", file=sys.stderr)
         return 1
     try:
-        snapshot_download(name, local_dir=folder, ignore_patterns=list(SKIPPED))
+        # The hash of a model is over the files that came, so another revision is another model in every report.
+        snapshot_download(  # nosec B615
+            repository, revision=revision or None, local_dir=folder, ignore_patterns=list(SKIPPED)
+        )
     except Exception as error:  # no network, no such model, no space: each its own class
         print(f"train: {name} could not be downloaded: {error}", file=sys.stderr)
         return 1

@@ -85,8 +85,11 @@ def network_of(folder: Path) -> Network:
         elif array.dtype == np.float32:
             weights[name] = array
     if "encoder.words.numbers" in arrays:
-        scale = weights.get("encoder.words.scale", arrays.get("encoder.words.scale"))
-        assert scale is not None
+        scale = (
+            weights["encoder.words.scale"]
+            if "encoder.words.scale" in weights
+            else arrays["encoder.words.scale"]
+        )
         weights["encoder.words.weight"] = arrays["encoder.words.numbers"].astype(np.float32) * scale
     for node in graph.node:  # equal tensors are stored once
         if node.op_type == "Identity" and node.input[0] in weights:

@@ -415,7 +415,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seeds",
         type=int,
         default=1,
-        help="with --augment: train every column with so many seeds (the first is --seed)",
+        help="with --augment: number of seeds per column (the first is --seed)",
     )
     parser.add_argument(
         "--augment",

@@ -440,7 +440,9 @@ def _parser() -> argparse.ArgumentParser:
         "--bucketing", action=argparse.BooleanOptionalAction, help="batches of similar length (default)"
     )
     parser.add_argument("--beams", type=int, help="beams of the evaluation (tapex, omnitab)")
-    parser.add_argument("--patience", type=int, help="stop after so many evaluations without a gain")
+    parser.add_argument(
+        "--patience", type=int, help="number of evaluations without a gain before training stops"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", help="cpu or cuda; default: GPU if available")
     add_arguments(parser)

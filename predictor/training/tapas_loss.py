@@ -94,7 +94,8 @@ def column_selection_loss(scores: Scores, labels: Tensor) -> Tensor:
 
     The target is the column with most answer tokens. Its header counts as a cell that is no answer.
     """
-    assert scores.columns is not None
+    if scores.columns is None:
+        raise ValueError("the network has no column head: use token_selection_loss")
     tokens_per_column = labels.new_zeros(scores.columns.shape).scatter_add(1, scores.token_columns, labels)
     most, column = tokens_per_column.max(1)
     column = torch.where(most > 0, column, torch.zeros_like(column))
@@ -110,7 +111,8 @@ def column_selection_loss(scores: Scores, labels: Tensor) -> Tensor:
 
 def needs_operation(scores: Scores, targets: Targets, config: Any) -> Tensor:
     """(examples,) bool: whether the answer is a number that an operation has to compute."""
-    assert scores.operations is not None
+    if scores.operations is None:
+        raise ValueError("the network has no aggregation head")
     operations = scores.operations.detach().softmax(-1)[:, 1:].sum(-1)
     preference = config.cell_selection_preference
     preference = WTQ["cell_selection_preference"] if preference is None else preference
@@ -120,7 +122,8 @@ def needs_operation(scores: Scores, targets: Targets, config: Any) -> Tensor:
 
 def expected_result(scores: Scores, targets: Targets, config: Any) -> Tensor:
     """(examples,): sum, average and count of the cells, each weighted by the probability of its operation."""
-    assert scores.operations is not None
+    if scores.operations is None:
+        raise ValueError("the network has no aggregation head")
     shares = selected_logits(scores).sigmoid() / targets.scales * scores.table_mask
     values = targets.values.nan_to_num(nan=0.0)
     count, total = shares.sum(1), (shares * values).sum(1)

@@ -100,7 +100,7 @@ def test_a_reply_keeps_its_state(batch: Batch, llm: Endpoint, mood: str, state: 
         ask(batch)
     (request,) = ModelRequest.objects.all()
     assert request.state == state
-    (row,) = metering.table(ModelRequest.objects.all())
+    (row,) = metering.table(ModelRequest.objects.all()).rows
     assert row["states"].startswith("1 ")
 
 

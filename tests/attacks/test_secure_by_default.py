@@ -71,6 +71,7 @@ OWN_JSON = {
     "annotation/backing_up.py": "a backup that Askew wrote",
     "annotation/evaluation/evaluating.py": "a last line that Askew wrote",
     "annotation/evaluation/evaluation_runs.py": "judgements that Askew wrote, and records that were read before",
+    "annotation/help/proposing.py": "a form that Askew wrote, and replies: their reading takes whatever they raise",
     "annotation/journeys/importing.py": "rows that Askew laid on disk",
     "annotation/journeys/labelled_elsewhere.py": "rows that Askew laid on disk",
     "annotation/management/commands/metrics.py": "scores that Askew wrote",

@@ -100,16 +100,20 @@ def test_a_download_names_what_failed(capsys: pytest.CaptureFixture[str], tmp_pa
 
     from predictor.training.__main__ import main
 
-    calls: list[tuple[str, Path]] = []
+    calls: list[tuple[str, str | None, Path]] = []
 
-    def fetch(name: str, *, local_dir: Path, ignore_patterns: list[str]) -> None:
-        calls.append((name, local_dir))
+    def fetch(name: str, *, revision: str | None, local_dir: Path, ignore_patterns: list[str]) -> None:
+        calls.append((name, revision, local_dir))
         if "/" not in name:
             raise ValueError("no such model")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(huggingface_hub, "snapshot_download", fetch)
         assert main(["--download", "microsoft/tapex-large", "--out", str(tmp_path)]) == 0
+        assert main(["--download", "microsoft/tapex-large@5f2c1d", "--out", str(tmp_path)]) == 0
         assert main(["--download", "tapex", "--out", str(tmp_path)]) == 1
-    assert calls[0] == ("microsoft/tapex-large", tmp_path)
+    assert calls[:2] == [
+        ("microsoft/tapex-large", None, tmp_path),
+        ("microsoft/tapex-large", "5f2c1d", tmp_path),
+    ]
     assert "tapex could not be downloaded: no such model" in capsys.readouterr().err
