@@ -117,7 +117,8 @@ class Seen:
     `forms`: for `unsure`, the form of the model's answer and of the given one that were compared. `tries` counts
     what the person has tried on this item, None where nothing is counted. `line` is the verdict in one line
     (`verdict_line.parts`), `meaning` whether anybody has confirmed the answer to the changed example, in words.
-    `fooled_today`: for a check that fools the model, how many items the person has fooled it on today.
+    `fooled_today`: for a check that fools the model with an answer that the program confirms, how many items of the task
+    type the person has fooled it on today.
     """
 
     state: State
@@ -245,7 +246,7 @@ def prepare(
             assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=asked.digest
         ).first()
         if known is not None:
-            return _counted(_of_row(known, asked, counted, batch.task()), assignment, now)
+            return _counted(_of_row(known, asked, counted, batch.task()), asked, assignment, now)
     if not is_live(entry):
         if kind == "preview":
             return Seen("slow", gettext(WORDS["slow"]), tries=counted)
@@ -277,14 +278,21 @@ def conclude(query: Query, outcome: Outcomes, *, now: datetime) -> Seen:
     if query.is_try:
         took = int((time.monotonic() - query.began) * 1000)
         row = _keep(assignment, asked, query.response, answer=answer, milliseconds=took, now=now)
-        return _counted(_of_row(row, asked, tries.of_person(assignment), batch.task()), assignment, now)
+        return _counted(
+            _of_row(row, asked, tries.of_person(assignment), batch.task()), asked, assignment, now
+        )
     held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
     return _seen(asked, answer.original, answer.perturbed, held, answer.error, counted, batch.task())
 
 
-def _counted(seen: Seen, assignment: Assignment, now: datetime) -> Seen:
-    """A check that fools the model, with the person's count of the day."""
-    if seen.verdict != "fooled" or assignment.batch.task().predicts != "live":
+def _counted(seen: Seen, asked: judging.Asked, assignment: Assignment, now: datetime) -> Seen:
+    """A check that verifiably fools the model, with the person's count of the day.
+
+    Without a program that gives the new answer nobody knows yet whether the change keeps its meaning: nonsense would count.
+    """
+    answers = asked.perturbed.answers if asked.perturbed is not None else ()
+    meaning = verdict_line.meaning(given=answers, computed=asked.computed)
+    if seen.verdict != "fooled" or meaning != "program" or assignment.batch.task().predicts != "live":
         return seen
     return replace(seen, fooled_today=tries.fooled_today(assignment, now=now))
 

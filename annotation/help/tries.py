@@ -64,7 +64,7 @@ def of_person(assignment: Assignment) -> int:
 
 
 def fooled_today(assignment: Assignment, *, now: datetime) -> int:
-    """The items of the project on which this person has fooled the model today, in the time zone of the project."""
+    """The items of this task type on which the person has fooled the project's models today, in its time zone."""
     project = assignment.batch.project
     midnight = now.astimezone(zoneinfo.ZoneInfo(project.time_zone)).replace(
         hour=0, minute=0, second=0, microsecond=0
@@ -73,6 +73,7 @@ def fooled_today(assignment: Assignment, *, now: datetime) -> int:
     rows = Try.objects.filter(
         assignment__person_id=assignment.person_id,
         assignment__batch__project=project,
+        assignment__batch__task_type=assignment.batch.task_type,
         made_at__gte=midnight,
     ).exclude(kind=Try.Kind.PANEL)
     fooled = rows.annotate(newest=Subquery(newest)).filter(newest="fooled")

@@ -591,7 +591,7 @@ def test_nothing_moves_before_during_and_after_the_model_is_asked(
     assert page.evaluate(BOXES) == before
 
 
-def test_a_check_that_fools_the_model_is_a_moment_with_the_count_of_today(
+def test_an_unverified_fooling_is_no_moment(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
     server.says = lambda request: answer(
@@ -607,17 +607,49 @@ def test_a_check_that_fools_the_model_is_a_moment_with_the_count_of_today(
     expect(says.locator(".expected")).to_contain_text("expected: 19")
     expect(says.locator(".confidence")).to_have_text("fairly sure")
     expect(says.locator(".meaning")).to_have_text("not verified")
-    expect(box).not_to_have_attribute("data-moment", "")  # a preview is no record
     page.keyboard.press("Enter")
-    expect(says.locator(".today")).to_have_text("1 today")
-    expect(box).to_have_attribute("data-moment", "")
-    page.keyboard.press("1")
-    expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check")
+    expect(says.locator(".verdict")).to_have_text("Fooled")
     expect(says.locator(".today")).to_have_count(0)
     expect(box).not_to_have_attribute("data-moment", "")
-    type_question(page, "in which year was it released, please?")
-    page.keyboard.press("Enter")
-    expect(says.locator(".today")).to_have_text("2 today")
+
+
+def test_a_check_that_verifiably_fools_the_model_is_a_moment_with_the_count_of_today(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    table = Table(["Film", "Year"], [["Psycho", "1960"], ["Alien", "1979"], ["Heat", "1995"], ["Up", "2009"]])
+    films = [
+        Example("m-1", "when did Alien come out?", table, ["1979"]),
+        Example("m-2", "when did Heat come out?", table, ["1995"]),
+    ]
+    server.says = lambda request: answer("1979" if "Alien" in request.question else "1995")(request)
+    batch = world.batch(
+        "value_change",
+        variant="answer_changes",
+        loop_model="small",
+        overlap=1,
+        sources=[world.import_written(*films)],
+    )
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    says, box = page.locator(".says"), page.locator("askew-prediction")
+    for number in (1, 2):
+        expect(page.get_by_role("radiogroup")).to_be_focused()
+        row = 1 if "Alien" in page.locator(".question").inner_text() else 2
+        page.keyboard.press("1")
+        page.locator(f"[data-row=r{row}] [data-column=c1]").click()
+        page.keyboard.type("2001")
+        page.keyboard.press("Enter")
+        expect(page.locator("[data-field=answers]")).to_have_value("2001")
+        expect(box).to_have_attribute("data-verdict", "fooled")
+        expect(says.locator(".meaning")).to_have_text("confirmed by program")
+        expect(box).not_to_have_attribute("data-moment", "")  # a preview is no record
+        page.keyboard.press("Escape")
+        page.keyboard.press("c")
+        expect(says.locator(".today")).to_have_text(f"{number} today")
+        expect(box).to_have_attribute("data-moment", "")
+        if number == 1:
+            page.keyboard.press("Control+Enter")
+            expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
 
 
 def test_an_item_that_the_model_already_gets_wrong_has_one_quiet_line(
@@ -821,9 +853,9 @@ def test_the_verdict_that_the_model_is_fooled_is_never_cut(
     type_question(page, "in which year was it released?")
     expect(box).to_have_attribute("data-verdict", "fooled")
     page.keyboard.press("Enter")
-    expect(page.locator(".says .today")).to_be_visible()
+    expect(page.locator("[data-part=tries]")).to_have_text(re.compile("^1 "))
     parts = page.locator(".says p > span")
-    assert parts.count() == 6, "verdict, count of the day, answer, what was expected, how sure, meaning"
+    assert parts.count() == 5, "verdict, answer, what was expected, how sure, meaning"
     for part in parts.all():
         assert part.evaluate("(part) => part.scrollWidth - part.clientWidth") <= 0, part.inner_text()
     after = box.bounding_box()
