@@ -360,7 +360,8 @@ def rejected_parameters(text: str, sent: Mapping[str, Any]) -> tuple[str, ...]:
         places = text[:MAX_ERROR]
     else:  # a form of structured output is rejected in many words
         places = " ".join(re.findall("response_format", text[:MAX_ERROR]))
-    return tuple(name for name in candidates if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", places))
+    named = set(re.findall(r"(?<![\w.])\w+", places))
+    return tuple(name for name in candidates if name in named)
 
 
 _REJECTS = (

@@ -28,7 +28,7 @@ MOST_TOKENS = 1_024
 MOST_TOKENS_PER_CELL = 15
 MOST_ANSWER_TOKENS = 128
 BOS, PAD, EOS = 0, 1, 2
-_LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
+_BLANKS = re.compile(r"\s+")
 BUDGETS = {"cpu": 8_192, "cuda": 131_072}
 """Tokens in a batch, padding counted, where `askew.json` does not say."""
 
@@ -105,7 +105,8 @@ def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_
 
 
 def _in_one_line(text: str) -> str:
-    return _LINE_BREAK.sub(" ", text)
+    """The text with one blank for each run of blanks that has a line break; other runs stay."""
+    return _BLANKS.sub(lambda run: " " if "\n" in run[0] or "\r" in run[0] else run[0], text)
 
 
 def _prefixed(text: str) -> str:

@@ -73,6 +73,9 @@ _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?: ?[apAP]\.?[mM]\.?)?(?: [A-Z]{2,4})?")
 _PERCENT = re.compile(r"[-+−]?\d[\d.,]* ?%")
 _CURRENCY = re.compile(r"[A-Z]{0,3}[$€£¥]")
+_BETWEEN_NAMES = re.compile(r" ?[/,&–-] ?| and ")
+_BETWEEN_WORDS = re.compile(r" ?[/,&] ?| [–-] | and ")
+"""Between the names of two columns in one header; between words a dash without blanks is part of a word."""
 
 _KINDS: tuple[tuple[str, Callable[[str], object]], ...] = (
     ("Country", lambda text: text.lower().removeprefix("the ") in _COUNTRIES),
@@ -142,8 +145,8 @@ def _of_header(header: str, splitting: Splitting, known: Sequence[str]) -> tuple
     elif isinstance(way, Delimiter) and way.text != " ":
         parts = way.parts(header) or ()
     if len(parts) != splitting.number:
-        signs = r" ?[/,&–-] ?| and " if known and not any(known) else r" ?[/,&] ?| [–-] | and "
-        parts = [part.strip() for part in re.split(signs, header.strip())]
+        between = _BETWEEN_NAMES if known and not any(known) else _BETWEEN_WORDS
+        parts = [part.strip() for part in between.split(header.strip())]
     fine = len(parts) == splitting.number and all(len(part) > 1 for part in parts)
     return tuple(parts) if fine and len(set(parts)) == len(parts) else ()
 
