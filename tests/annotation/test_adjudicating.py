@@ -367,8 +367,8 @@ def test_whoever_may_still_annotate_in_the_batch_does_not_adjudicate_there(world
 
 
 def test_letters_are_drawn_per_item_and_stay(world: World) -> None:
-    batch = world.batch(size=4)
-    for _ in range(4):
+    batch = world.batch(size=7)
+    for _ in range(7):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
     adjudicating.resolve_batch(batch=batch, now=LATER)
