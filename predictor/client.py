@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CONNECT = 0.2
-"""Seconds until a server that does not take the connection counts as gone."""
+"""Seconds until a server that does not take the connection counts as gone, for a page."""
+CONNECT_PATIENT = 5.0
+"""The same for a job."""
 LIVE = 0.8
 """Seconds that a page waits for an answer. A model that needs longer is asked in the background."""
 PATIENT = 30.0
@@ -253,7 +255,9 @@ class Model:
         good: bool | None = False
         try:
             async with asyncio.timeout(within):
-                answer = await self._call(method, path, body, read)
+                answer = await self._call(
+                    method, path, body, read, CONNECT if within <= LIVE else CONNECT_PATIENT
+                )
             good = True
             return answer
         except TimeoutError:
@@ -278,14 +282,17 @@ class Model:
             else:
                 self.breaker.report(good)
 
-    async def _call(self, method: str, path: str, body: Any, read: Callable[[object], Answer]) -> Answer:
+    async def _call(
+        self, method: str, path: str, body: Any, read: Callable[[object], Answer], connect: float
+    ) -> Answer:
         """The checked answer. A connection that breaks, and an error without a protocol error (a replica that was
         killed, a proxy before it), are tried once more."""
         import httpx
 
+        limit = httpx.Timeout(None, connect=connect)  # the deadline of a request is its own
         for is_last in (False, True):
             try:
-                async with self._http().stream(method, self.url + path, json=body) as response:
+                async with self._http().stream(method, self.url + path, json=body, timeout=limit) as response:
                     data = await _body(response)
                     if response.status_code == 200:
                         return read(_json(data))
@@ -325,7 +332,6 @@ class Model:
                     max_keepalive_connections=self.in_flight,
                     keepalive_expiry=30,
                 ),
-                timeout=httpx.Timeout(None, connect=CONNECT),  # the deadline of a request is its own
                 headers={"accept": "application/json", "accept-encoding": "identity"},
             )
         return self._client
