@@ -114,6 +114,7 @@ def test_any_edit_is_replayed_made_net_judged_and_described_as_in_python(modules
 
 def test_operations_on_another_table_are_refused_with_the_same_code(modules: Page) -> None:
     examples = [(one[0], other[1]) for one, other in drawn(st.tuples(edits(), edits()))]
+    examples += [(_with_other_cells(table), operations) for table, operations in drawn(edits())]
     cases = [
         [_wire(table), [operation.to_dict() for operation in operations]] for table, operations in examples
     ]
@@ -135,6 +136,18 @@ def test_operations_on_another_table_are_refused_with_the_same_code(modules: Pag
     assert found == expected
     codes = {refusal[0] for refusal in expected if refusal}
     assert {"stale_base", "unknown_row"} <= codes  # the examples reach what they are for
+
+
+def _with_other_cells(table: Table) -> Table:
+    """A table of the same shape and ids, whose texts all differ."""
+    return Table(
+        [f"{name}~" for name in table.header],
+        [[f"{cell}~" for cell in row] for row in table.rows],
+        header_rows=[[f"{cell}~" for cell in row] for row in table.header_rows],
+        row_ids=table.row_ids,
+        column_ids=table.column_ids,
+        header_id=table.header_id,
+    )
 
 
 def _refusal(table: Table, operations: list[Operation]) -> list[Any] | None:
