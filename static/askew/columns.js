@@ -102,6 +102,11 @@ export class ColumnList extends HTMLElement {
     return Boolean(line.choices?.length);
   }
 
+  /* A sentence under the list once all suggestions are there, "" for none. */
+  advice() {
+    return "";
+  }
+
   /* Another item is on screen: what belonged to the last one goes. */
   begin() {}
 
@@ -190,7 +195,8 @@ export class ColumnList extends HTMLElement {
     const current = lines.find(({ id }) => id === this.here.line);
     this.here.choice = Math.min(this.here.choice, (current?.choices?.length ?? 0) - 1);
     this.#list.replaceChildren(...lines.map((line) => this.#line(line, line === current)));
-    const words = [this.#waiting, !lines.length && this.suggestions && !this.suggestions.preparing ? this.dataset.none ?? "" : ""].filter(Boolean).join(" ");
+    const complete = this.suggestions && !this.suggestions.preparing;
+    const words = [this.#waiting, complete ? (lines.length ? this.advice(lines) : this.dataset.none ?? "") : ""].filter(Boolean).join(" ");
     if (this.#note.textContent !== words) this.#note.textContent = words;
     const waited = lines.length > 0 && document.activeElement === this.#note;
     this.#note.hidden = !words && document.activeElement !== this.#note;

@@ -158,6 +158,7 @@ export class AskewPrograms extends HTMLElement {
 
   #showAll() {
     this.#all = true;
+    this.#ready = true;
     this.#tidy();
     (this.querySelector("input:checked") ?? this.querySelector("input"))?.focus();
   }
@@ -169,7 +170,7 @@ export class AskewPrograms extends HTMLElement {
     this.#offered = [...known, ...fresh];
     this.#note = suggestions ? suggestions.note ?? "" : reason ?? "";
     const focused = this.contains(document.activeElement);
-    this.#ready = fresh.length === 0;
+    this.#ready = fresh.length === 0 || this.#all; // with all of them shown, no digit changes its meaning
     this.#paint(this.value);
     if (focused) (this.querySelector("input:checked") ?? this.querySelector("input"))?.focus();
     if (this.#ready) this.#takeDigits();

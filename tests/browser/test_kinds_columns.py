@@ -567,6 +567,21 @@ def test_what_leaves_the_row_of_the_answer_open_is_not_said_to_follow(
     assert responses(batch) == []
 
 
+def test_where_no_column_follows_from_the_others_the_list_says_what_to_choose(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    table = Table(
+        ["Team", "County"], [["Greystones", "Wicklow"], ["Ballymore", "Kildare"], ["Confey", "Kildare"]]
+    )
+    teams = Example("teams", "where is confey?", table, ["Kildare"])
+    batch = world.batch("column_masking", sources=[world.import_written(teams)])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    advice = page.get_by_text("If you see none either, choose “Does not apply”.")
+    expect(advice).to_be_visible()
+    page.get_by_role("button", name="Remove column Team").last.click()
+    expect(advice).to_be_hidden()
+
+
 @pytest.mark.console_may_say("422")
 def test_a_column_that_nothing_implies_is_asked_about_once(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any

@@ -33,6 +33,11 @@ class AskewMasking extends ColumnList {
     });
   }
 
+  advice(lines) {
+    if (lines.some(({ stands, removed }) => stands || removed)) return "";
+    return t("The table shows no column that follows from the others. If you see none either, choose “Does not apply”.");
+  }
+
   opens({ stands }) {
     return stands;
   }
