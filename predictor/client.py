@@ -95,6 +95,8 @@ class Breaker:
     _open_until: float = 0.0
     _pause: float = 0.0
     _trying: bool = False
+    is_asked: bool = False
+    """Whether the server itself asked for the pause: it is busy, not gone."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def lets_through(self) -> bool:
@@ -111,6 +113,7 @@ class Breaker:
         """Say how a call ended that was let through."""
         with self._lock:
             self._trying = False
+            self.is_asked = False
             if good and self._pause:
                 self._pause = 0.0
                 self._last.clear()
@@ -131,6 +134,7 @@ class Breaker:
         """The server itself asked for a pause."""
         with self._lock:
             self._trying = False
+            self.is_asked = True
             self._pause = min(max(seconds, self.first), self.longest)
             self._open_until = self.clock() + self._pause
 
@@ -248,6 +252,8 @@ class Model:
         if self._waiting >= self.in_flight:
             raise Unanswered("busy", "The model is still busy with earlier questions.")
         if not self.breaker.lets_through():
+            if self.breaker.is_asked:
+                raise Unanswered("busy", "The model is still busy with earlier questions.")
             raise Unanswered(
                 "gone", "The model does not respond at the moment. It is tried again automatically."
             )

@@ -285,3 +285,11 @@ def test_a_question_on_its_way_when_the_server_stops_is_told_so(server: Scripted
     model.close()
     for _ in range(3):  # and nothing is used up by it
         assert refused(model).kind == "gone"
+
+
+def test_a_server_that_asked_for_a_pause_is_busy_and_not_gone(server: Scripted, model: Model) -> None:
+    server.mood = "busy"
+    assert refused(model).kind == "busy"
+    server.mood = "well"
+    assert refused(model).kind == "busy"
+    assert len(server.asked) == 1, "it is left alone as long as it asked for"
