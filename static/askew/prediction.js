@@ -266,7 +266,7 @@ export class AskewPrediction extends HTMLElement {
       const line = Object.assign(document.createElement("li"), { textContent: `${name}: …`, dir: "auto" });
       this.#send({ ...body, model: name }, signal).then(
         ({ state, line: parts, words }) => !signal.aborted
-          && write(line, `${name}: ${state === "answered" && parts.length ? parts.map(([, text]) => text).join(" · ") : words}`),
+          && write(line, `${name}: ${state === "answered" && parts.length ? brief(parts) : words}`),
         (problem) => !signal.aborted && write(line, `${name}: ${problem.message}`),
       );
       return line;
@@ -353,6 +353,11 @@ function spans(place, parts) {
   place.replaceChildren(...parts.flatMap(([kind, words], number) => [
     ...(number ? [" "] : []), Object.assign(document.createElement("span"), { className: kind, textContent: words, dir: "auto" }),
   ]));
+}
+
+/* The parts of a line in one text, without what the annotator should do. */
+function brief(parts) {
+  return parts.filter(([kind]) => kind !== "advice").map(([, text]) => text).join(" · ");
 }
 
 function look(place, said) {

@@ -33,7 +33,7 @@ from annotation.releases import release_files
 from annotation.roles import Role
 from annotation.work import queue
 from tasks.contract import TaskType, task_types
-from tests.annotation.cast import NOON, World, envelope
+from tests.annotation.cast import NOON, World, envelope, make_world
 
 LATER = NOON + timedelta(hours=1)
 
@@ -366,9 +366,10 @@ def test_whoever_may_still_annotate_in_the_batch_does_not_adjudicate_there(world
     assert visibility.may_adjudicate(kim, item), "then nothing of it can come to them any more"
 
 
-def test_letters_are_drawn_per_item_and_stay(world: World) -> None:
-    batch = world.batch(size=7)
-    for _ in range(7):
+def test_letters_are_drawn_per_item_and_stay(db: None, tmp_path: Path) -> None:
+    world = make_world(tmp_path, questions=9)
+    batch = world.batch(size=9)
+    for _ in range(9):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
     adjudicating.resolve_batch(batch=batch, now=LATER)

@@ -797,12 +797,12 @@ def test_models_of_the_panel_are_shown_as_each_answers(
         state(page, "answered")
         page.locator(".more > summary").click()
         shown = page.locator("[data-part=panel] li")
-        expect(shown).to_have_text("other: The model already gets this one wrong.")
+        expect(shown).to_have_text("other: The model already gets this wrong.")
         server.mood = "hung"
         asked = len(other.asked)
         type_question(page, "what year is it from?")
         state(page, "unavailable")
-        expect(shown).to_have_text("other: The model already gets this one wrong.")
+        expect(shown).to_have_text("other: The model already gets this wrong.")
         assert len(other.asked) > asked, "one that hangs holds up no other"
         page.context.close()
         wait_until_quiet()
