@@ -46,6 +46,8 @@ PATIENT = 30.0
 """Seconds that a job waits."""
 THREADS = 4
 """Threads of a process that may wait for models at one time, whichever models: half of those of a web process."""
+JOB_THREADS = 16
+"""The same for threads of jobs, which wait for their turn."""
 SLACK = 0.3
 """Seconds beyond the deadline that a thread gives the background loop to report it."""
 REMEMBERED = 2_000
@@ -375,11 +377,15 @@ def connect(entry: Mapping[str, Any]) -> Model:
 # -- threads that wait ------------------------------------------------------------------------------
 
 _threads = threading.BoundedSemaphore(THREADS)
+_job_threads = threading.BoundedSemaphore(JOB_THREADS)
 
 
 def _wait_for(request: Coroutine[Any, Any, Answer], within: float) -> Answer:
-    """Run it on the background loop. Raises Unanswered; "busy" at once where enough threads wait already."""
-    if not _threads.acquire(blocking=False):
+    """Run it on the background loop. Raises Unanswered; "busy" where enough threads wait already: for a page at once, for a
+    job after `within`.
+    """
+    threads, patience = (_threads, 0.0) if within <= LIVE else (_job_threads, within)
+    if not threads.acquire(timeout=patience):
         request.close()
         raise Unanswered("busy", "Too many requests at once.")
     try:
@@ -390,7 +396,7 @@ def _wait_for(request: Coroutine[Any, Any, Answer], within: float) -> Answer:
             call.cancel()
             raise Unanswered("late", "The model did not answer in time.") from None
     finally:
-        _threads.release()
+        threads.release()
 
 
 @functools.cache

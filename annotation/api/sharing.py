@@ -120,8 +120,21 @@ class ModelAnswersRequest(serializers.Serializer[Any]):
     ask = serializers.BooleanField(default=False)
 
 
+class ModelEstimateShape(serializers.Serializer[Any]):
+    """What requests to a language model would use; `usd` is null for a model without a price."""
+
+    requests = serializers.IntegerField()
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    usd = serializers.FloatField(allow_null=True)
+
+
 class ModelAnswersShape(serializers.Serializer[Any]):
-    """How many questions the model answers correctly; `job` is the newest one that asks it, or null."""
+    """How many questions the model answers correctly; `job` is the newest one that asks it, or null.
+
+    `estimate` is what the unknown ones would use, null for a model that is no language model. `states` counts unjudged
+    replies that could not be read.
+    """
 
     model = serializers.CharField()
     questions = serializers.IntegerField()
@@ -129,6 +142,8 @@ class ModelAnswersShape(serializers.Serializer[Any]):
     wrong = serializers.IntegerField()
     unjudged = serializers.IntegerField()
     unknown = serializers.IntegerField()
+    states = serializers.DictField(child=serializers.IntegerField(), required=False)
+    estimate = ModelEstimateShape(allow_null=True)
     job = serializers.CharField(allow_null=True)
 
 
@@ -159,7 +174,11 @@ class ModelAnswers(APIView):
             list(dict.fromkeys(starts.values())), task=task, predictor=given["predictor"]
         )
         job = assigning.asking_job(**about)
-        counts = {**accuracy.to_dict(), "job": job.public_id if job is not None else None}
+        counts = {
+            **accuracy.to_dict(),
+            "estimate": accuracy.estimate.to_dict() if accuracy.estimate is not None else None,
+            "job": job.public_id if job is not None else None,
+        }
         return Response(counts, status=202 if given["ask"] else 200)
 
 

@@ -19,11 +19,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import gettext
 
 import tableqa
 from annotation.releases import automatic, release_files
 from annotation.releases.release_files import Raw
+from annotation.work import metering
 from annotation.work.crew import Crew
 from predictor import client, load_bundled, prompts
 from predictor.architectures import ModelError
@@ -41,6 +43,8 @@ from tableqa.scales import scale_of
 
 AT_ONCE = client.THREADS
 """Examples that a model is asked about at the same time."""
+MEASURED = 5
+"""Originals whose conversations are measured for an estimate."""
 TRIES = 5
 """How often a model that does not answer is asked about one example."""
 MIX = "mix"
@@ -145,6 +149,60 @@ def dialogue(example: tableqa.Example) -> tuple[str, int]:
     return f"{meta['id']}-{meta['annotator']}", len(example.history)
 
 
+def pending(
+    raw: Raw, predictions: Predictions, *, keep: Keep | None = None, chosen: Collection[str] = ()
+) -> int:
+    """How many instances have no prediction. Without `keep` no perturbation is made again, so that this is fast."""
+    named: dict[Any, str] = {}
+    every = _identified(raw) if keep is None else (one for one, example in instances(raw) if keep(example))
+    return sum(
+        answer_to(predictions, one, named) is None for one in every if not chosen or one.source in chosen
+    )
+
+
+def _identified(raw: Raw) -> Iterator[Instance]:
+    """The instances of `instances`, in another order and without their answers."""
+    for source, id in raw.originals:
+        yield Instance(source, id, id, ORIGINAL, 0, id, ())
+    for line, original in release_files.automatic_lines(raw):
+        id = automatic.id_of(line)
+        if "digest" in line and not raw.left_out(line["source"], id):
+            yield Instance(line["source"], id, original.id, line["kind"], line["seed"], original.id, ())
+    for (source, id), record in raw.derived.items():
+        if not raw.left_out(source, id):
+            question = id
+            while (source, question) in raw.derived:
+                question = raw.derived[source, question]["parent"]
+            yield Instance(source, id, question, record["perturbation"], 0, record["parent"], ())
+    mix = release_files.read_manifest(raw.folder).get("mix")
+    for source, original, mixed in release_files.mixed(raw, mix["seed"]) if mix is not None else ():
+        if isinstance(mixed, Mixed):
+            yield Instance(source, mixed.example.id, original.id, MIX, 0, original.id, ())
+
+
+def estimate(
+    raw: Raw,
+    predictor: str,
+    predictions: Predictions,
+    *,
+    project: int | None,
+    keep: Keep | None = None,
+    chosen: Collection[str] = (),
+) -> metering.Estimate | None:
+    """What a language model would use for the instances without a prediction; None for a model that is none."""
+    entry = settings.PREDICTORS.get(predictor, {})
+    if entry.get("protocol") != "chat":
+        return None
+    requests = pending(raw, predictions, keep=keep, chosen=chosen)
+    keys = [key for key in raw.originals if not chosen or key[0] in chosen]
+    form = entry.get("serialisation", "")
+    samples = [
+        prompts.asking_for_answers(raw.example(*key), form)[0]
+        for key in keys[:: max(1, len(keys) // MEASURED)][:MEASURED]
+    ]
+    return metering.estimate(predictor, samples, requests, project=project, purpose="evaluation")
+
+
 Keep = Callable[[tableqa.Example], bool]
 """Which examples a model is asked about at all, as `tableqa.lengths.Limit.fits` says (FREB-TQA 5)."""
 
@@ -217,21 +275,35 @@ def collect(
 
     left = sum(1 for _ in wanted())
     total, done = len(here) + left, len(here)
-    put, open_ones = 0, wanted()
+    put, problem = 0, None
 
-    def answered(pair: tuple[Instance, tableqa.Example]) -> dict[str, Any]:
+    def open_ones() -> Iterator[tuple[Instance, tableqa.Example]]:
+        for pair in wanted():
+            if problem is not None:
+                return
+            yield pair
+
+    def answered(pair: tuple[Instance, tableqa.Example]) -> dict[str, Any] | EvaluationError:
         one, example = pair
-        return {"source": one.source, "id": one.id, **ask(example)}
+        try:
+            return {"source": one.source, "id": one.id, **ask(example)}
+        except EvaluationError as error:  # answers that are under way have been paid for, and are kept
+            return error
 
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as file:
         # A few at a time: what is in memory does not grow with the release.
-        for record in (crew or Crew(AT_ONCE)).map(answered, open_ones):
+        for record in (crew or Crew(AT_ONCE)).map(answered, open_ones()):
+            if isinstance(record, EvaluationError):
+                problem = problem or record
+                continue
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
             put += 1
             progress(done + put, total)
             if put % (8 * AT_ONCE) == 0:
                 file.flush()
+    if problem is not None:
+        raise problem
     return put
 
 

@@ -30,6 +30,7 @@ from annotation.models import Job, Person, Release, Upload
 from annotation.refusals import refuse, require_storable
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
+from annotation.work import metering
 from annotation.work.crew import Crew
 from annotation.work.metering import ProjectMeter
 from predictor.configuration import chat_model
@@ -95,6 +96,16 @@ def start(
         upload.save()
         ids["upload"] = upload.pk
     return jobs.enqueue(project=release.project, kind=KIND, ids=ids, by=by, now=now)
+
+
+def estimate(*, release: Release, name: str, predictor: str) -> metering.Estimate | None:
+    """What a run would use that asks this predictor under this name; None for a model that is no language model."""
+    if settings.PREDICTORS.get(predictor, {}).get("protocol") != "chat":
+        return None
+    raw = evaluating.load(Path(settings.MEDIA_ROOT) / "releases" / release.public_id)
+    earlier = _predictions_of(release, predictor, name.strip())
+    predictions = read_predictions(earlier, evaluating.sources(raw)) if earlier.exists() else {}
+    return evaluating.estimate(raw, predictor, predictions, project=release.project_id)
 
 
 def _require_predictions(file: UploadedFile, release: Release) -> None:
@@ -308,7 +319,11 @@ def _predictions(run: Job, release: Release) -> Path:
     """Where the predictions lie. What a predictor answered is found again by a later run that asks it under this name."""
     if not run.ids["predictor"]:
         return _folder(release) / f"{run.public_id}.predictions.jsonl"
-    named = hashlib.sha256(canonical([run.ids["predictor"], run.ids["name"]]).encode()).hexdigest()
+    return _predictions_of(release, run.ids["predictor"], run.ids["name"])
+
+
+def _predictions_of(release: Release, predictor: str, name: str) -> Path:
+    named = hashlib.sha256(canonical([predictor, name]).encode()).hexdigest()
     return _folder(release) / f"{named[:16]}.predictions.jsonl"
 
 

@@ -30,6 +30,8 @@ from predictor.protocol import PredictRequest
 from tasks.contract import Ask, Preparing, task_types
 
 MOST_SAMPLES = 50
+MEASURED = 3
+"""Examples whose conversations are measured for an estimate."""
 SEED = 0
 
 
@@ -161,6 +163,30 @@ def _metered(asked: Asked, predictor: str, row: Example, crew: Crew) -> Asked:
     return replace(asked, chat=chat)
 
 
+def estimate(
+    *,
+    sources: list[Source],
+    predictor: str,
+    purpose: str,
+    samples: int = 8,
+    temperature: float = 0.7,
+    limit: int | None = None,
+) -> metering.Estimate | None:
+    """What `ask_model` would use; None for a model that is no language model. Raises Refused(invalid_request)."""
+    asked = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
+    if asked.chat is None:
+        return None
+    keys = list(unasked(sources, purpose=purpose, model=asked.name).values_list("pk", flat=True)[:limit])
+    chosen = keys[:: max(1, len(keys) // MEASURED)][:MEASURED]
+    rows = Example.objects.select_related("stored_table", "source").filter(pk__in=chosen)
+    conversations = [_conversation(asked, row.example())[0] for row in rows]
+    project = sources[0].project_id if sources else None
+    replies = samples if asked.ask.several else 1
+    return metering.estimate(
+        predictor, conversations, len(keys), project=project, purpose="questions", replies=replies
+    )
+
+
 def start(*, project: Project, by: Person | None, now: datetime, **asked: Any) -> Job:
     """`ask_model` in the background. Raises Refused(invalid_request) at once where it could not run."""
     sources = list(asked.pop("sources"))
@@ -185,8 +211,8 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
     total = len(example.table.rows)
     if asked.chat is None:
         return _pointed(asked.entry, example)
+    messages, seen = _conversation(asked, example)
     if asked.ask.several:
-        messages, seen = prompts.asking_for_answers(example, asked.chat.serialisation)
         completions = asked.chat.complete(
             messages, samples=samples, temperature=temperature, seed=SEED, schema=prompts.ANSWER_SCHEMA
         )
@@ -198,11 +224,6 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
             "rows_seen": seen,
             "rows_total": total,
         }
-    if asked.ask.request is None:
-        messages, seen = prompts.asking_for_answers(example, asked.chat.serialisation)
-    else:
-        text, seen = asked.ask.request(example)
-        messages = [{"role": "user", "content": text}]
     reply, unread = "", None
     try:
         (reply,) = asked.chat.ask(messages, temperature=temperature, seed=SEED)
@@ -215,10 +236,20 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
     return {**said, **_unread([unread]), "rows_seen": seen, "rows_total": total}
 
 
+def _conversation(asked: Asked, example: tableqa.Example) -> tuple[list[dict[str, str]], int]:
+    """What a language model is sent about one example, and how many rows of its table are in it."""
+    if asked.ask.several or asked.ask.request is None:
+        return prompts.asking_for_answers(example, asked.chat.serialisation if asked.chat else "")
+    text, seen = asked.ask.request(example)
+    return [{"role": "user", "content": text}], seen
+
+
 def _unread(errors: Sequence[ChatError | None]) -> dict[str, list[str]]:
-    """Why replies have no final part, one entry for each of them; nothing where all have one."""
+    """Why replies have no final part, with their states, one entry for each of them; nothing where all have one."""
     reasons = [str(error or "") for error in errors]
-    return {"unread": reasons} if any(reasons) else {}
+    if not any(reasons):
+        return {}
+    return {"unread": reasons, "states": [error.kind if error else "" for error in errors]}
 
 
 def _pointed(entry: Mapping[str, Any], example: tableqa.Example) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -23,14 +23,23 @@ from annotation.bulk import among
 from annotation.help import judging, predicting
 from annotation.models import Example, ModelAnswer, Source
 from annotation.refusals import refuse
-from annotation.work import metering
-from predictor.client import Unanswered
-from tasks.contract import TaskType
+from annotation.work import metering, reply_states
+from annotation.work.crew import Crew
+from predictor import prompts
+from predictor.chat import ChatModel
+from predictor.client import JOB_THREADS, Unanswered
+from predictor.configuration import IN_FLIGHT, chat_model
+from predictor.listing import MAX_UNUSABLE, STATES
+from tasks.contract import TaskType, task_types
 
 PURPOSE: Final = "correctness"
 """Under which `ModelAnswer` keeps these answers: {"answers", "right", "error", "milliseconds"}."""
 MAX_FAILURES: Final = 3
 """Requests in a row that may stay without an answer before a job gives up."""
+TRIES: Final = 5
+"""How often a busy model is asked about one example."""
+SAMPLE: Final = 3
+"""Examples whose conversations are measured for an estimate."""
 RECENT: Final = 100
 """Answers from which the time of the next ones is estimated."""
 
@@ -42,6 +51,8 @@ class Accuracy:
     unjudged    the model cannot read the example, or the example has no gold answer
     unknown     the model has not been asked yet, or has not answered
     seconds     how long it takes to ask about the unknown ones; None where that cannot be estimated
+    estimate    what it costs to ask about the unknown ones; None for a model that is no language model
+    states      of the unjudged ones, how many replies of a language model ended in which state (`predictor.listing.STATES`)
     """
 
     model: str
@@ -51,6 +62,8 @@ class Accuracy:
     unjudged: int = 0
     answered_at: datetime | None = None
     seconds: float | None = None
+    estimate: metering.Estimate | None = None
+    states: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def unknown(self) -> int:
@@ -61,8 +74,8 @@ class Accuracy:
         return self.total - self.unknown
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON, as a batch and the manifest of a release have it."""
-        return {
+        """JSON, as a batch and the manifest of a release have it; `states` where replies were not readable."""
+        counts: dict[str, Any] = {
             "model": self.model,
             "questions": self.total,
             "right": self.right,
@@ -70,6 +83,7 @@ class Accuracy:
             "unjudged": self.unjudged,
             "unknown": self.unknown,
         }
+        return {**counts, "states": dict(self.states)} if self.states else counts
 
     @property
     def in_words(self) -> str:
@@ -91,6 +105,12 @@ class Accuracy:
                     "{number} cannot be judged: the model cannot read them, or their answers are not known.",
                     self.unjudged,
                 ).format(number=_grouped(self.unjudged))
+            )
+        if self.states:
+            sentences.append(
+                gettext("Replies that could not be read: {states}.").format(
+                    states=reply_states.in_words(self.states)
+                )
             )
         if self.unknown:
             sentences.append(
@@ -119,7 +139,7 @@ def shortened(model: str) -> str:
 def time_left(predictor: str, requests: int) -> str:
     """How long this number of requests to a model takes, as a sentence in the reader's language."""
     each = _seconds_each(predictor)
-    return _time_in_words(None if each is None else each * requests)
+    return _time_in_words(None if each is None else each * requests / _at_once(predictor))
 
 
 def _time_in_words(seconds: float | None) -> str:
@@ -153,8 +173,26 @@ def known(keys: Collection[int], *, task: TaskType, predictor: str) -> Accuracy:
     newest = rows.order_by("-made_at", "-pk").values_list("model", flat=True).first()
     found = Accuracy(predictor, len(keys)) if newest is None else count(keys, task=task, model=newest)
     each = _seconds_each(predictor)
-    seconds = None if each is None else each * found.unknown
-    return Accuracy(**{**vars(found), "seconds": seconds})
+    seconds = None if each is None else each * found.unknown / _at_once(predictor)
+    needed = estimate(keys, found.unknown, task=task, predictor=predictor) if found.unknown else None
+    return Accuracy(**{**vars(found), "seconds": seconds, "estimate": needed})
+
+
+def estimate(
+    keys: Collection[int], requests: int, *, task: TaskType, predictor: str
+) -> metering.Estimate | None:
+    """What so many requests about examples like these (keys) would use; None for a model that is no language model."""
+    if settings.PREDICTORS.get(predictor, {}).get("protocol") != "chat":
+        return None
+    chosen = list(keys)[:: max(1, len(keys) // SAMPLE)][:SAMPLE]
+    rows = list(Example.objects.select_related("stored_table", "source").filter(pk__in=chosen))
+    form = settings.PREDICTORS[predictor].get("serialisation", "")
+    samples = [
+        prompts.asking_for_answers(judging.asked_as_it_is(task, row.example()).original, form)[0]
+        for row in rows
+    ]
+    project = rows[0].source.project_id if rows else None
+    return metering.estimate(predictor, samples, requests, project=project, purpose="accuracy")
 
 
 def count(keys: Collection[int], *, task: TaskType, model: str) -> Accuracy:
@@ -171,7 +209,9 @@ def count(keys: Collection[int], *, task: TaskType, model: str) -> Accuracy:
         answered_at=Max("made_at"),
     )
     unjudged = counts.pop("answered") - counts["right"] - counts["wrong"]
-    return Accuracy(model, len(keys), unjudged=unjudged, **counts)
+    by_state = rows.filter(data__state__in=STATES).order_by("data__state").values_list("data__state")
+    states = dict(by_state.annotate(n=Count("example", distinct=True)))
+    return Accuracy(model, len(keys), unjudged=unjudged, states=states, **counts)
 
 
 def by_source(sources: Collection[Source]) -> dict[tuple[str, str, str], tuple[int, int]]:
@@ -192,6 +232,25 @@ def by_source(sources: Collection[Source]) -> dict[tuple[str, str, str], tuple[i
         for name, purpose, *numbers in grouped.annotate(correct=correct, asked=asked):
             counts[name, predictor, purpose] = (numbers[0], numbers[1])
     return counts
+
+
+def needed_by_source(
+    sources: Collection[Source], counts: Mapping[tuple[str, str, str], tuple[int, int]]
+) -> dict[tuple[str, str, str], metering.Estimate]:
+    """By the keys of `by_source`, which gave `counts`: what a language model would use to answer the other originals."""
+    chats = [name for name, entry in settings.PREDICTORS.items() if entry.get("protocol") == "chat"]
+    tasks = {purpose_of(task): task for task in task_types().values() if task.predicts}
+    needed: dict[tuple[str, str, str], metering.Estimate] = {}
+    for source in sources if chats else ():
+        originals = Example.objects.originals().usable().filter(source=source).order_by("position", "pk")
+        keys = list(originals.values_list("pk", flat=True))
+        for purpose, task in tasks.items():
+            for name in chats:
+                _, asked = counts.get((source.name, name, purpose), (0, 0))
+                needed_here = estimate(keys, len(keys) - asked, task=task, predictor=name)
+                if needed_here is not None and len(keys) > asked:
+                    needed[source.name, name, purpose] = needed_here
+    return needed
 
 
 def right(keys: Sequence[int], *, task: TaskType, model: str) -> frozenset[int]:
@@ -228,6 +287,7 @@ def ask(
     predictor: str,
     progress: Callable[[int, int], None] = lambda done, total: None,
     clock: Callable[[], datetime] = timezone.now,
+    wait: Callable[[float], None] = time.sleep,
 ) -> Accuracy:
     """Ask a model about those of the examples (keys) whose answer by its present weights is unknown.
 
@@ -252,55 +312,155 @@ def ask(
         )
     answered = set(_answers(task, keys).filter(model=model).values_list("example_id", flat=True))
     missing = [key for key in keys if key not in answered]
-    failures = 0
-    for done, key in enumerate(missing, start=len(keys) - len(missing) + 1):
-        failures = 0 if _ask_about(key, task, predictor, model, clock) else failures + 1
-        if failures == MAX_FAILURES:
+    done = len(keys) - len(missing)
+    survey = _Survey(task, predictor, model, clock, wait)
+    for done, _ in enumerate(survey.answers(missing), start=done + 1):  # noqa: B020
+        progress(done, len(keys))
+    survey.require_no_stop(total=len(keys), before=len(answered))
+    return count(keys, task=task, model=model)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """One example, ready to be asked about by a thread. `chat` is a chat model with the meter of the project."""
+
+    row: Example
+    asked: judging.Asked
+    chat: ChatModel | None
+
+
+@dataclass
+class _Survey:
+    """The questions of one job, as many at a time as the model's entry allows.
+
+    It stops after `MAX_FAILURES` requests in a row without an answer, after `MAX_UNUSABLE` unusable replies of a language
+    model in a row, and at once where no request can succeed (a budget is used up, parameters are rejected).
+    """
+
+    task: TaskType
+    predictor: str
+    model: str
+    clock: Callable[[], datetime]
+    wait: Callable[[float], None]
+    stored: int = 0
+    failures: int = 0
+    unusable: int = 0
+    reason: str = ""
+    replaced_by: str = ""
+    stop: str = ""
+    """Why it asks no more: "setting", "replaced", "failures" or "unusable"; answers that arrive later do not change it."""
+
+    def answers(self, keys: Sequence[int]) -> Iterator[bool]:
+        """Whether each question was answered; the answers are stored."""
+        crew = Crew(_at_once(self.predictor))
+        for question, answer, seconds in crew.map(self._ask, self._questions(keys, crew)):
+            is_stored = self._store(question, answer, seconds)
+            self.stored += is_stored
+            yield is_stored
+
+    def _questions(self, keys: Sequence[int], crew: Crew) -> Iterator[_Question]:
+        for key in keys:
+            if self.stop:
+                return
+            row = Example.objects.select_related("stored_table", "source").get(pk=key)
+            chat = None
+            if settings.PREDICTORS[self.predictor]["protocol"] == "chat":
+                project = row.source.project_id
+                chat = metering.metered(
+                    self.predictor, project=project, batch=None, purpose="accuracy", crew=crew
+                )
+            yield _Question(row, judging.asked_as_it_is(self.task, row.example()), chat)
+
+    def _ask(self, question: _Question) -> tuple[_Question, predicting.Answer, float]:
+        """Runs in a thread, without the database. A model that is busy is asked again."""
+        for attempt in range(TRIES):
+            began = time.monotonic()
+            answer = predicting.answer_patiently(self.predictor, question.asked, question.chat)
+            if answer.state != "busy":
+                break
+            self.wait(0.2 * 2**attempt)
+        return question, answer, time.monotonic() - began
+
+    def _store(self, question: _Question, answer: predicting.Answer, seconds: float) -> bool:
+        """Store an answer. Returns whether there is one."""
+        if answer.state != "answered":
+            self.failures += 1
+            self.reason = answer.reason
+            if answer.is_final or self.failures >= MAX_FAILURES:
+                self.stop = self.stop or ("setting" if answer.is_final else "failures")
+            return False
+        if answer.model and answer.model != self.model:
+            self.replaced_by, self.stop = answer.model, self.stop or "replaced"
+            return False
+        self.failures = 0
+        if question.chat is not None:
+            self.unusable = self.unusable + 1 if answer.error else 0
+            self.reason = answer.error or self.reason
+            if self.unusable >= MAX_UNUSABLE:
+                self.stop = self.stop or "unusable"
+        judgement = judging.hold(question.asked, answer.original, None).judgements["original"]
+        is_right = None if judgement is None or answer.error else judgement.right
+        data = {
+            "answers": list(answer.original["answers"]) if answer.original else [],
+            "right": is_right,
+            "error": answer.error[:400],
+            "milliseconds": int(seconds * 1000),
+        }
+        if answer.error:
+            data["state"] = (answer.original or {}).get("state", "unread")
+        ModelAnswer.objects.create(
+            example=question.row,
+            purpose=purpose_of(self.task),
+            model=self.model,
+            data=data,
+            made_at=self.clock(),
+        )
+        return True
+
+    def require_no_stop(self, *, total: int, before: int) -> None:
+        """Raise Refused(predictor_failed) with the reason where the job stopped before the end."""
+        done = before + self.stored
+        if self.stop == "replaced":
+            refuse(
+                "predictor_failed",
+                "The model was replaced while it was asked: {before} before, {now} now. Ask again.",
+                before=shortened(self.model),
+                now=shortened(self.replaced_by),
+            )
+        if self.stop == "setting":
+            refuse(
+                "predictor_failed",
+                "{reason} {done} of {total} questions are answered and saved. Ask again to continue.",
+                reason=self.reason,
+                done=done,
+                total=total,
+            )
+        if self.stop == "failures":
             refuse(
                 "predictor_failed",
                 "{model} left {failures} requests in a row without an answer. "
                 "{done} of {total} questions are answered and saved. Ask again to continue.",
-                model=predictor,
-                failures=failures,
-                done=done - failures,
-                total=len(keys),
+                model=self.predictor,
+                failures=MAX_FAILURES,
+                done=done,
+                total=total,
             )
-        progress(done, len(keys))
-    return count(keys, task=task, model=model)
+        if self.stop == "unusable":
+            refuse(
+                "predictor_failed",
+                "{model} gave {number} unusable replies in a row, so the job stopped. The last one: {reason} "
+                "{done} of {total} questions are answered and saved. Ask again to continue.",
+                model=self.predictor,
+                number=MAX_UNUSABLE,
+                reason=self.reason,
+                done=done,
+                total=total,
+            )
 
 
-def _ask_about(key: int, task: TaskType, predictor: str, model: str, clock: Callable[[], datetime]) -> bool:
-    """Store the answer to one example. Returns whether there was one."""
-    row = Example.objects.select_related("stored_table", "source").get(pk=key)
-    asked = judging.asked_as_it_is(task, row.example())
-    began = time.monotonic()
-    if settings.PREDICTORS[predictor]["protocol"] == "chat":
-        project = row.source.project_id
-        chat = metering.metered(predictor, project=project, batch=None, purpose="accuracy")
-        answer = predicting.answer_patiently(predictor, asked, chat)
-    else:
-        answer = predicting.answer_patiently(predictor, asked)
-    if answer.state != "answered":
-        return False
-    if answer.model and answer.model != model:
-        refuse(
-            "predictor_failed",
-            "The model was replaced while it was asked: {before} before, {now} now. Ask again.",
-            before=shortened(model),
-            now=shortened(answer.model),
-        )
-    judgement = judging.hold(asked, answer.original, None).judgements["original"]
-    is_right = None if judgement is None or answer.error else judgement.right
-    ModelAnswer.objects.create(
-        example=row,
-        purpose=purpose_of(task),
-        model=model,
-        data={
-            "answers": list(answer.original["answers"]) if answer.original else [],
-            "right": is_right,
-            "error": answer.error[:400],
-            "milliseconds": int((time.monotonic() - began) * 1000),
-        },
-        made_at=clock(),
-    )
-    return True
+def _at_once(predictor: str) -> int:
+    """Requests that a job may have under way at a model: `parallel` of a chat model, else `in_flight` of its entry."""
+    entry = settings.PREDICTORS[predictor]
+    if entry["protocol"] == "chat":
+        return chat_model(settings.PREDICTORS, predictor).at_once
+    return min(int(entry.get("in_flight", IN_FLIGHT)), JOB_THREADS)

@@ -369,7 +369,11 @@ def slot_of(assignment: Assignment) -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """Raw answers on both examples, or the state and words to show instead; `error`: the model cannot read them."""
+    """Raw answers on both examples, or the state and words to show instead; `error`: the model cannot read them.
+
+    `reason` says why there is no answer, `is_final` that no request can succeed until somebody changes a setting: a budget
+    is used up, or the endpoint rejects parameters.
+    """
 
     state: State
     words: str = ""
@@ -377,6 +381,8 @@ class Answer:
     original: dict[str, Any] | None = None
     perturbed: dict[str, Any] | None = None
     error: str = ""
+    reason: str = ""
+    is_final: bool = False
 
 
 UNREAD: Mapping[str, str] = {
@@ -426,7 +432,8 @@ def _answered(outcome: Outcomes) -> Answer:
             return Answer("answered", model="", error=str(outcome))
         if outcome.kind == "superseded":
             return Answer("stale", gettext(WORDS["stale"]))
-        return Answer(STATE_OF[outcome.kind], f"{outcome} {gettext(ON_YOU_GO)}")
+        words = f"{outcome} {gettext(ON_YOU_GO)}"
+        return Answer(STATE_OF[outcome.kind], words, reason=str(outcome))
     original, perturbed = outcome
     return Answer(
         "answered",
@@ -453,7 +460,8 @@ def _ask_chat(name: str, asked: judging.Asked, model: ChatModel) -> Answer:
     entry = settings.PREDICTORS[name]
     breaker, named = breaker_of(entry), f"{name}:{model.model}"
     if not breaker.lets_through():
-        return Answer("unavailable", f"{gettext(WORDS['left_alone'])} {gettext(ON_YOU_GO)}")
+        rests = gettext(WORDS["left_alone"])
+        return Answer("unavailable", f"{rests} {gettext(ON_YOU_GO)}", reason=rests)
     said: dict[str, dict[str, Any]] = {}
     error_said = ""
     try:
@@ -466,9 +474,14 @@ def _ask_chat(name: str, asked: judging.Asked, model: ChatModel) -> Answer:
                 error_said = _why_unread(listed, part)
                 break
     except ChatError as error:
-        breaker.report(error.is_about_example)
+        is_final = error.kind in ("budget", "parameters")
+        if is_final:
+            breaker.forget()  # nothing is wrong with the endpoint: other projects may ask it
+        else:
+            breaker.report(error.is_about_example)
         if not error.is_about_example:
-            return Answer("unavailable", f"{error} {gettext(ON_YOU_GO)}")
+            words = f"{error} {gettext(ON_YOU_GO)}"
+            return Answer("unavailable", words, reason=str(error), is_final=is_final)
         return Answer("answered", model=named, error=str(error))
     except BaseException:
         breaker.report(False)  # the one call that a pause lets through has ended, however it did
@@ -826,6 +839,7 @@ class Filling:
     silent: int = 0
     unusable: int = 0
     reason: str = ""
+    is_final: bool = False
 
     def answers(self, predictor: str, keys: Sequence[int]) -> Iterator[bool]:
         """Whether each question was answered."""
@@ -835,7 +849,7 @@ class Filling:
             return
         is_chat = entry["protocol"] == "chat"
         crew = Crew(chat_model(settings.PREDICTORS, predictor).at_once if is_chat else 1)
-        self.silent, self.unusable, self.reason = 0, 0, ""
+        self.silent, self.unusable, self.reason, self.is_final = 0, 0, "", False
         begun = 0
         for row, asked, answer, seconds in crew.map(
             lambda question: self._ask(*question), self._questions(predictor, keys, crew)
@@ -844,6 +858,7 @@ class Filling:
             kept = answer is None or self._keep(row, asked, answer, seconds)
             self.done += kept
             self.silent += not kept
+            self.is_final = self.is_final or (answer is not None and answer.is_final)
             if answer is not None and kept and is_chat:
                 self.unusable = self.unusable + 1 if answer.error else 0
                 self.reason = answer.error or self.reason
@@ -856,7 +871,7 @@ class Filling:
         self, predictor: str, keys: Sequence[int], crew: Crew
     ) -> Iterator[tuple[Try, judging.Asked, ChatModel | None]]:
         for key in keys:
-            if self.silent >= MOST_SILENT or predictor in self.stopped:
+            if self.silent >= MOST_SILENT or self.is_final or predictor in self.stopped:
                 return
             row = _loaded(key)
             asked = judging.asked(self.batch.task(), row.assignment.plain_item, row.response.get("data"))

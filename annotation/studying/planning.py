@@ -6,6 +6,8 @@ Nothing is ever taken away: what a project has and the file does not name is lef
 from __future__ import annotations
 
 import dataclasses
+import functools
+import operator
 from collections import UserDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -694,7 +696,7 @@ class _WorkComparison(_Supply):
         if wrong:
             return
         if there is None:
-            words = _in_words(wanted, self.number(wanted), self.correct(wanted))
+            words = _in_words(wanted, self.number(wanted), self.correct(wanted), self.needed(wanted))
             yield self.say("add", "batch", wanted.name, words, place)
             if wanted.gold:
                 yield self.say("add", "gold", wanted.name, _right(len(wanted.gold)), place)
@@ -751,6 +753,13 @@ class _WorkComparison(_Supply):
         model = wanted.terms["loop_model"]
         counts = [self.standing.correct.get((name, model, purpose), (0, 0)) for name in wanted.sources]
         return sum(number for number, _ in counts), sum(asked for _, asked in counts)
+
+    def needed(self, wanted: Work) -> str:
+        """What its language model would use to answer the originals of its sources, in words; "" where that is unknown."""
+        purpose, model = model_accuracy.purpose_of(task_types()[wanted.type]), wanted.terms["loop_model"]
+        keys = [(name, model, purpose) for name in wanted.sources]
+        estimates = [self.standing.needed[key] for key in keys if key in self.standing.needed]
+        return functools.reduce(operator.add, estimates).in_words() if estimates else ""
 
     def opening(self, place: int, wanted: Work) -> Change:
         """Opening a planned batch; a split waits until there are people enough for its shares."""
@@ -962,10 +971,11 @@ def _about(of: Sequence[str], sources: Sequence[str]) -> bool:
     return not of or bool(set(of) & set(sources))
 
 
-def _in_words(work: Work, number: int | None, correct: tuple[int, int]) -> str:
+def _in_words(work: Work, number: int | None, correct: tuple[int, int], needed: str) -> str:
     """A new batch; `number` is how many examples there are of those that it is drawn from, where that is known.
 
-    `correct` counts the originals that its model answers correctly, and those that it was asked about.
+    `correct` counts the originals that its model answers correctly, and those that it was asked about; `needed` is what
+    the others would cost.
     """
     task = task_types()[work.type]
     title = shown(task.title)
@@ -984,7 +994,7 @@ def _in_words(work: Work, number: int | None, correct: tuple[int, int]) -> str:
             )
         )
     if work.terms["loop_right_only"]:
-        parts.append(_correct_only(work.terms["loop_model"], *correct))
+        parts.append(_correct_only(work.terms["loop_model"], *correct, needed))
     if work.strategy == "everyone":
         parts.append(gettext("every annotator gets every item"))
     else:
@@ -1010,13 +1020,17 @@ OVERLAP: Final = {
 """What a file says of a new batch or run under `sample.of`, `sample.by`, `select` and `strategy`, in words."""
 
 
-def _correct_only(model: str, number: int, asked: int) -> str:
+def _correct_only(model: str, number: int, asked: int, needed: str) -> str:
     """That a batch serves only what its model answers correctly, with the counts where there are answers."""
     if not asked:
         words = gettext("only questions that {model} answers correctly; it will be asked")
-        return words.format(model=model)
+        return words.format(model=model) + _parenthesised(needed)
     words = gettext("only questions that {model} answers correctly ({number} of {asked} so far)")
-    return words.format(model=model, number=_n(number), asked=_n(asked))
+    return words.format(model=model, number=_n(number), asked=_n(asked)) + _parenthesised(needed)
+
+
+def _parenthesised(words: str) -> str:
+    return f" ({words})" if words else ""
 
 
 def _size(work: Work, number: int | None) -> str:

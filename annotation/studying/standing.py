@@ -46,7 +46,7 @@ from annotation.studying.study import (
     quoted,
 )
 from annotation.terms import TERMS
-from annotation.work import shares
+from annotation.work import metering, shares
 from tasks.contract import task_types
 
 AT_ONCE = 500
@@ -97,6 +97,7 @@ class Standing:
     annotators    how many people annotate in the project
     with_sentences  the sources whose answers are sentences
     correct       by source, model and purpose: how many originals a model answers correctly, and of how many
+    needed        by the same: what a language model would use to answer the others
     """
 
     study: Study
@@ -113,6 +114,7 @@ class Standing:
     annotators: int = 0
     with_sentences: frozenset[str] = frozenset()
     correct: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
+    needed: Mapping[tuple[str, str, str], metering.Estimate] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -156,6 +158,7 @@ def of_project(
         runs=tuple(run for run, _ in runs),
         batches=tuple(works),
     )
+    correct = model_accuracy.by_source(sources)
     return Standing(
         study,
         people=people,
@@ -170,7 +173,8 @@ def of_project(
         made=frozenset(made),
         annotators=len(shares.annotators(project)),
         with_sentences=frozenset(loop_fit.with_sentences(sources)),
-        correct=model_accuracy.by_source(sources),
+        correct=correct,
+        needed=model_accuracy.needed_by_source(sources, correct),
         notes=tuple(notes),
     )
 

@@ -19,10 +19,12 @@ from annotation import access, visibility
 from annotation.evaluation import evaluation_runs
 from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, written
 from annotation.forms.releases import EvaluateForm
-from annotation.models import Job, Release
+from annotation.models import Job, ModelRequest, Release
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.terms import budget
 from annotation.views.pages import PageRequest, cut, page, refusals_on
+from annotation.work import metering
 from tableqa.sheets import as_csv
 
 AT_FIRST = 4
@@ -44,17 +46,24 @@ def evaluations(request: PageRequest, public_id: str) -> HttpResponse:
     if (barred := _barred(request, release)) is not None:
         return barred
     form = EvaluateForm(request.POST or None, request.FILES or None)
+    estimate = None
     if form.is_valid():
-        with refusals_on(form):
-            run = evaluation_runs.start(
-                release=release, by=request.user, now=timezone.now(), **form.cleaned_data
-            )
-            return redirect("job", run.public_id)
+        estimate = _estimate(release, form)
+        if estimate is None or "confirmed" in request.POST:
+            with refusals_on(form):
+                run = evaluation_runs.start(
+                    release=release, by=request.user, now=timezone.now(), **form.cleaned_data
+                )
+                return redirect("job", run.public_id)
+            estimate = None
     chosen = _chosen(request, release)
     context: dict[str, Any] = {
         "project": release.project,
         "release": release,
         "form": form,
+        "estimate": estimate.in_words() if estimate is not None else "",
+        "budget": budget.in_words(release.project.model_budget) if release.project.model_budget else "",
+        "used": metering.spent(ModelRequest.objects.filter(project=release.project)) if estimate else None,
         "runs": cut(request, evaluation_runs.runs(release)),
         "chosen": {run.public_id for run in chosen},
         "most": MOST_MODELS,
@@ -90,6 +99,12 @@ def evaluations_download(request: PageRequest, public_id: str) -> HttpResponse:
     name = f"{release.project.slug}-evaluation-{release.public_id}.{ending}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def _estimate(release: Release, form: EvaluateForm) -> metering.Estimate | None:
+    """What the run that a form describes would use, None where it asks no language model."""
+    data = form.cleaned_data
+    return evaluation_runs.estimate(release=release, name=data["name"], predictor=data.get("predictor") or "")
 
 
 def _barred(request: PageRequest, release: Release) -> HttpResponse | None:

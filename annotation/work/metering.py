@@ -162,6 +162,11 @@ class Spent:
         """Input and output tokens."""
         return self.prompt_tokens + self.completion_tokens
 
+    def in_words(self) -> str:
+        """Tokens, and the price where there is one, in the reader's language."""
+        tokens = _amount("tokens", self.tokens)
+        return f"{tokens}, {_amount('usd', self.usd)}" if self.is_priced else tokens
+
     def __add__(self, other: Spent) -> Spent:
         return Spent(
             self.requests + other.requests,
@@ -255,6 +260,15 @@ class Estimate:
             usd,
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON of the API; `usd` is null without a price."""
+        return {
+            "requests": self.requests,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "usd": None if self.usd is None else float(self.usd),
+        }
+
     def in_words(self) -> str:
         """One line in the reader's language."""
         words = gettext("about {requests} requests, {tokens} tokens").format(
@@ -265,13 +279,26 @@ class Estimate:
 
 
 def estimate(
-    name: str, samples: Iterable[Sequence[Mapping[str, str]]], requests: int, *, project: int, purpose: str
+    name: str,
+    samples: Iterable[Sequence[Mapping[str, str]]],
+    requests: int,
+    *,
+    project: int | None,
+    purpose: str,
+    replies: int = 1,
 ) -> Estimate:
-    """What `requests` conversations like the samples would use: their length, and replies as long as earlier ones."""
+    """What `requests` conversations like the samples would use: their length, and replies as long as earlier ones.
+
+    `replies` is the number of samples of one request. Without a project the database is not used.
+    """
     lengths = [estimate_messages(messages) for messages in samples]
     prompt = round(requests * sum(lengths) / len(lengths)) if lengths else 0
-    earlier = ModelRequest.objects.filter(project=project, predictor=name, purpose=purpose, state="answered")
-    usual = earlier.aggregate(mean=Avg("completion_tokens"))["mean"]
-    completion = round(requests * (USUAL_COMPLETION if usual is None else usual))
+    usual = None
+    if project is not None:
+        earlier = ModelRequest.objects.filter(
+            project=project, predictor=name, purpose=purpose, state="answered"
+        )
+        usual = earlier.aggregate(mean=Avg("completion_tokens"))["mean"]
+    completion = round(requests * (USUAL_COMPLETION * replies if usual is None else usual))
     price = settings.PREDICTORS.get(name, {}).get("price")
     return Estimate(requests, prompt, completion, cost(prompt, completion, price) if price else None)

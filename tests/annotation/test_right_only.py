@@ -185,10 +185,10 @@ def test_an_item_without_an_answer_is_counted_as_unknown_and_not_served(
 ) -> None:
     patiently = predicting.answer_patiently
 
-    def late_for_heat(name: str, asked: Any) -> Any:
+    def late_for_heat(name: str, asked: Any, chat: Any) -> Any:
         if "Heat" in asked.original.question:
             return predicting.Answer("unavailable", "Too late.")
-        return patiently(name, asked)
+        return patiently(name, asked, chat)
 
     monkeypatch.setattr(predicting, "answer_patiently", late_for_heat)
     batch = drawn(planned(world))
@@ -390,7 +390,7 @@ class TestThePage:
 
     def test_of_a_running_job_says_how_far_it_is(self, world: World, server: Scripted, mara: Client) -> None:
         drawn(planned(world))
-        ModelAnswer.objects.update(data={"right": True, "milliseconds": 60_000})
+        ModelAnswer.objects.update(data={"right": True, "milliseconds": 16 * 60_000})
         batch = planned(world)
         Job.objects.filter(ids={"batch": batch.pk}).update(state=Job.State.RUNNING, done=7, total=12)
         page = mara.get(f"/batches/{batch.public_id}/drawing/", headers={"hx-request": "true"})

@@ -167,7 +167,10 @@ def test_beyond_the_cap_of_a_model_a_request_is_refused_at_once(server: Scripted
     small.close()
 
 
-def test_threads_that_wait_are_few_and_the_next_is_told_at_once(server: Scripted, model: Model) -> None:
+def test_threads_of_pages_are_few_and_the_next_is_refused_at_once(
+    server: Scripted, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "LIVE", PATIENT)  # pages of a slow machine
     held = threading.Event()
 
     def slowly(request: PredictRequest) -> Prediction:
@@ -189,6 +192,34 @@ def test_threads_that_wait_are_few_and_the_next_is_told_at_once(server: Scripted
     for thread in threads:
         thread.join()
     assert len(answers) == THREADS
+
+
+def test_a_job_waits_for_a_thread_and_takes_none_from_pages(
+    server: Scripted, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_job_threads", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(client, "LIVE", PATIENT - 1)  # pages of a slow machine
+    held = threading.Event()
+
+    def slowly(request: PredictRequest) -> Prediction:
+        if len(server.asked) == 1:
+            held.wait(PATIENT)
+        return answer("1995")(request)
+
+    server.says = slowly
+    answers: list[Prediction] = []
+    jobs = [
+        threading.Thread(target=lambda: answers.append(model.predict(REQUEST, within=PATIENT)))
+        for _ in range(3)
+    ]
+    for job in jobs:
+        job.start()
+    wait_until(lambda: len(server.asked) == 1, "one job is at it")
+    assert model.predict(REQUEST, within=PATIENT - 1).answers == ("1995",)
+    held.set()
+    for job in jobs:
+        job.join()
+    assert len(answers) == 3
 
 
 def test_many_wait_at_one_time_where_nobody_blocks(server: Scripted) -> None:

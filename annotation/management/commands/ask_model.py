@@ -6,6 +6,7 @@ from typing import Any
 from annotation.help import asking, model_accuracy
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Example, Source
+from annotation.work import metering
 from tasks.contract import task_types
 
 
@@ -30,6 +31,9 @@ class Command(RefusingCommand):
         parser.add_argument(
             "--limit", type=int, default=None, metavar="N", help="ask about at most N examples"
         )
+        parser.add_argument(
+            "--estimate", action="store_true", help="print requests, tokens and price, and ask nothing"
+        )
 
     def run(self, **options: Any) -> None:
         project = self.project(options["project"])
@@ -37,26 +41,32 @@ class Command(RefusingCommand):
         if options["source"]:
             sources = sources.filter(name=options["source"])
         if options["purpose"] == model_accuracy.PURPOSE:
-            self.stdout.write(self._correctness(list(sources), options["predictor"], options["limit"]))
+            self._correctness(list(sources), options)
             return
-        asked = asking.ask_model(
-            sources=list(sources),
-            predictor=options["predictor"],
-            purpose=options["purpose"],
-            samples=options["samples"],
-            temperature=options["temperature"],
-            limit=options["limit"],
-            progress=self._tell,
-        )
+        params = {name: options[name] for name in ("predictor", "purpose", "samples", "temperature", "limit")}
+        self._announce(asking.estimate(sources=list(sources), **params))
+        if options["estimate"]:
+            return
+        asked = asking.ask_model(sources=list(sources), progress=self._tell, **params)
         self.stdout.write(f"{asked} examples asked.")
 
-    def _correctness(self, sources: list[Source], predictor: str, limit: int | None) -> str:
+    def _correctness(self, sources: list[Source], options: dict[str, Any]) -> None:
         """Ask about the originals, for batches that serve only what the model answers correctly."""
+        predictor = options["predictor"]
         originals = Example.objects.originals().usable().filter(source__in=sources)
-        keys = list(originals.order_by("source_id", "position", "pk").values_list("pk", flat=True)[:limit])
+        in_order = originals.order_by("source_id", "position", "pk")
+        keys = list(in_order.values_list("pk", flat=True)[: options["limit"]])
         task = next(task for task in task_types().values() if task.predicts)
+        self._announce(model_accuracy.known(keys, task=task, predictor=predictor).estimate)
+        if options["estimate"]:
+            return
         accuracy = model_accuracy.ask(keys, task=task, predictor=predictor, progress=self._tell)
-        return f"{accuracy.in_words} {accuracy.rest_in_words}".strip()
+        self.stdout.write(f"{accuracy.in_words} {accuracy.rest_in_words}".strip())
+
+    def _announce(self, estimate: metering.Estimate | None) -> None:
+        """Print what a language model would use, before it is asked."""
+        if estimate is not None:
+            self.stderr.write(f"Estimate: {estimate.in_words()}.")
 
     def _tell(self, done: int, total: int) -> None:
         self.stderr.write(f"{done} of {total}\r", ending="")

@@ -49,6 +49,17 @@ class Command(BaseCommand):
             "DIR.NAME.jsonl",
         )
         parser.add_argument(
+            "--estimate",
+            action="store_true",
+            help="print what language models would use (requests, tokens, price), and ask nothing",
+        )
+        parser.add_argument(
+            "--budget-usd", type=float, metavar="USD", help="most that each language model may cost"
+        )
+        parser.add_argument(
+            "--budget-tokens", type=int, metavar="N", help="most tokens that each language model may use"
+        )
+        parser.add_argument(
             "--source",
             action="append",
             default=[],
@@ -89,6 +100,8 @@ class Command(BaseCommand):
             raise CommandError(str(error.args[0]), returncode=2) from None
         except (Difference, EvaluationError) as error:
             raise CommandError(str(error)) from None
+        if report is None:
+            return
         format = options["format"] or ("json" if options["json"] else None)
         if options["out"] is None:
             self.stdout.write(written(report, format or "text"), ending="")
@@ -125,15 +138,26 @@ class Command(BaseCommand):
         models: dict[str, tuple[Path, bool]],
         keep: Keep | None,
         about: list[str],
-    ) -> Report:
+    ) -> Report | None:
         raw = evaluating.load(options["release"])
         known, chosen = evaluating.sources(raw), options["source"]
         if unknown := [name for name in chosen if name not in known]:
             raise EvaluationError(f"There is no source {unknown[0]!r}. Available: {', '.join(known)}.")
-        tallies = {name: Tally() for name, (_, asked) in models.items() if asked}
+        budget = {name: options[f"budget_{name}"] for name in ("usd", "tokens")}
+        limits = {name: limit for name, limit in budget.items() if limit is not None}
+        prices = {name: settings.PREDICTORS.get(name, {}).get("price", (0, 0)) for name in models}
+        tallies = {name: Tally(prices[name], limits) for name, (_, asked) in models.items() if asked}
         asks = {
             name: evaluating.model_of(settings.PREDICTORS, name, tally) for name, tally in tallies.items()
         }
+        for name in asks:
+            file = models[name][0]
+            predictions = read_predictions(file, known) if file.exists() else {}
+            estimate = evaluating.estimate(raw, name, predictions, project=None, keep=keep, chosen=chosen)
+            if estimate is not None:
+                self.stderr.write(f"{name}: {estimate.in_words()} (estimate)")
+        if options["estimate"]:
+            return None
         for name, ask in asks.items():
             evaluating.collect(raw, ask, models[name][0], progress=self._progress, keep=keep, chosen=chosen)
             if tallies[name].calls:
