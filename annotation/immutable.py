@@ -1,7 +1,8 @@
 """Rows that are written once: the database refuses to change or delete them, whoever asks.
 
-`writable` is the only way around the triggers. It is for three uses: a migration that has to rewrite such rows, erasing what
-must not stay (a person's data, what an unfinished import left), and emptying the test database.
+`writable` is the only way around the triggers. It is for four uses: a migration that has to rewrite such rows, erasing what
+must not stay (a person's data, what an unfinished import left), an adjudicator's undo of a decision on which nothing rests
+(`annotation.work.retracting`), and emptying the test database.
 """
 
 from __future__ import annotations

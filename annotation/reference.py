@@ -276,6 +276,8 @@ def values(term: Term) -> str:
         return "; ".join(f"`{name}` ({words[name]})" for name in schema["enum"])
     if schema["type"] == "integer":
         return f"{schema['minimum']} to {schema['maximum']}"
+    if schema["type"] == "array":
+        return f"a list of at most {schema['maxItems']} texts"
     names = ", ".join(f"`{name}`" for name in schema.get("properties", ()))
     kind = {"boolean": "`true` or `false`", "object": "an object", "string": "text"}[schema["type"]]
     return f"{kind} with {names}" if names else kind

@@ -128,6 +128,13 @@ class DecideRequest(serializers.Serializer[Any]):
     response = serializers.JSONField(required=False, default=None)
     based_on = serializers.ListField(child=serializers.CharField(max_length=12), required=False, default=list)
     exclude = serializers.CharField(required=False, default="", allow_blank=True, max_length=500)
+    listed_reason = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=120,
+        help_text="One of the reasons that the batch lists.",
+    )
     note = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
 
     def validate_response(self, value: Any) -> dict[str, Any] | None:
@@ -411,13 +418,23 @@ class AdjudicationShape(serializers.Serializer[Any]):
     weight = serializers.FloatField()
     asked_at = serializers.DateTimeField()
     shows = serializers.DictField()
+    listed_reasons = serializers.ListField(child=serializers.CharField())
+    note_required = serializers.BooleanField()
     candidates = CandidateShape(many=True)
+
+
+class UndoneShape(serializers.Serializer[Any]):
+    item = serializers.CharField()
+    reason = serializers.CharField()
+    weight = serializers.FloatField()
+    asked_at = serializers.DateTimeField()
 
 
 class DecisionShape(serializers.Serializer[Any]):
     item = serializers.CharField()
     kind = serializers.CharField()
     reason = serializers.CharField()
+    listed_reason = serializers.CharField()
     note = serializers.CharField()
     made_at = serializers.DateTimeField()
     outcomes = serializers.IntegerField()

@@ -49,6 +49,7 @@ urlpatterns = [
     path("assignments/<str:public_id>/ticket/", views.ModelTicket.as_view(), name="api_ticket"),
     path("annotations/<str:public_id>/undo/", views.Undo.as_view(), name="api_undo"),
     path("items/<str:public_id>/decide/", views.Decide.as_view(), name="api_decide"),
+    path("items/<str:public_id>/decision/undo/", views.UndoDecision.as_view(), name="api_undo_decision"),
     path("items/<str:public_id>/send-back/", views.SendBack.as_view(), name="api_send_back"),
     path("batches/<str:public_id>/rule/", views.BatchRule.as_view(), name="api_batch_rule"),
     path("batches/<str:public_id>/state/", sharing.State.as_view(), name="api_batch_state"),

@@ -22,6 +22,7 @@ from annotation.help import helping, predicting, suggesting, tickets, tries
 from annotation.journeys import adjudicating, annotating, releasing
 from annotation.models import Assignment, Batch, Project, Release
 from annotation.roles import Permission
+from annotation.terms.adjudication import listed_reasons
 from annotation.work import practising, queue
 from tasks import resolving
 from tasks.contract import Invalid, task_types
@@ -292,7 +293,7 @@ class Decide(APIView):
 
     @extend_schema(request=shapes.DecideRequest, responses=shapes.DecisionShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Decide an item: choose responses, write one, or exclude the item, with a note."""
+        """Decide an item: choose responses, write one, or exclude the item; reason and note are optional."""
         actor = access.actor(request)
         item = access.item(actor, public_id, Permission.ADJUDICATE)
         if not visibility.may_adjudicate(actor.person, item):
@@ -304,9 +305,31 @@ class Decide(APIView):
                 "item": item.public_id,
                 "kind": decision.kind,
                 "reason": decision.reason,
+                "listed_reason": decision.listed_reason or "",
                 "note": decision.note,
                 "made_at": decision.made_at,
                 "outcomes": decision.outcomes.count(),
+            }
+        )
+
+
+class UndoDecision(APIView):
+    """An adjudicator's undo."""
+
+    @extend_schema(request=None, responses=shapes.UndoneShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Undo your own decision while no release contains it and no work rests on it; the item waits again."""
+        actor = access.actor(request)
+        item = access.item(actor, public_id, Permission.ADJUDICATE)
+        if not visibility.may_adjudicate(actor.person, item):
+            raise Http404(access.NOT_HERE)
+        adjudication = adjudicating.undo(item=item, by=actor.person, now=timezone.now())
+        return Response(
+            {
+                "item": item.public_id,
+                "reason": adjudication.reason,
+                "weight": adjudication.weight,
+                "asked_at": adjudication.asked_at,
             }
         )
 
@@ -473,6 +496,8 @@ def _adjudication(item: Any) -> dict[str, Any]:
         "weight": item.adjudication.weight,
         "asked_at": item.adjudication.asked_at,
         "shows": item.batch.task().payload(item.plain()),
+        "listed_reasons": listed_reasons(item.batch.adjudication_reasons),
+        "note_required": item.batch.note_required,
         "candidates": [
             {
                 "letter": candidate.letter,

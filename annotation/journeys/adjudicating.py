@@ -13,9 +13,9 @@ import logging
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
@@ -30,6 +30,7 @@ from annotation.models import (
     Assignment,
     Batch,
     Decision,
+    Event,
     Exclusion,
     Item,
     Job,
@@ -43,7 +44,8 @@ from annotation.models import (
 )
 from annotation.refusals import refuse, require_storable
 from annotation.roles import Permission, permissions
-from annotation.work import left_over, lineage, places, queue, revisions
+from annotation.terms.adjudication import listed_reasons
+from annotation.work import left_over, lineage, places, queue, retracting, revisions
 from tableqa.canonical import canonical
 from tableqa.language import joined, message, shown
 from tasks import resolving
@@ -84,6 +86,9 @@ ONE_ANSWERED = message("adjudicating.one_answered", "1 of {of} annotators has re
 SOME_ANSWERED = message(
     "adjudicating.some_answered", "{number} of {of} annotators have responded, but {why}."
 )
+UNDONE = message("adjudicating.undone", "The adjudicator took the decision back.")
+SITTING: Final = timedelta(minutes=30)
+"""A longer pause between two decisions of a person ends a sitting."""
 DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside_at__isnull=True)
 """The items that are ever decided."""
 
@@ -351,8 +356,9 @@ def decide(
     *,
     item: Item,
     by: Person,
-    note: str,
     now: datetime,
+    note: str = "",
+    listed_reason: str = "",
     choose: Sequence[str] = (),
     response: Mapping[str, Any] | None = None,
     based_on: Sequence[str] = (),
@@ -362,21 +368,21 @@ def decide(
 
     A response of one's own rests on those that it was `based_on` (letters or ids), and on all that it has a piece in common
     with: the same operation, cell, answer or words. Their authors are makers like whoever wrote it.
-    A note is asked for; where the item is excluded, the reason may stand for it. Raises Refused: decided,
-    invalid_request; `tasks.contract.Invalid` for a response that does not hold.
+    `listed_reason` is one of the batch's reasons with a key. A note is needed where the batch requires one; where the item
+    is excluded, the reason may stand for it. Raises Refused: decided, invalid_request; `tasks.contract.Invalid` for a
+    response that does not hold.
     """
     note = note.strip() or exclude.strip()
-    require_storable(note, exclude)
+    require_storable(note, exclude, listed_reason)
     if [bool(choose), response is not None, bool(exclude.strip())].count(True) != 1:
         refuse(
             "invalid_request",
             "Choose responses, write a response, or exclude the item. Do only one of the three.",
         )
-    if not note:
-        refuse("invalid_request", "Give a reason for the decision.")
     with transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)
+        _check_why(item.batch, note, listed_reason)
         task, plain = item.batch.task(), item.plain()
         annotations: list[Annotation] = []
         rests_on: list[str] = []
@@ -402,7 +408,58 @@ def decide(
                 "These responses cannot be accepted together: {reason}",
                 reason=shown(resolution.reason),
             )
-        return _write(item, resolution, annotations, by=by, note=note, based_on=rests_on, now=now)
+        return _write(
+            item,
+            resolution,
+            annotations,
+            by=by,
+            note=note,
+            listed_reason=listed_reason,
+            based_on=rests_on,
+            now=now,
+        )
+
+
+def undo(*, item: Item, by: Person, now: datetime) -> Adjudication:
+    """Take the person's own decision of an item back: it waits for an adjudicator again, where it was in the queue.
+
+    The log keeps what was decided. Raises Refused: invalid_request where the person did not decide the item; decided where
+    a release contains the decision or work rests on it.
+    """
+    with transaction.atomic():
+        item = _locked(item.pk)
+        decision = Decision.objects.filter(item=item, made_by=by).first()
+        if decision is None or not _decidable(item):
+            refuse("invalid_request", "You have not decided this item, so there is nothing to undo.")
+        decision.item = item
+        detail = {"reason": UNDONE.format(), "undone": _taken_back(decision)}
+        events.log(item, decision.kind, "adjudication", by=by, now=now, detail=detail)
+        retracting.retract(decision)
+        asked = _last_asked(item)
+        task, plain = item.batch.task(), item.plain()
+        responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
+        return Adjudication.objects.create(
+            item=item,
+            reason=(asked.detail or {})["reason"] if asked else UNDONE.format(),
+            weight=_weight(item, task, plain, responses),
+            asked_at=asked.at if asked else now,
+        )
+
+
+def sitting(batch: Batch, person: Person, now: datetime) -> list[str]:
+    """The items (ids) that the person decided in the batch without a break of 30 minutes until now, newest first."""
+    decisions = Decision.objects.filter(item__batch=batch, made_by=person).order_by("-event_id")
+    items: list[str] = []
+    later = now
+    for item, made_at in decisions.values_list("item__public_id", "made_at")[:MOST_OF_A_SITTING]:
+        if later - made_at > SITTING:
+            break
+        items.append(item)
+        later = made_at
+    return items
+
+
+MOST_OF_A_SITTING: Final = 2_000
 
 
 def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) -> SentBack:
@@ -459,6 +516,44 @@ def _locked(item_id: int) -> Item:
     return Item.objects.select_related("batch__project", "example__stored_table", "example__source").get(
         pk=item_id
     )
+
+
+def _check_why(batch: Batch, note: str, listed_reason: str) -> None:
+    """Refuse a decision without the note that its batch requires, or with a reason that the batch does not list."""
+    if batch.note_required and not note:
+        refuse("invalid_request", "This batch requires a note. Write why you decide this way.")
+    reasons = listed_reasons(batch.adjudication_reasons)
+    if listed_reason and listed_reason not in reasons:
+        refuse(
+            "invalid_request",
+            "{reason!r} is not a reason of this batch. Available: {reasons}.",
+            reason=listed_reason,
+            reasons="; ".join(reasons),
+        )
+
+
+def _taken_back(decision: Decision) -> dict[str, Any]:
+    """What the log keeps of a decision that is undone."""
+    outcomes = decision.outcomes.order_by("number").prefetch_related("annotations")
+    kept = {"reason": decision.reason, "listed_reason": decision.listed_reason or "", "note": decision.note}
+    return {
+        "kind": decision.kind,
+        **{name: str(text) for name, text in kept.items() if text},
+        "outcomes": [
+            {
+                "response": outcome.response,
+                "annotations": sorted(annotation.public_id for annotation in outcome.annotations.all()),
+            }
+            for outcome in outcomes
+        ],
+    }
+
+
+def _last_asked(item: Item) -> Event | None:
+    """The event by which the item last came to an adjudicator from annotators."""
+    asked = Event.objects.filter(thing="item", thing_id=item.pk, after="adjudication")
+    asked = asked.exclude(before__in=Decision.Kind.values).order_by("-pk")
+    return next((event for event in asked if (event.detail or {}).get("reason")), None)
 
 
 def _require_waiting(item: Item) -> None:
@@ -604,6 +699,7 @@ def _write(
     *,
     by: Person | None,
     note: str = "",
+    listed_reason: str = "",
     rule: Mapping[str, Any] | None = None,
     based_on: Sequence[str] = (),
     now: datetime,
@@ -616,6 +712,7 @@ def _write(
         item=item,
         kind=kind,
         reason=resolution.reason,
+        listed_reason=listed_reason or None,
         note=note,
         rule=rule,
         made_by=by,

@@ -836,7 +836,7 @@ def _decisions(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iter
                 )
 
 
-_DECIDED = ("kind", "reason", "made_at", "made_by_id", "note", "rule", "event__detail")
+_DECIDED = ("kind", "reason", "made_at", "made_by_id", "listed_reason", "note", "rule", "event__detail")
 
 
 def _outcomes(decisions: Sequence[int]) -> dict[int, list[Record]]:
@@ -866,14 +866,20 @@ def _outcomes(decisions: Sequence[int]) -> dict[int, list[Record]]:
 
 
 def _by(
-    names: dict[int, str], person: int | None, note: str, rule: Any, detail: Mapping[str, Any] | None
+    names: dict[int, str],
+    person: int | None,
+    listed_reason: str | None,
+    note: str,
+    rule: Any,
+    detail: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Who decided, with their note, and which responses their own one rests on; or the rule that did, which is named where
-    it is not the kind's own."""
+    """Who decided, with reason and note, and which responses their own one rests on; or the rule that did, which is named
+    where it is not the kind's own."""
     if person is not None:
         rests_on = (detail or {}).get("based_on")
         based_on = {"based_on": rests_on} if rests_on else {}
-        return {"note": note, "by": names[person], **based_on}
+        listed = {"listed_reason": listed_reason} if listed_reason else {}
+        return {"note": note, **listed, "by": names[person], **based_on}
     return {"note": "", "by": "resolve", **({"rule": rule} if rule else {})}
 
 

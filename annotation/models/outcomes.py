@@ -35,6 +35,7 @@ class Decision(models.Model):
     """The last word on an item: accepted with outcomes, or excluded with a reason. Immutable.
 
     `rule` is what decided it where no person did, in place of the kind's own (`tasks.resolving`); None where that did.
+    An adjudicator may give a `listed_reason`, one of the batch's reasons with a key (None: none), and a `note`, a free text.
     """
 
     class Kind(models.TextChoices):
@@ -44,6 +45,7 @@ class Decision(models.Model):
     item = models.OneToOneField(Item, models.PROTECT, related_name="decision")
     kind = models.CharField(max_length=10, choices=Kind)
     reason = MessageField(blank=True)
+    listed_reason = models.CharField(max_length=120, null=True)  # noqa: DJ001
     note = models.TextField(blank=True)
     rule = models.JSONField(null=True)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")

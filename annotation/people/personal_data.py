@@ -157,7 +157,7 @@ def _decisions(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
         ),
         "decisions": _named(
             Decision.objects.filter(made_by=person),
-            *("kind", "reason", "note", "made_at"),
+            *("kind", "reason", "listed_reason", "note", "made_at"),
             project="item__batch__project__slug",
             item="item__public_id",
         ),

@@ -341,7 +341,8 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
         if event.after == "sent back":
             continue  # told with the note that went with it
         if decision is not None and decision.event_id == event.pk:
-            words = [said for said in (decision.reason, decision.note) if said]
+            reasons = (decision.reason, gettext(decision.listed_reason or " ").strip(), decision.note)
+            words = list(filter(None, dict.fromkeys(reasons)))
             for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number):
                 rests = sorted({names(a.assignment.person_id) for a in outcome.annotations.all()})
                 said = task.describe(task.read(outcome.response, plain), plain)

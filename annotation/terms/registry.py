@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from annotation.refusals import refuse
+from annotation.terms.adjudication import AdjudicationTerms
 from annotation.terms.assistance import AssistanceTerms
 from annotation.terms.budget import BudgetTerms
 from annotation.terms.decision import DecisionTerms
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
 
 
 class BatchTerms(
-    TaskTerms, PeopleTerms, DecisionTerms, EntryTerms, AssistanceTerms, BudgetTerms, GoldTerms, PayTerms
+    TaskTerms,
+    PeopleTerms,
+    DecisionTerms,
+    AdjudicationTerms,
+    EntryTerms,
+    AssistanceTerms,
+    BudgetTerms,
+    GoldTerms,
+    PayTerms,
 ):
     """The columns of all terms; `Batch` has them."""
 
@@ -47,6 +56,7 @@ SECTIONS: Final[dict[str, str]] = {
     "fed": gettext_noop("Items from another batch"),
     "rule": gettext_noop("Decision rule"),
     "decision": gettext_noop("Decision time"),
+    "adjudication": gettext_noop("Adjudication"),
     "limits": gettext_noop("Limits per person"),
     "pay": gettext_noop("Pay in this batch"),
     "quality": gettext_noop("Quality: practice, qualification, calibration"),

@@ -257,7 +257,7 @@ PAGES: dict[str, Row] = {
     "annotate": (the_batch, ANNOTATE, ANNOTATE),
     "my_work": (nothing, EVERYBODY, None),
     "resume": (lambda t: [t.assignment.public_id], None, {"ada"}),
-    "adjudication": (the_batch, {"ivo"}, None),
+    "adjudication": (the_batch, {"ivo"}, {"ivo"}),
     "adjudicate": (lambda t: [t.item.public_id], {"ivo"}, {"ivo"}),
     "own_response": (lambda t: [t.item.public_id], {"ivo"}, {"ivo"}),
     "project_adjudication": (the_project, {"ivo"}, None),
@@ -399,6 +399,9 @@ API: dict[str, dict[str, Call]] = {
             {"ivo"},
             Permission.ADJUDICATE,
         )
+    },
+    "api_undo_decision": {
+        "post": (lambda t: [t.item.public_id], {}, {"ivo"}, Permission.ADJUDICATE),
     },
     "api_send_back": {
         "post": (

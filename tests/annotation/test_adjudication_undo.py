@@ -1,0 +1,294 @@
+"""Reasons, optional notes, and undoing a decision as long as nothing rests on it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation import doctor
+from annotation.journeys import adjudicating, assigning, changing, releasing
+from annotation.models import Adjudication, Batch, Decision, Event, Example, Item, Outcome, Place
+from annotation.refusals import Refused
+from annotation.releases import release_files
+from annotation.terms.adjudication import STANDARD_REASONS
+from tableqa import Example as PlainExample
+from tableqa import Table
+from tests.annotation.cast import NOON, World
+
+LATER = NOON + timedelta(hours=1)
+TABLE = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
+
+
+def labelled(world: World, items: int = 1, **more: Any) -> Batch:
+    """Items of question types on which three people differ, waiting for an adjudicator."""
+    batch = world.batch(size=items, overlap=3, **more)
+    for _ in range(items):
+        for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+            world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return batch
+
+
+def edited(world: World, **check: Any) -> tuple[Batch, Batch]:
+    """One item whose table two people changed in different ways, waiting for an adjudicator, and a batch of its checks."""
+    world.import_written(PlainExample(id="w-1", question="When was Heat?", table=TABLE, answers=("1995",)))
+    batch = world.batch(
+        "value_change",
+        variant="answer_changes",
+        overlap=3,
+        sources=[world.project.sources.get(name="written")],
+    )
+    checks = world.batch("answer_check", feeds_from=batch, sources=[], **check)
+    for who, new in (("ada", "1996"), ("bo", "1997"), ("cy", "")):
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        operation = {"op": "set_cell", "row": "r0", "column": "c1", "old": "1995", "new": new}
+        edit = {"unanswerable": False, "operations": [operation], "answers": [new]}
+        world.answer(assignment, edit if new else {"unanswerable": True})
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return batch, checks
+
+
+def decide(world: World, item: Item, letter: str = "A", now: datetime = LATER, **more: Any) -> Decision:
+    return adjudicating.decide(item=item, by=world.ivo, choose=[letter], now=now, **more)
+
+
+def release(world: World, batch: Batch, folder: Path) -> Path:
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    out = folder / "release"
+    releasing.make_release(
+        project=world.project, name="1.0", format="askew", by=world.rea, now=LATER, out=out
+    )
+    return out
+
+
+def refused(action: Any) -> Refused:
+    with pytest.raises(Refused) as raised:
+        action()
+    return raised.value
+
+
+def state(batch: Batch) -> dict[str, Any]:
+    """What an undo has to bring back, except for keys and the log."""
+    batch.refresh_from_db()
+    return {
+        "waiting": [
+            (item.pk, item.adjudication.reason, item.adjudication.weight, item.adjudication.asked_at)
+            for item in adjudicating.waiting(batch)
+        ],
+        "counts": (batch.accepted_count, batch.excluded_count, batch.items_count, batch.places_count),
+        "rows": [model.objects.count() for model in (Decision, Outcome, Example, Item, Place)],
+    }
+
+
+# -- reasons and notes --------------------------------------------------------------------------------
+
+
+def test_a_decision_needs_no_note_and_keeps_a_listed_reason_apart(world: World) -> None:
+    first, second = adjudicating.waiting(labelled(world, items=2))
+
+    assert (decide(world, first).note, decide(world, second, listed_reason=STANDARD_REASONS[1]).note) == (
+        "",
+        "",
+    )
+
+    assert Decision.objects.get(item=first).listed_reason is None
+    assert Decision.objects.get(item=second).listed_reason == "Closest to the guidelines"
+
+
+def test_a_reason_that_the_batch_does_not_list_is_refused_with_those_it_lists(world: World) -> None:
+    batch = labelled(world, adjudication_reasons=["Guideline 3", "Guideline 4"])
+    item = adjudicating.waiting(batch).get()
+
+    error = refused(lambda: decide(world, item, listed_reason=STANDARD_REASONS[0]))
+
+    assert error.detail.endswith("is not a reason of this batch. Available: Guideline 3; Guideline 4.")
+    assert decide(world, item, listed_reason="Guideline 4").listed_reason == "Guideline 4"
+
+
+def test_a_batch_that_requires_a_note_refuses_a_decision_without_one_and_an_exclusion_explains_itself(
+    world: World,
+) -> None:
+    first, second = adjudicating.waiting(labelled(world, items=2, note_required=True))
+
+    error = refused(lambda: decide(world, first, listed_reason=STANDARD_REASONS[0]))
+    assert error.detail == "This batch requires a note. Write why you decide this way."
+
+    assert decide(world, first, note="By rule 3.").note == "By rule 3."
+    adjudicating.decide(item=second, by=world.ivo, exclude="Damaged.", now=LATER)
+    assert Decision.objects.get(item=second).reason == "Damaged."
+
+
+def test_both_terms_change_while_people_work_and_what_is_decided_stays(world: World) -> None:
+    batch = world.batch()
+    wanted = {"adjudication_reasons": ["  By   rule 3 ", "", "By rule 3", "Typo"], "note_required": True}
+
+    changing.change(batch=batch, wanted=wanted, by=world.mara, now=LATER)
+
+    batch.refresh_from_db()
+    assert (batch.adjudication_reasons, batch.note_required) == (["By rule 3", "Typo"], True)
+
+
+@pytest.mark.parametrize(
+    ("reasons", "words"),
+    [
+        (["x"] * 3 + [str(number) for number in range(9)], "List at most 9 reasons"),
+        (["x" * 121], "is too long. Use at most 120 characters."),
+        ("one", "must be a list of texts"),
+        ([3], "must be a list of texts"),
+    ],
+)
+def test_a_list_of_reasons_that_no_key_could_choose_is_refused(
+    world: World, reasons: Any, words: str
+) -> None:
+    batch = world.batch()
+    wanted = {"adjudication_reasons": reasons}
+    error = refused(lambda: changing.change(batch=batch, wanted=wanted, by=world.mara, now=LATER))
+    assert words in error.detail
+
+
+def test_a_release_has_decisions_with_a_listed_reason_with_a_note_and_with_neither_and_verifies(
+    world: World, tmp_path: Path
+) -> None:
+    batch = labelled(world, items=3)
+    plain, listed, noted = adjudicating.waiting(batch)
+    decide(world, plain)
+    decide(world, listed, listed_reason=STANDARD_REASONS[2])
+    decide(world, noted, note="By rule 3.")
+
+    folder = release(world, batch, tmp_path)
+
+    (path,) = folder.rglob("decisions.jsonl")
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert {record["item"]: (record.get("listed_reason"), record["note"]) for record in records} == {
+        plain.public_id: (None, ""),
+        listed.public_id: ("Clearest of several correct responses", ""),
+        noted.public_id: (None, "By rule 3."),
+    }
+    release_files.verify(folder)
+
+
+# -- undo ---------------------------------------------------------------------------------------------
+
+
+def test_undo_brings_a_label_item_back_to_its_place_in_the_queue(world: World) -> None:
+    batch = labelled(world, items=3)
+    before = state(batch)
+    item = adjudicating.waiting(batch)[1]
+    decide(world, item)
+
+    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+
+    assert state(batch) == before
+    assert list(doctor.findings()) == []
+    undone = Event.objects.latest("pk")
+    assert (undone.before, undone.after, undone.actor) == ("accepted", "adjudication", world.ivo)
+    assert undone.detail["undone"]["outcomes"][0]["response"]["data"]["label"]
+    decide(world, item, "B")
+    assert Decision.objects.get(item=item).outcomes.count() == 1
+
+
+def test_undo_takes_along_the_example_and_the_items_that_followed(world: World) -> None:
+    batch, check = edited(world, overlap=2)
+    before, item = state(batch), adjudicating.waiting(batch).get()
+    letter = next(one.letter for one in adjudicating.candidates(item) if one.response.operations)
+    decide(world, item, letter)
+    check.refresh_from_db()
+    assert (check.items_count, check.places_count) == (1, 2)
+
+    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+
+    check.refresh_from_db()
+    assert (check.items_count, check.places_count) == (0, 0)
+    assert state(batch) == before
+    assert list(doctor.findings()) == []
+
+
+def test_undo_of_an_exclusion_counts_it_out(world: World) -> None:
+    batch = labelled(world)
+    before, item = state(batch), adjudicating.waiting(batch).get()
+    adjudicating.decide(item=item, by=world.ivo, exclude="Damaged.", now=LATER)
+
+    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+
+    assert state(batch) == before
+
+
+def test_undo_is_refused_once_somebody_has_an_item_that_followed(world: World) -> None:
+    batch, check = edited(world, overlap=1)
+    item = adjudicating.waiting(batch).get()
+    letter = next(one.letter for one in adjudicating.candidates(item) if one.response.operations)
+    decision = decide(world, item, letter)
+    makers = {annotation.assignment.person for annotation in decision.outcomes.get().annotations.all()}
+    free = next(name for name in ("ada", "bo", "cy") if world.people[name] not in makers)
+    assert world.take(check, free) is not None
+
+    error = refused(lambda: adjudicating.undo(item=item, by=world.ivo, now=LATER))
+
+    assert (error.code, "has begun" in error.detail) == ("decided", True)
+    assert Decision.objects.filter(item=item).exists()
+
+
+def test_undo_is_refused_for_a_released_decision(world: World, tmp_path: Path) -> None:
+    batch = labelled(world)
+    item = adjudicating.waiting(batch).get()
+    decide(world, item)
+    release(world, batch, tmp_path)
+
+    error = refused(lambda: adjudicating.undo(item=item, by=world.ivo, now=LATER))
+
+    assert (error.code, "released" in error.detail) == ("decided", True)
+
+
+def test_only_the_person_who_decided_undoes_and_only_once(world: World) -> None:
+    item = adjudicating.waiting(labelled(world)).get()
+    nothing = refused(lambda: adjudicating.undo(item=item, by=world.ivo, now=LATER))
+    decide(world, item)
+    other = refused(lambda: adjudicating.undo(item=item, by=world.rea, now=LATER))
+    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+    again = refused(lambda: adjudicating.undo(item=item, by=world.ivo, now=LATER))
+
+    assert {error.code for error in (nothing, other, again)} == {"invalid_request"}
+    assert Adjudication.objects.filter(item=item).count() == 1
+
+
+def test_a_sitting_ends_with_a_break_of_more_than_half_an_hour(world: World) -> None:
+    batch = labelled(world, items=3)
+    items = list(adjudicating.waiting(batch))
+    for item, minutes in zip(items, (0, 31, 60), strict=True):
+        decide(world, item, now=LATER + timedelta(minutes=minutes))
+
+    newest = [items[2].public_id, items[1].public_id]
+    assert adjudicating.sitting(batch, world.ivo, LATER + timedelta(minutes=61)) == newest
+    assert adjudicating.sitting(batch, world.ivo, LATER + timedelta(minutes=91)) == []
+    assert adjudicating.sitting(batch, world.rea, LATER + timedelta(minutes=61)) == []
+
+
+# -- the API ------------------------------------------------------------------------------------------
+
+
+def test_the_api_lists_reasons_decides_with_one_and_undoes(world: World) -> None:
+    batch = labelled(world, adjudication_reasons=["Guideline 3"])
+    item = adjudicating.waiting(batch).get()
+    client = Client()
+    client.force_login(world.ivo)
+
+    (listed,) = client.get(reverse("api_adjudication", args=[batch.public_id])).json()
+    assert (listed["listed_reasons"], listed["note_required"]) == (["Guideline 3"], False)
+    decided = client.post(
+        reverse("api_decide", args=[item.public_id]),
+        {"choose": ["B"], "listed_reason": "Guideline 3"},
+        content_type="application/json",
+    )
+    assert (decided.json()["listed_reason"], decided.json()["note"]) == ("Guideline 3", "")
+    undone = client.post(
+        reverse("api_undo_decision", args=[item.public_id]), {}, content_type="application/json"
+    )
+    assert (undone.status_code, undone.json()["item"]) == (200, item.public_id)
+    assert not Decision.objects.exists()
