@@ -70,7 +70,9 @@ def over_its_sample(
     return over_items(world, task, variant, changed, name)
 
 
-def over_items(world: Any, task: Any, variant: str, originals: Sequence[Any], name: str = "") -> Any:
+def over_items(
+    world: Any, task: Any, variant: str, originals: Sequence[Any], name: str = "", **terms: Any
+) -> Any:
     """Create an open batch over items of a task type with their inputs. The settings of the first one hold for all."""
     from contextlib import nullcontext
     from unittest.mock import patch
@@ -93,7 +95,7 @@ def over_items(world: Any, task: Any, variant: str, originals: Sequence[Any], na
 
     prepares = patch.object(type(task), "prepare", prepare) if isinstance(task, Preparing) else nullcontext()
     with prepares, patch.object(type(task), "of", ("originals",)):
-        return world.batch(task.key, variant=variant, settings=settings, sources=[source])
+        return world.batch(task.key, variant=variant, settings=settings, sources=[source], **terms)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, gettext_lazy
 
+from annotation.models import Batch
 from annotation.terms.options import OptionsField
 
 
 class DecisionForm(forms.Form):
-    """Either one or more of the responses, or the exclusion of the item; a note, unless the reason says it all."""
+    """Either one or more of the responses, or the exclusion of the item; a listed reason; a note where the batch asks."""
 
     choose = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     exclude = forms.CharField(
@@ -22,16 +23,18 @@ class DecisionForm(forms.Form):
         label=gettext_lazy("Reason for exclusion"),
         help_text=gettext_lazy("An excluded item is in no release. The reason is published."),
     )
+    listed_reason = forms.CharField(required=False, max_length=120)
     note = forms.CharField(
         required=False,
         max_length=5_000,
-        label=gettext_lazy("Reason for the decision"),
-        widget=forms.Textarea(attrs={"rows": 3}),
+        label=gettext_lazy("Note on the decision"),
+        widget=forms.Textarea(attrs={"rows": 2}),
         help_text=gettext_lazy("Published with the decision."),
     )
 
-    def __init__(self, *args: Any, letters: Sequence[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, letters: Sequence[str], batch: Batch, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.batch = batch
         self.fields["choose"].choices = [(letter, letter) for letter in letters]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
@@ -42,8 +45,8 @@ class DecisionForm(forms.Form):
             raise ValidationError(
                 gettext("Choose at least one response, or give a reason to exclude the item.")
             )
-        if not given.get("note") and not given.get("exclude"):
-            self.add_error("note", gettext("Give a reason for the decision."))
+        if self.batch.note_required and not given.get("note") and not given.get("exclude"):
+            self.add_error("note", gettext("This batch requires a note. Write why you decide this way."))
         return given
 
 

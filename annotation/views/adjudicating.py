@@ -19,10 +19,11 @@ from annotation import access, visibility
 from annotation.forms.deciding import DecisionForm, RuleForm, SendBackForm
 from annotation.journeys import adjudicating
 from annotation.journeys.adjudicating import Candidate
-from annotation.models import Batch, Decision, Item, Person
+from annotation.models import Batch, Decision, Item, Outcome, Person
 from annotation.quality import guidance
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.terms.adjudication import listed_reasons
 from annotation.views.annotating import EDITS, drawable_operations
 from annotation.views.contrasting import compared, contrasted, for_scripts, said
 from annotation.views.pages import PageRequest, cut_wide, kind_title, page, refusals_on
@@ -38,11 +39,13 @@ AHEAD = 500
 """How far down the queue somebody who leaves an item for later is led on; after that the queue begins anew."""
 
 
-@page("GET")
+@page("GET", "POST")
 def adjudication(request: PageRequest, public_id: str) -> HttpResponse:
-    """The items of a batch that wait for this adjudicator: those that matter most first."""
+    """The items of a batch that wait for this adjudicator: those that matter most first. A POST undoes a decision."""
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.ADJUDICATE)
+    if request.POST.get("undo"):
+        return _undo(request, batch)
     waiting = adjudicating.waiting(batch)
     context = {
         "batch": batch,
@@ -50,6 +53,7 @@ def adjudication(request: PageRequest, public_id: str) -> HttpResponse:
         "task": batch.task(),
         "items": cut_wide(request, visibility.adjudicable(actor.person, waiting)),
         "waiting": waiting.count(),
+        **_caught_up(actor.person, batch),
     }
     return render(request, "adjudicating/queue.html", context)
 
@@ -71,13 +75,14 @@ def project_adjudication(request: PageRequest, slug: str) -> HttpResponse:
 def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
     """Question, table and the responses as A, B, C: choose among them, send one back, or exclude the item."""
     item, person = _mine(request, public_id)
-    batch = item.batch
-    action = request.POST.get("action", "decide")
+    action = "decide" if request.POST.get("listed_reason") else request.POST.get("action", "decide")
     post = request.POST.copy() if request.method == "POST" and action != "back" else None
     waits = _waits(item)
     if not waits and post is None:
+        if _is_lane(request):
+            return _following(request, person, item.batch, "")
         messages.info(request, gettext("This item no longer needs adjudication."))
-        return redirect("adjudication", batch.public_id)
+        return redirect("adjudication", item.batch.public_id)
     candidates = adjudicating.candidates(item)
     letters = [candidate.letter for candidate in candidates]
     if post is not None and action == "exclude":
@@ -87,34 +92,121 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         post if action != "send_back" else None,
         initial={name: request.POST.get(name) for name in ("exclude", "note")},
         letters=letters,
+        batch=item.batch,
     )
-    now = timezone.now()
+    now, following = timezone.now(), _behind(person, item) if post is not None else ""
     if not waits:  # somebody else was first: what was chosen and written stays on the page
         (back if back.is_bound else form).add_error(None, _was_decided(item))
     elif back.is_valid():
         with refusals_on(back):
             said = back.cleaned_data
             adjudicating.send_back(item=item, by=person, choose=said["back"], note=said["back_note"], now=now)
-            return _next(
-                request,
-                person,
-                batch,
-                gettext("Response {said} was sent back to its author.").format(said=said["back"]),
-            )
+            done = gettext("Response {said} was sent back to its author.").format(said=said["back"])
+            return _following(request, person, item.batch, done, following)
     elif form.is_valid():
         with refusals_on(form):
             adjudicating.decide(item=item, by=person, now=now, **form.cleaned_data)
-            return _next(request, person, batch, gettext("Decided."))
+            done = gettext("Excluded.") if form.cleaned_data["exclude"] else gettext("Decided.")
+            return _following(request, person, item.batch, done, following)
+    chosen = post.getlist("choose") if post is not None else []
+    return _item_page(
+        request,
+        person,
+        item,
+        candidates,
+        form=form,
+        back=back,
+        open=action if post is not None else "",
+        chosen=chosen,
+        waits=waits,
+    )
+
+
+def _item_page(
+    request: PageRequest,
+    person: Person,
+    item: Item,
+    candidates: Sequence[Candidate],
+    *,
+    form: DecisionForm | None = None,
+    back: SendBackForm | None = None,
+    open: str = "",
+    chosen: Sequence[str] = (),
+    waits: bool = True,
+    announced: str = "",
+) -> HttpResponse:
+    """The page of an item, or what changes on it where the script of the page asks. 409 if the item waits no longer."""
+    letters = [candidate.letter for candidate in candidates]
+    queue = _queue_of(person, item.batch)
+    form, back = (
+        form or DecisionForm(letters=letters, batch=item.batch),
+        back or SendBackForm(letters=letters),
+    )
     context = _shown_item(request, item, candidates) | {
         "form": form,
         "back": back,
-        "open": action if post is not None else "",
-        "chosen": post.getlist("choose") if post is not None else [],
+        "written": [form["note"], form["exclude"], back["back_note"]],
+        "open": open,
+        "chosen": chosen,
         "returnable": adjudicating.returnable(item, candidates),
-        "left": visibility.adjudicable(person, adjudicating.waiting(batch)).count(),
-        "later": _after(person, item),
+        "reasons": list(enumerate(listed_reasons(item.batch.adjudication_reasons), start=1)),
+        "gone": not waits,
+        "announced": announced,
+        "address": reverse("adjudicate", args=[item.public_id]),
+        "later": reverse("adjudicate", args=[later]) if (later := _after(queue["ids"], item)) else "",
+        **queue,
     }
-    return render(request, "adjudicating/adjudicate.html", context, status=200 if waits else 409)
+    template = "adjudicating/_lane.html" if _is_lane(request) else "adjudicating/adjudicate.html"
+    return render(request, template, context, status=200 if waits else 409)
+
+
+def _queue_of(person: Person, batch: Batch) -> dict[str, Any]:
+    """How many items wait for the person, which ones are next, and what they decided in this sitting."""
+    waiting = visibility.adjudicable(person, adjudicating.waiting(batch))
+    ids = list(waiting.values_list("public_id", flat=True)[:AHEAD])
+    sitting = adjudicating.sitting(batch, person, timezone.now())
+    left = len(ids) if len(ids) < AHEAD else waiting.count()
+    return {
+        "ids": ids,
+        "left": left,
+        "decided": len(sitting),
+        "total": left + len(sitting),
+        "last_decided": sitting[0] if sitting else "",
+    }
+
+
+def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
+    """Undo a decision, and show the item again with what had been chosen and written."""
+    actor = access.actor(request)
+    item = access.item(actor, request.POST["undo"], Permission.ADJUDICATE)
+    if item.batch_id != batch.pk or not visibility.may_adjudicate(actor.person, item):
+        raise Http404(access.NOT_HERE)
+    decision = Decision.objects.filter(item=item).first()
+    outcomes = decision.outcomes.all() if decision is not None else Outcome.objects.none()
+    accepted = set(outcomes.values_list("annotations__public_id", flat=True))
+    try:
+        adjudicating.undo(item=item, by=actor.person, now=timezone.now())
+    except Refused as refused:
+        if _is_lane(request):
+            return render(request, "adjudicating/_refused.html", {"problem": refused.detail}, status=409)
+        messages.error(request, refused.detail)
+        return redirect("adjudication", batch.public_id)
+    item = access.item(actor, item.public_id, Permission.ADJUDICATE)
+    candidates = adjudicating.candidates(item)
+    excluded = decision is not None and decision.kind == Decision.Kind.EXCLUDED
+    written = {
+        "note": decision.note if decision is not None and not excluded else "",
+        "exclude": decision.reason if decision is not None and excluded else "",
+    }
+    return _item_page(
+        request,
+        actor.person,
+        item,
+        candidates,
+        form=DecisionForm(initial=written, letters=[one.letter for one in candidates], batch=batch),
+        chosen=[one.letter for one in candidates if one.annotation.public_id in accepted],
+        announced=gettext("Decision undone."),
+    )
 
 
 @page("GET", "POST")
@@ -142,9 +234,10 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
             problems = [Problem("", "decided", _was_decided(item))]
         elif action == "submit" and not problems:
             response = {**_envelope(task, data, plain), **_base(request)}
+            following = _behind(person, item)
             problems = _decide(request, item, person, response, [base] if data_of_base else [])
             if not problems:
-                return _next(request, person, batch, gettext("Decided."))
+                return _following(request, person, batch, gettext("Decided."), following)
     operations = drawable_operations(task, data)
     try:
         table = sheet(task, plain, data, operations)
@@ -296,6 +389,8 @@ def _shown_item(request: PageRequest, item: Item, candidates: Sequence[Candidate
         "shows": shows,
         "beside": _beside(shows),
         "contrast": contrast,
+        "compared": compared(task, plain) if contrast is None else None,
+        "examples": _examples(shows),
         "comparison": comparison,
         "table": drawn(plain.example.table) if "table" in task.shows and contrast is None else None,
         "candidates": [_shown(candidate, task, plain, alone=contrast is None) for candidate in candidates],
@@ -317,6 +412,18 @@ def _beside(shows: Mapping[str, Any]) -> list[tuple[str, str]]:
         (name.replace("_", " ").capitalize(), text)
         for name, text in texts.items()
         if name not in SHOWN and isinstance(text, str)
+    ]
+
+
+def _examples(shows: Mapping[str, Any]) -> list[tuple[str, str, Sequence[str]]]:
+    """Of an item that shows changed examples: title, question and answers of each."""
+    original = shows.get("original")
+    if not isinstance(original, Mapping):
+        return []
+    return [
+        (gettext("Example {letter}").format(letter=name[0].upper()), shown["question"], shown["answers"])
+        for name, shown in shows.items()
+        if isinstance(shown, Mapping) and "operations" in shown
     ]
 
 
@@ -350,23 +457,63 @@ def _was_decided(item: Item) -> str:
     )
 
 
-def _next(request: PageRequest, person: Person, batch: Batch, done: str) -> HttpResponse:
-    """On to the next item that waits, for whoever is in the flow of it."""
-    following = visibility.adjudicable(person, adjudicating.waiting(batch)).first()
-    if following is None:
+def _is_lane(request: PageRequest) -> bool:
+    """Whether the script of the page asks, which replaces the item without loading a page."""
+    return request.headers.get("X-Lane") == "1"
+
+
+def _following(
+    request: PageRequest, person: Person, batch: Batch, done: str, following: str = ""
+) -> HttpResponse:
+    """On to the `following` item (id) if it still waits, else to the first one; `done` says what was done."""
+    waiting = visibility.adjudicable(person, adjudicating.waiting(batch))
+    item = (waiting.filter(public_id=following).first() if following else None) or waiting.first()
+    if _is_lane(request):
+        if item is None:
+            context = {
+                "batch": batch,
+                "project": batch.project,
+                **_queue_of(person, batch),
+                **_caught_up(person, batch),
+            }
+            context |= {"announced": done, "address": reverse("adjudication", args=[batch.public_id])}
+            return render(request, "adjudicating/_lane.html", context)
+        adjudicating.note_reading([item], by=person, now=timezone.now())
+        return _item_page(request, person, item, adjudicating.candidates(item), announced=done)
+    if done and item is None:
         messages.success(request, gettext("{done} All caught up.").format(done=done))
+    elif done:
+        messages.success(request, gettext("{done} Next item:").format(done=done))
+    if item is None:
         return redirect("adjudication", batch.public_id)
-    messages.success(request, gettext("{done} Next item:").format(done=done))
-    return redirect("adjudicate", following.public_id)
+    return redirect("adjudicate", item.public_id)
 
 
-def _after(person: Person, item: Item) -> str:
-    """The address of the item that waits behind this one; "" where there is no other."""
+def _caught_up(person: Person, batch: Batch) -> dict[str, Any]:
+    """What comes next for somebody who has decided all items of a batch, and what they could undo."""
+    elsewhere = visibility.adjudicable(person, adjudicating.waiting_in(batch.project)).exclude(batch=batch)
+    following = elsewhere.first()
+    sitting = adjudicating.sitting(batch, person, timezone.now())
+    return {
+        "waiting": adjudicating.waiting(batch).count(),
+        "elsewhere": elsewhere.count() if following is not None else 0,
+        "following": following,
+        "decided": len(sitting),
+        "last_decided": sitting[0] if sitting else "",
+    }
+
+
+def _behind(person: Person, item: Item) -> str:
+    """The item (id) that waits behind this one; "" where there is no other."""
     waiting = visibility.adjudicable(person, adjudicating.waiting(item.batch))
-    ids = list(waiting.values_list("public_id", flat=True)[:AHEAD])
+    return _after(list(waiting.values_list("public_id", flat=True)[:AHEAD]), item)
+
+
+def _after(ids: Sequence[str], item: Item) -> str:
+    """The id behind that of an item; of the last one the first, and "" where there is no other."""
     at = ids.index(item.public_id) if item.public_id in ids else -1
     following = ids[(at + 1) % len(ids)] if ids else item.public_id
-    return "" if following == item.public_id else reverse("adjudicate", args=[following])
+    return "" if following == item.public_id else following
 
 
 def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool) -> dict[str, Any]:

@@ -150,13 +150,14 @@ def compared(task: TaskType, item: Item) -> dict[str, Any] | None:
         if isinstance(one, Mapping) and "operations" in one
     }
     merged = None
+    variants = [Said(name[0].upper(), operations) for name, operations in edits.items()]
     if len(edits) > 1:
-        variants = [Said(name[0].upper(), operations) for name, operations in edits.items()]
         merged = contrasted(base, variants, whole=len(base.rows) + sum(map(len, edits.values())))
     return {
         "merged": merged,
         "tables": [drawn(base, operations) for operations in edits.values()] if merged is None else [],
         "rows": len(base.rows),
+        "comparison": for_scripts(base, variants, name=gettext_noop("Example {letter}")),
     }
 
 

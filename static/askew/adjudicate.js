@@ -1,79 +1,298 @@
-/* <askew-adjudicate>: the keys of an adjudicator's page. It is a form that works without them.
+/* <askew-adjudicate>: an adjudicator's items one after the other, by keys, without loading a page in between.
 
-   A letter chooses the response of that name; N goes to the next change in the table, V shows two tables; R goes to the note,
-   Enter decides (in the note Ctrl+Enter does); L leaves the item for later. Sending back and excluding open their panels, which Escape closes. */
+   The forms inside work without this script. With it they are sent in the background with the header X-Lane; the answer holds
+   the next item, which takes the place of the one before (templates/adjudicating/_lane.html). What is chosen and written is
+   kept in this browser until the item is decided. A letter chooses the response of that name, a digit decides with a listed
+   reason, Enter decides. While a panel is open, no key decides. */
 
 import { comparisonKeys } from "./comparison-keys.js";
 import { t } from "./language.js";
 import { Keys, outside, writes } from "./keys.js";
 
+const PATIENCE = 20_000; // ms; a request that takes longer counts as a failed connection
+const PREFIX = "askew:adjudication:";
+const KEPT = 30 * 86_400_000; // ms
+const WRITTEN = ["note", "exclude", "back_note"];
+
 class AskewAdjudicate extends HTMLElement {
+  #sending = false;
+
   connectedCallback() {
-    this.form = this.querySelector("form");
-    if (!this.form || this.keys) return;
-    this.note = this.form.elements.note;
-    const press = (value) => this.form.requestSubmit(this.form.querySelector(`.actions button[name=action][value=${value}]`));
-    const follow = (selector) => this.querySelector(selector)?.click();
+    if (this.keys) return;
+    const [next, turn] = comparisonKeys({
+      next: (by) => this.#comparison?.next(by),
+      turn: () => this.#comparison?.turn(),
+    });
     this.keys = new Keys(this, [
-      { name: "decide", key: "Enter", label: t("Decide"), run: () => press("decide") },
-      { name: "note", key: "r", label: t("Write the reason"), run: () => this.note.focus() },
-      { name: "own", key: "w", label: t("Write your own response"), run: () => follow("[data-own]") },
+      { name: "decide", key: "Enter", label: t("Decide; after a refusal, open the next item"), run: () => this.#decide() },
+      { name: "note", key: "r", label: t("Write a note"), run: () => this.#openNote() },
+      { name: "own", key: "w", label: t("Write your own response, starting from the chosen one"), run: () => this.#writeOwn() },
       { name: "send_back", key: "s", label: t("Send a response back"), run: () => this.#open("send_back") },
       { name: "exclude", key: "x", label: t("Exclude the item"), run: () => this.#open("exclude") },
-      ...comparisonKeys(this.querySelector("askew-comparison")),
-      { name: "later", key: "l", label: t("Decide later, open the next item"), run: () => follow("[data-later]") },
+      next,
+      turn,
+      { name: "later", key: "l", label: t("Decide later, open the next item"), run: () => this.querySelector("[data-later]")?.click() },
+      { name: "undo", key: "u", label: t("Undo your last decision"), run: () => this.#press("[name=undo]") },
       { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => this.keys.help() },
     ]);
-    this.addEventListener("click", ({ target }) => target.closest("[data-help]") && this.keys.help());
-    this.addEventListener("keydown", (event) => this.#onKey(event, press));
-    for (const panel of this.querySelectorAll("details[data-panel]")) {
-      panel.addEventListener("toggle", () => {
-        if (!panel.open) return;
-        for (const other of this.querySelectorAll("details[data-panel][open]")) other.open = other === panel;
-      });
+    this.addEventListener("submit", (event) => this.#onSubmit(event));
+    this.addEventListener("click", (event) => this.#onClick(event));
+    this.addEventListener("keydown", (event) => this.#onKey(event));
+    this.addEventListener("input", () => this.#keep());
+    this.addEventListener("change", () => this.#keep());
+    this.addEventListener("toggle", ({ target }) => this.#onToggle(target), { capture: true });
+    // What is pressed while a decision is on its way belongs to no item.
+    for (const kind of ["keydown", "click"]) {
+      document.addEventListener(kind, (event) => {
+        if (!this.#sending || (kind === "click" && !this.contains(event.target))) return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+      }, { capture: true });
     }
-    const wrong = this.querySelector("[aria-invalid=true]");
-    if (wrong) wrong.focus();
-    else if (!document.activeElement || document.activeElement === document.body) {
-      this.querySelector(".question")?.focus({ preventScroll: true });
-    }
+    sweep();
+    this.#shown();
   }
 
-  /* What Keys calls for a letter. */
+  /* What Keys calls for a letter or a digit. */
   choose([input], key) {
+    if (input.matches("button")) {
+      this.#press(`[data-key="${CSS.escape(input.dataset.key)}"]`, input);
+      return;
+    }
     input.checked = !input.checked;
-    const chosen = outside(this, "input[name=choose]").filter(({ checked }) => checked).map(({ value }) => value);
-    this.#announce(chosen.length ? t`Chosen: ${chosen.join(", ")}` : t`${key} is no longer chosen.`);
+    this.#keep();
+    const letters = this.#chosen();
+    this.#announce(letters.length ? t`Chosen: ${letters.join(", ")}` : t`${key} is no longer chosen.`);
   }
 
-  #onKey(event, press) {
-    const panel = event.target.closest("details[data-panel][open]");
-    if (event.key === "Escape" && panel) {
-      event.preventDefault();
-      panel.open = false;
-      panel.querySelector("summary").focus();
-    } else if (event.key === "Escape" && writes(event.target)) {
-      event.preventDefault();
-      this.querySelector(".actions button[value=decide]").focus();
-    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
-      event.preventDefault();
-      press(panel?.dataset.panel ?? "decide");
-    } else if (event.key === "Enter" && event.target.matches("input") && panel) {
-      event.preventDefault(); // in a panel Enter means the panel, not the first button of the form
-      if (!event.repeat) press(panel.dataset.panel);
-    }
+  get #form() {
+    return this.querySelector("form.decision");
+  }
+
+  get #comparison() {
+    return this.querySelector("askew-comparison");
+  }
+
+  get #panel() {
+    return this.querySelector("details[data-panel][open]");
+  }
+
+  #chosen() {
+    return outside(this, "input[name=choose]").filter(({ checked }) => checked).map(({ value }) => value);
+  }
+
+  // --- keys --------------------------------------------------------------------------------------------------------
+
+  /* Nothing is decided from an open panel: it takes the focus instead. */
+  #decide() {
+    if (this.#panel) this.#open(this.#panel.dataset.panel);
+    else if (this.querySelector(".actions button[value=decide]")) this.#press(".actions button[value=decide]");
+    else this.querySelector("[data-later], [data-go]")?.click();
+  }
+
+  #press(selector, button = this.querySelector(selector)) {
+    if (this.#panel && !this.#panel.contains(button)) this.#open(this.#panel.dataset.panel);
+    else button?.form?.requestSubmit(button);
+  }
+
+  #writeOwn() {
+    const letters = this.#chosen();
+    const edit = letters.length === 1 && this.querySelector(`[data-edit="${letters[0]}"]`);
+    (edit || this.querySelector("[data-own]"))?.click();
+  }
+
+  #openNote() {
+    const field = this.querySelector("[data-note]");
+    if (!field) return;
+    field.open = true;
+    field.querySelector("textarea").focus();
   }
 
   #open(name) {
     const panel = this.querySelector(`details[data-panel=${name}]`);
     if (!panel) return; // nothing can go back any more
     panel.open = true;
-    panel.querySelector("input, textarea").focus();
+    panel.querySelector("input:checked, input, textarea").focus();
+  }
+
+  #onToggle(panel) {
+    if (!panel.matches?.("details[data-panel]") || !panel.open) return;
+    for (const other of this.querySelectorAll("details[data-panel][open]")) other.open = other === panel;
+  }
+
+  #onKey(event) {
+    const panel = event.target.closest("details[data-panel][open]");
+    const control = event.ctrlKey || event.metaKey;
+    if (event.key === "Escape" && panel) {
+      event.preventDefault();
+      panel.open = false;
+      panel.querySelector("summary").focus();
+    } else if (event.key === "Escape" && writes(event.target)) {
+      event.preventDefault();
+      this.querySelector(".actions .primary")?.focus();
+    } else if (event.key === "Enter" && control && !event.repeat) {
+      event.preventDefault();
+      if (panel) this.#press("", panel.querySelector("button[name=action]"));
+      else this.#decide();
+    } else if (event.key === "Enter" && event.target.matches("input") && panel) {
+      event.preventDefault(); // in a panel Enter goes on to the next field, it decides nothing
+      panel.querySelector("textarea, input:not([type=radio])")?.focus();
+    } else if (panel && !control && !event.altKey && !writes(event.target)) {
+      const radio = panel.querySelector(`input[type=radio][value="${CSS.escape(event.key.toUpperCase())}"]`);
+      if (!radio) return;
+      event.preventDefault();
+      radio.checked = true;
+      radio.focus();
+      this.#keep();
+    }
+  }
+
+  #onClick(event) {
+    if (event.target.closest("[data-help]")) this.keys.help();
+    const link = event.target.closest("[data-later], .caught-up [data-go]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || !link.pathname.endsWith("/adjudicate/")) return;
+    event.preventDefault();
+    this.#send(link.href);
+  }
+
+  // --- sending -----------------------------------------------------------------------------------------------------
+
+  #onSubmit(event) {
+    const { submitter, target } = event;
+    if (submitter?.value === "begin") return; // to the page of an own response, with the note in the form
+    event.preventDefault();
+    if (submitter?.value === "decide" && !this.#chosen().length) {
+      this.#notice(t("Not decided yet. Choose a response with its letter, or exclude the item with X."));
+      return;
+    }
+    if (submitter?.name === "listed_reason" && !this.#chosen().length) {
+      this.#notice(t("Choose a response first, then the reason."));
+      return;
+    }
+    const note = this.querySelector("[data-note][data-required] textarea");
+    if ((submitter?.value === "decide" || submitter?.name === "listed_reason") && note && !note.value.trim()) {
+      this.#notice(t("This batch requires a note. Write why you decide this way."));
+      this.#openNote();
+      return;
+    }
+    this.#send(submitter?.formAction || target.action, new FormData(target, submitter));
+  }
+
+  async #send(url, body = null) {
+    if (this.#sending) return;
+    this.#sending = true;
+    this.toggleAttribute("data-sending", true);
+    this.#notice("");
+    const item = this.#form?.dataset.itemId;
+    try {
+      const response = await fetch(url, {
+        method: body ? "POST" : "GET",
+        body,
+        headers: { "X-Lane": "1" },
+        credentials: "same-origin",
+        signal: AbortSignal.timeout(PATIENCE),
+      });
+      const parts = new DOMParser().parseFromString(await response.text(), "text/html");
+      if (body && response.ok && parts.querySelector("[data-part=item]") && !body.has("undo")) forget(item);
+      this.#take(parts, response);
+    } catch {
+      this.#notice(t("The server cannot be reached. Your choice is kept. Try again."));
+    } finally {
+      this.#sending = false;
+      this.removeAttribute("data-sending");
+    }
+  }
+
+  /* Put what the server answered in the place of the item. */
+  #take(parts, response) {
+    const problem = parts.querySelector("[data-part=problem]");
+    const next = parts.querySelector("[data-part=item]");
+    if (problem) {
+      this.#notice(problem.textContent);
+    } else if (next) {
+      this.querySelector("[data-item]").replaceChildren(...next.childNodes);
+      document.querySelector("[data-where]").replaceChildren(...parts.querySelector("[data-part=where]").childNodes);
+      history.replaceState(null, "", next.dataset.address);
+      this.#shown();
+    } else if (response.redirected || response.status === 401 || response.status === 403) {
+      this.#notice(t("You are signed out. Reload the page to sign in; what you wrote is kept."));
+    } else {
+      this.#notice(t`The server responded with status ${response.status}. Your choice is kept. Try again.`);
+    }
+  }
+
+  /* An item has come, with the page or after another one. */
+  #shown() {
+    this.keys.label();
+    this.#restore();
+    const announced = this.querySelector("[data-announced]")?.dataset.announced;
+    const refusal = this.querySelector(".refused, [aria-invalid=true]");
+    this.#announce([announced, this.querySelector(".question, .caught-up h2")?.textContent].filter(Boolean).join(" "));
+    if (refusal?.matches("[aria-invalid=true]")) {
+      refusal.closest("details")?.setAttribute("open", "");
+      refusal.focus();
+    } else if (!document.activeElement || document.activeElement === document.body) {
+      this.querySelector(".question, .caught-up")?.focus({ preventScroll: true });
+    }
+    this.dataset.shown = String(Number(this.dataset.shown ?? 0) + 1);
+  }
+
+  #notice(text) {
+    const place = this.querySelector("[data-notices]");
+    const notice = Object.assign(document.createElement("p"), { className: "notice problem", textContent: text });
+    place.replaceChildren(...(text ? [notice] : []));
   }
 
   #announce(text) {
     this.querySelector("[data-announce]").textContent = text;
   }
+
+  // --- what is chosen and written, until it is decided -----------------------------------------------------------------
+
+  #keep() {
+    const form = this.#form;
+    if (!form) return;
+    const draft = { choose: this.#chosen(), back: form.elements.back?.value ?? "", at: Date.now() };
+    for (const name of WRITTEN) draft[name] = form.elements[name]?.value ?? "";
+    const isEmpty = !draft.choose.length && !WRITTEN.some((name) => draft[name]);
+    try {
+      if (isEmpty) localStorage.removeItem(PREFIX + form.dataset.itemId);
+      else localStorage.setItem(PREFIX + form.dataset.itemId, JSON.stringify(draft));
+    } catch { /* full or forbidden: then it is on the page alone */ }
+  }
+
+  /* What the server sent back with the form is newer than what this browser kept. */
+  #restore() {
+    const form = this.#form;
+    const draft = form && draftOf(form.dataset.itemId);
+    if (!draft || this.#chosen().length || WRITTEN.some((name) => form.elements[name]?.value)) return;
+    for (const input of outside(this, "input[name=choose]")) input.checked = draft.choose.includes(input.value);
+    for (const name of WRITTEN) if (form.elements[name]) form.elements[name].value = draft[name];
+    if (form.elements.back) form.elements.back.value = draft.back;
+    if (draft.note) this.querySelector("[data-note]").open = true;
+  }
+}
+
+function draftOf(item) {
+  try {
+    return JSON.parse(localStorage.getItem(PREFIX + item));
+  } catch {
+    return null;
+  }
+}
+
+function forget(item) {
+  try {
+    localStorage.removeItem(PREFIX + item);
+  } catch { /* as above */ }
+}
+
+function sweep() {
+  try {
+    for (const key of Object.keys(localStorage)) {
+      if (key.startsWith(PREFIX) && !(Date.now() - JSON.parse(localStorage.getItem(key)).at < KEPT)) localStorage.removeItem(key);
+    }
+  } catch { /* as above */ }
 }
 
 customElements.define("askew-adjudicate", AskewAdjudicate);

@@ -31,7 +31,7 @@ export class Keys {
   /* Every action with the key it has for this person. */
   table() {
     const inputs = outside(this.page, "[data-key]").filter((input) => !input.closest("[hidden]")).map((input) => ({
-      name: input.matches("[type=radio], [type=checkbox]") ? `${input.name}:${input.value}` : input.name,
+      name: input.matches("[type=radio], [type=checkbox], button") ? `${input.name}:${input.value}` : input.name,
       key: input.dataset.key,
       label: input.dataset.label ?? input.closest("label")?.querySelector("[data-name]")?.textContent ?? input.value,
       input,

@@ -310,9 +310,10 @@ class TestAnOwnResponse:
         assert "1999" in carried
 
         sent = {"action": "submit", "carried": carried.replace("&quot;", '"'), "answers": "1999"}
+        Batch.objects.filter(pk=edits.batch_id).update(note_required=True)
         refused = ivo.post(self.address(edits, plain="1"), sent)
         assert refused.status_code == 422
-        assert "Give a reason for the decision." in text(refused)
+        assert "This batch requires a note. Write why you decide this way." in text(refused)
         assert ivo.post(self.address(edits, plain="1"), {**sent, "note": "So."}).status_code == 302
         assert Decision.objects.get(item=edits).outcomes.get().response["data"]["answers"] == ["1999"]
 

@@ -844,7 +844,6 @@ class TestAdjudicating:
         ("sent", "said"),
         [
             ({"note": "Because."}, "Choose at least one response"),
-            ({"choose": "A"}, "Give a reason for the decision"),
             ({"choose": "A", "exclude": "broken", "note": "Because."}, "not both"),
             ({"choose": ["A", "B"], "note": "Because."}, "cannot be accepted together"),
             ({"choose": "Z", "note": "Because."}, "Select a valid choice"),

@@ -50,8 +50,8 @@ def edited(world: World, rows: int = 3) -> Item:
     return adjudicating.waiting(batch).get()
 
 
-def labelled(world: World, items: int = 2) -> Batch:
-    batch = world.batch("question_type", size=items)
+def labelled(world: World, items: int = 2, **more: Any) -> Batch:
+    batch = world.batch("question_type", size=items, **more)
     for _ in range(items):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
@@ -74,7 +74,9 @@ def test_a_letter_a_reason_and_enter_decide_and_the_next_item_is_there(
     page = opened(world, new_context, live_server, first)
     expect(page.get_by_role("heading", level=1)).to_have_text("Decide which responses to accept")
     asked = page.locator("askew-adjudicate .asked")
-    expect(asked.get_by_role("heading", level=2)).to_have_text(["Instruction for annotators", "Question"])
+    expect(asked.get_by_role("heading", level=2)).to_have_text(
+        ["Instruction for annotators", "Question", "Answer"]
+    )
     expect(asked.first).to_contain_text("Can the answer be read from the table, or must it be worked out?")
     expect(page.locator("askew-adjudicate .question")).to_be_focused()
 
@@ -124,7 +126,7 @@ def test_by_keys_one_goes_from_difference_to_difference_and_sends_a_response_bac
 def test_an_own_response_begins_with_another_and_decides(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
-    batch = labelled(world, items=1)
+    batch = labelled(world, items=1, note_required=True)
     item = adjudicating.waiting(batch).get()
     page = opened(world, new_context, live_server, item)
 
@@ -132,8 +134,8 @@ def test_an_own_response_begins_with_another_and_decides(
     page.wait_for_url("**/own/")
     expect(page.locator("askew-annotate[data-ready]")).to_be_visible()
     page.keyboard.press("1")
-    page.get_by_label("Reason for the decision").fill("It is read off one cell.")
-    page.get_by_label("Reason for the decision").press("Enter")
+    page.get_by_label("Note on the decision").fill("It is read off one cell.")
+    page.get_by_label("Note on the decision").press("Enter")
 
     page.wait_for_url(f"**{reverse('adjudication', args=[batch.public_id])}")
     decision = Decision.objects.get(item=item)
@@ -190,13 +192,13 @@ def places(page: Page) -> list[Any]:
 def test_one_click_with_the_mouse_decides_while_the_note_is_being_written(
     world: World, new_context: NewContext, live_server: Any, width: int
 ) -> None:
-    item = adjudicating.waiting(labelled(world, items=1)).get()
+    item = adjudicating.waiting(labelled(world, items=1, note_required=True)).get()
     page = opened(world, new_context, live_server, item, viewport={"width": width, "height": 844})
-    page.get_by_role("button", name="write your own").click()
+    page.get_by_role("button", name="Own response").click()
     page.wait_for_url("**/own/")
     takes_keys(page)
     page.keyboard.press("1")
-    page.get_by_label("Reason for the decision").click()
+    page.get_by_label("Note on the decision").click()
     page.keyboard.type("It is read off one cell.")
     decide = page.get_by_role("button", name="Decide").bounding_box()
     assert decide is not None
@@ -236,10 +238,11 @@ def test_a_note_goes_along_from_page_to_page(
 ) -> None:
     item = adjudicating.waiting(labelled(world, items=1)).get()
     page = opened(world, new_context, live_server, item, java_script_enabled=scripts)
-    note = page.get_by_label("Reason for the decision")
+    note = page.get_by_label("Note on the decision")
+    page.get_by_text("Add a note").click()
     note.fill("Neither reads the table.")
 
-    page.get_by_role("button", name="edit", exact=True).first.click()
+    page.get_by_role("button", name="Edit response A").click()
     page.wait_for_url("**/own/?from=A")
     expect(note).to_have_value("Neither reads the table.")
     assert note.evaluate("field => getComputedStyle(field).borderTopWidth") == "1px"

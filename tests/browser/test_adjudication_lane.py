@@ -1,0 +1,287 @@
+"""Many decisions one after the other: by keys alone, without a page load, with undo, and with somebody else at work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.journeys import adjudicating
+from annotation.models import Batch, Decision, Item, SentBack
+from benchmarks.adjudication_data import waiting_item
+from tasks.contract import task_types
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import HeldRequests, intercept, signed_in, takes_keys
+from tests.browser.test_adjudicating import LATER
+
+NewContext = Callable[..., BrowserContext]
+KINDS = [(task, variant) for task in task_types().values() for variant in (task.variants or {"": ""})]
+COVERED = """() => [...document.querySelectorAll(".candidate")].filter((part) => {
+    const box = part.getBoundingClientRect();
+    const list = part.closest(".responses").getBoundingClientRect();
+    const bar = document.querySelector(".actions").getBoundingClientRect();
+    return box.height < 10 || box.top < Math.max(0, list.top) - 1 || box.bottom > Math.min(list.bottom, bar.top) + 1;
+}).length"""
+"""How many responses are not wholly visible."""
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(transactional_db: None, tmp_path: Path) -> World:
+    return make_world(tmp_path, questions=12)
+
+
+def labelled(world: World, items: int, **more: Any) -> Batch:
+    batch = world.batch("question_type", size=items, **more)
+    for _ in range(items):
+        for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+            world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return batch
+
+
+def opened(world: World, new_context: NewContext, base: str, item: Item, **context: Any) -> Page:
+    page = signed_in(new_context, base, world.ivo, **context).new_page()
+    page.goto(base + reverse("adjudicate", args=[item.public_id]))
+    shows(page, item)
+    return page
+
+
+def shows(page: Page, item: Item) -> None:
+    """The item is on the page and takes keys."""
+    expect(
+        page.locator(f"askew-adjudicate[data-shown] form[data-item-id='{item.public_id}']")
+    ).to_be_attached()
+    expect(page.locator("askew-adjudicate[data-sending]")).not_to_be_attached()
+
+
+def letter_of(item: Item, label: str) -> str:
+    return next(one.letter.lower() for one in adjudicating.candidates(item) if one.response.label == label)
+
+
+@pytest.mark.smoke
+def test_ten_decisions_by_keys_with_an_undo_a_response_sent_back_and_an_own_response(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = labelled(world, items=10)
+    items = list(adjudicating.waiting(batch))
+    page = opened(world, new_context, live_server.url, items[0])
+    page.evaluate("window.sameDocument = true")
+    expect(page.locator("[data-where]")).to_contain_text("10 waiting, 0 decided in this sitting")
+
+    page.keyboard.press(letter_of(items[0], "extraction"))
+    page.keyboard.press("Enter")
+    shows(page, items[1])
+    page.keyboard.press(letter_of(items[1], "reasoning"))
+    page.keyboard.press("2")
+    shows(page, items[2])
+    expect(page.locator("[data-where]")).to_contain_text("8 waiting, 2 decided in this sitting")
+
+    page.keyboard.press("u")
+    shows(page, items[1])
+    expect(page.get_by_role("status").first).to_contain_text("Decision undone.")
+    assert not Decision.objects.filter(item=items[1]).exists()
+    expect(page.locator("input[name=choose]:checked")).to_have_count(1)
+    page.keyboard.press("3")
+    shows(page, items[2])
+
+    page.keyboard.press("s")
+    page.keyboard.press("b")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Look at the years again.")
+    page.keyboard.press("Control+Enter")
+    shows(page, items[3])
+
+    page.keyboard.press("x")
+    page.keyboard.type("The question is about another table.")
+    page.keyboard.press("Control+Enter")
+    shows(page, items[4])
+
+    page.keyboard.press("l")
+    shows(page, items[5])
+    for number in (5, 6, 7, 8, 9):
+        page.keyboard.press("a")
+        page.keyboard.press("Enter")
+        shows(page, items[number + 1] if number < 9 else items[4])
+    assert page.evaluate("window.sameDocument")
+
+    page.keyboard.press("w")
+    page.wait_for_url("**/own/")
+    takes_keys(page)
+    page.keyboard.press("1")
+    page.wait_for_url(f"**{reverse('adjudication', args=[batch.public_id])}")
+    expect(page.get_by_text("You decided 9 items in this sitting.")).to_be_visible()
+
+    assert SentBack.objects.get().note == "Look at the years again."
+    decisions = {decision.item_id: decision for decision in Decision.objects.all()}
+    assert len(decisions) == 9
+    assert decisions[items[0].pk].outcomes.get().response["data"] == {"label": "extraction"}
+    assert decisions[items[1].pk].listed_reason == "Clearest of several correct responses"
+    assert decisions[items[3].pk].kind == "excluded"
+    assert decisions[items[4].pk].outcomes.get().response["data"] == {"label": "extraction"}
+    assert {decision.note for key, decision in decisions.items() if key != items[3].pk} == {""}
+
+
+def test_the_last_decision_leads_to_what_comes_next_and_can_be_undone_there(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch, other = labelled(world, items=1), labelled(world, items=1, name="Another batch")
+    item, elsewhere = adjudicating.waiting(batch).get(), adjudicating.waiting(other).get()
+    page = opened(world, new_context, live_server.url, item)
+
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
+    expect(page.get_by_role("link", name="Adjudicate 1 item of another batch")).to_be_visible()
+    page.keyboard.press("u")
+    shows(page, item)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
+    page.keyboard.press("Enter")
+
+    shows(page, elsewhere)
+    expect(page.locator("[data-where]")).to_contain_text("Adjudication: Another batch")
+
+
+def test_nothing_is_decided_by_accident(world: World, new_context: NewContext, live_server: Any) -> None:
+    item = adjudicating.waiting(labelled(world, items=1)).get()
+    page = opened(world, new_context, live_server.url, item)
+
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Not decided yet. Choose a response with its letter")).to_be_visible()
+    page.keyboard.press("1")
+    expect(page.get_by_text("Choose a response first, then the reason.")).to_be_visible()
+    page.keyboard.press("a")
+    page.keyboard.press("s")
+    page.keyboard.press("b")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Note to the author")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("x")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_label("Reason for exclusion")).to_be_focused()
+    assert not Decision.objects.exists()
+    assert not SentBack.objects.exists()
+
+
+def test_what_is_chosen_and_written_survives_a_reload_and_is_gone_once_decided(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first, second = adjudicating.waiting(labelled(world, items=2))
+    page = opened(world, new_context, live_server.url, first)
+    page.keyboard.press("b")
+    page.keyboard.press("r")
+    page.keyboard.type("By rule 3.")
+
+    page.reload()
+    shows(page, first)
+    expect(page.locator("input[name=choose]:checked")).to_have_count(1)
+    expect(page.get_by_label("Note on the decision")).to_have_value("By rule 3.")
+    page.get_by_label("Note on the decision").press("Control+Enter")
+    shows(page, second)
+
+    assert Decision.objects.get(item=first).note == "By rule 3."
+    assert (
+        page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('askew:adjudication:'))")
+        == []
+    )
+
+
+@pytest.mark.console_may_say("ERR_FAILED")
+def test_without_a_connection_nothing_is_decided_and_nothing_is_lost(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first, second = adjudicating.waiting(labelled(world, items=2))
+    page = opened(world, new_context, live_server.url, first)
+    intercept(page, "**/adjudicate/", lambda route: route.abort(), times=1)
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("The server cannot be reached. Your choice is kept. Try again.")).to_be_visible()
+    assert not Decision.objects.exists()
+    page.keyboard.press("Enter")
+    shows(page, second)
+
+
+def test_keys_pressed_while_a_decision_is_on_its_way_do_not_reach_the_next_item(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first, second = adjudicating.waiting(labelled(world, items=2))
+    page = opened(world, new_context, live_server.url, first)
+    held = HeldRequests(page, "**/adjudicate/")
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    route = held.take()
+    page.keyboard.press("b")
+    page.keyboard.press("Enter")
+    route.continue_()
+
+    shows(page, second)
+    expect(page.locator("input[name=choose]:checked")).to_have_count(0)
+    assert Decision.objects.count() == 1
+
+
+@pytest.mark.console_may_say("409")
+def test_whoever_is_second_reads_what_the_first_did_and_goes_on(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first, second = adjudicating.waiting(labelled(world, items=2))
+    page = opened(world, new_context, live_server.url, first)
+    adjudicating.decide(item=first, by=world.rea, choose=["B"], now=LATER)
+
+    page.keyboard.press("a")
+    page.keyboard.press("r")
+    page.keyboard.type("Mine is better.")
+    page.keyboard.press("Control+Enter")
+
+    expect(page.get_by_text("This item was decided in the meantime:")).to_be_visible()
+    expect(page.get_by_label("Note on the decision")).to_have_value("Mine is better.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    shows(page, second)
+    assert Decision.objects.get().made_by == world.rea
+
+
+def test_a_batch_that_requires_a_note_asks_for_it_before_anything_is_sent(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    item = adjudicating.waiting(labelled(world, items=1, note_required=True)).get()
+    page = opened(world, new_context, live_server.url, item)
+
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("This batch requires a note. Write why you decide this way.")).to_be_visible()
+    expect(page.get_by_label("Note on the decision")).to_be_focused()
+    page.keyboard.type("By rule 3.")
+    page.keyboard.press("Control+Enter")
+
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
+    assert Decision.objects.get().note == "By rule 3."
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("size", [(1366, 850), (1280, 720)])
+def test_all_responses_are_visible_beside_the_table_without_scrolling_for_every_task_type(
+    world: World, new_context: NewContext, live_server: Any, size: tuple[int, int]
+) -> None:
+    viewport = {"width": size[0], "height": size[1]}
+    covered = {}
+    context = signed_in(new_context, live_server.url, world.ivo, viewport=viewport)
+    for task, variant in KINDS:
+        item = waiting_item(world, task, variant)
+        page = context.new_page()
+        page.goto(live_server.url + reverse("adjudicate", args=[item.public_id]))
+        shows(page, item)
+        covered[f"{task.key} {variant}"] = page.evaluate(COVERED)
+        assert page.locator(".candidate").count() == 3
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.close()
+    assert len(covered) == len(KINDS) >= 18
+    assert {name: number for name, number in covered.items() if number} == {}
