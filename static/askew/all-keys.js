@@ -44,7 +44,7 @@ export class AllKeys {
       ...(refusal ? [make("p", { className: "notice problem", role: "alert", textContent: refusal })] : []),
       section(t("On this page, outside the table and text fields"), rows),
       ...this.#sections.map(({ title, rows: lines }) => section(title, lines.map(([keys, text]) => row(keys, text)))),
-      make("p", { className: "soft", textContent: t("Esc moves from the table or a text field to the buttons below. Ctrl Enter submits from a text field. Your shortcuts are stored in this browser.") }),
+      make("p", { className: "soft", textContent: t("Keys with a dashed border wait while you are in the table or a text field: press Esc first. Ctrl Enter submits from a text field. Your shortcuts are stored in this browser.") }),
     );
     if (focus) this.#body.querySelector(`[data-change="${CSS.escape(focus)}"]`)?.focus();
   }

@@ -197,7 +197,6 @@ class AskewAnnotate extends HTMLElement {
     this.#announce([first ? this.#instruction() : said, again || this.#asked()].filter(Boolean).join(" "));
     this.guidelines.pointAtChoices(this.panel);
     this.#tell("item-shown", { assignment });
-    this.bar.querySelector("[data-commits]")?.toggleAttribute("hidden", !this.#committing().length);
     if (first) this.commits.arranged();
     else this.commits.shown();
     if (assignment.suggests === "before" && !this.practice) this.#askSuggestions(assignment.id);
@@ -436,18 +435,14 @@ class AskewAnnotate extends HTMLElement {
      were all chosen when the item came (a submission that was undone), they are gone through once more. Of questions
      that are answered in turn, a key that the one whose turn it is does not have changes none of the others. */
   choose(inputs, key) {
-    const groups = inputs.map((input) => input.closest("[data-field]"));
-    const open = groups.findIndex((group) => group && !group.querySelector(":checked"));
-    let index = open < 0 ? groups.findIndex((group) => this.#again.includes(group)) : open;
-    const turns = this.#committing();
+    let input = this.#aim(inputs);
     this.notices.querySelector("[data-topic=key]")?.remove();
-    if (index < 0 && turns.length > 1 && inputs.every(({ type }, at) => type === "radio" && turns.includes(groups[at]))) {
-      const turn = turns.find((group) => !group.querySelector(":checked") || this.#again.includes(group));
+    if (!input) {
+      const turn = this.#committing().find((group) => this.#isOpen(group));
       if (turn) return this.#notice(t`“${turn.dataset.label}” has no option ${key}. Nothing was changed.`, "note", "key");
-      index = groups.findIndex((group) => group.contains(document.activeElement));
-      if (index < 0) return this.#notice(t("Every question is answered. Go to the one you want to change."), "note", "key");
+      input = inputs.find((each) => each.closest("[data-field]").contains(document.activeElement));
+      if (!input) return this.#notice(t("Every question is answered. Go to the one you want to change."), "note", "key");
     }
-    const input = inputs[Math.max(0, index)];
     if (input.matches("button")) return input.click();
     if (input.type === "checkbox") input.checked = !input.checked;
     else if (input.type === "radio") input.checked = true;
@@ -455,6 +450,20 @@ class AskewAnnotate extends HTMLElement {
     input.dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; whoever hears it may move on
     if (input.type === "radio") input.focus(); // where it was pressed, should the submission be refused
     this.#commit(input.closest("[data-field]"));
+  }
+
+  /* The one of the inputs that their key acts on; undefined where the questions in turn have it for none that is open. */
+  #aim(inputs) {
+    const groups = inputs.map((input) => input.closest("[data-field]"));
+    let index = groups.findIndex((group) => group && !group.querySelector(":checked"));
+    if (index < 0) index = groups.findIndex((group) => this.#again.includes(group));
+    const turns = this.#committing();
+    if (index < 0 && turns.length > 1 && inputs.every(({ type }, at) => type === "radio" && turns.includes(groups[at]))) return undefined;
+    return inputs[Math.max(0, index)];
+  }
+
+  #isOpen(group) {
+    return !group.querySelector(":checked") || this.#again.includes(group);
   }
 
   /* A choice was made, by key or pointer: when it was the last one that was open, the item is submitted. */
@@ -472,11 +481,28 @@ class AskewAnnotate extends HTMLElement {
     return texts.every((field) => field.closest("[hidden]") || this.#isEntered(field));
   }
 
-  /* Mark the choice whose turn it is, for small screens on which only that one stays in sight. */
+  /* Mark the choice whose turn it is, and the keys that would act on another one. A small screen keeps only that in sight. */
   #markTurn() {
     const turns = this.#committing();
-    const turn = turns.find((group) => !group.querySelector(":checked")) ?? turns.at(-1);
-    for (const group of turns) group.toggleAttribute("data-turn", group === turn);
+    const turn = turns.find((group) => this.#isOpen(group)) ?? turns.at(-1);
+    for (const group of turns) group.toggleAttribute("data-turn", group === turn && turns.length > 1);
+    const sharing = new Map();
+    for (const { key, input } of this.keys.table()) if (input) sharing.set(key.toLowerCase(), [...sharing.get(key.toLowerCase()) ?? [], input]);
+    for (const inputs of sharing.values()) {
+      const aim = this.#aim(inputs);
+      for (const input of inputs) input.closest("label")?.querySelector("kbd")?.toggleAttribute("data-elsewhere", Boolean(aim) && aim !== input);
+    }
+    this.#tellCommits(turns);
+  }
+
+  /* Below the last of the choices that submit: that they do. */
+  #tellCommits(turns) {
+    const [line] = this.places.commits;
+    if (!line) return; // practice submits nothing
+    line.hidden = !turns.length;
+    if (!turns.length || turns.at(-1).contains(line)) return;
+    for (const sentence of line.children) sentence.textContent = sentence.dataset[turns.length > 1 ? "several" : "single"];
+    turns.at(-1).append(line);
   }
 
   /* Go on behind what is in a field; what was filled in is selected by the field itself, and replaced. */
@@ -727,8 +753,7 @@ class AskewAnnotate extends HTMLElement {
     let words = t("Type into a cell to change it.");
     if (Number.isInteger(limit) && used > limit) words = reason ? t("Revert a change, or give the reason below.") : t("Revert a change.");
     else if (Number.isInteger(limit) && used === limit) {
-      const next = reason ? t("Revert one, or change more and give the reason.") : t("Revert one to change another cell.");
-      words = `${counted(limit, "{0} change used.", "{0} changes used.")} ${next}`;
+      words = reason ? t("All used. Revert one, or change more and give the reason.") : t("All used. Revert one to change another cell.");
     }
     if (hint.textContent !== words) hint.textContent = words;
   }
@@ -1321,6 +1346,7 @@ const PLACES = {
   steps: "[data-step]",
   conditional: "[data-unless-waived], [data-over-limit]",
   answer: "[data-answer]",
+  commits: "[data-commits]",
 };
 const PAST = "askew:past"; // whether the strip of earlier items was left open in this browser
 const LISTED = 100; // changes that are listed one by one

@@ -82,7 +82,7 @@ def describe(program: Program | Mapping[str, Any], table: Table) -> str:
     """The program in words: "number of rows where Year is 2001", "Votes in row 1 (Ann) minus Votes in row 2 (Bob)".
 
     The program or its JSON. Rows are counted from 1; a column is called by its header, or by its number where the header
-    is empty or repeated, and then by what stands at the top of the body, too. What the table does not have is called by
+    is empty or repeated, or by what stands at the top of the body. What the table does not have is called by
     its id, so that a program can be told of a table on which it does not run. Raises ProgramError for JSON that is no
     program.
     """
@@ -172,7 +172,7 @@ def _within(what: str, rows: Node, table: Table) -> str:
             if (condition := _conditions(rows, table)) is not None:
                 return gettext("{what} where {condition}").format(what=what, condition=condition)
         case Extreme(rows=AllRows() | Where() as among):
-            row = gettext(_WITH[rows.which]).format(what=what, column=_column(rows.column, table))
+            row = gettext(_WITH[rows.which]).format(what=what, column=_values_of(rows.column, table))
             if isinstance(among, AllRows) or _conditions(among, table) is not None:
                 return _within(row, among, table)
     return gettext("{what} of {rows}").format(what=what, rows=_rows(rows, table))
@@ -213,7 +213,7 @@ def _rows(node: Node, table: Table) -> str:
                 rows=_rows(node.rows, table), condition=_condition(node, table)
             )
         case Extreme():
-            row = gettext(_EXTREMES[node.which]).format(column=_column(node.column, table))
+            row = gettext(_EXTREMES[node.which]).format(column=_values_of(node.column, table))
             return row + _among(node.rows, table)
         case Place():
             return gettext(_PLACES[node.which]) + _among(node.rows, table)
@@ -243,7 +243,7 @@ def _choices(node: Pick | Those, table: Table) -> tuple[str, str]:
                 place=_row(values[0], table)
             )
         if len({value.column for value in values}) == 1:
-            return _list([_shown(label) for label in labels]), _column(values[0].column, table)
+            return _list([_shown(label) for label in labels]), _values_of(values[0].column, table)
     named = [
         f"{_shown(label)} ({_said(choice.value, table)})"
         for label, choice in zip(labels, node.choices, strict=True)
@@ -286,18 +286,37 @@ def _row_label(node: Cell, table: Table) -> str:
 
 
 def _column(column: str, table: Table) -> str:
-    """Its header; where that tells nothing, its number with what a row at the top of the body calls it.
+    """Its header; where that tells nothing, what a row at the top of the body calls it: column “2018”.
 
-    The number stays: "smallest value of 2018" would read like a value, and two columns must never read alike.
+    "Smallest value of 2018" alone would read like a value. Where two columns are called so, the number of the column
+    comes first: two columns must never read alike.
     """
-    if column not in table.column_ids or column_name(table, column) != _place(column, table):
+    if _is_named(column, table):
         return column_name(table, column)
     j = table.column_index(column)
     head = table.rows[: Layout(table, "").head_rows]
-    above = [row[j].strip() for row in head if row[j].strip()]
-    if not above or above[-1].startswith("("):  # "($ in millions)" is a unit, and names no column
+    above = [_names_above(head, j) for j in range(len(table.column_ids))]
+    if not above[j] or above[j].startswith("("):  # "($ in millions)" is a unit, and names no column
         return _place(column, table)
-    return f"{_place(column, table)} ({_shown(above[-1])})"
+    if above.count(above[j]) == 1 and above[j] not in table.header:
+        return gettext("column “{name}”").format(name=_shown(above[j]))
+    return f"{_place(column, table)} ({_shown(above[j])})"
+
+
+def _is_named(column: str, table: Table) -> bool:
+    """Whether its header tells the column from all others."""
+    return column not in table.column_ids or column_name(table, column) != _place(column, table)
+
+
+def _names_above(head: Sequence[Sequence[str]], column: int) -> str:
+    """What the lowest of the rows at the top of the body calls a column."""
+    return next((row[column].strip() for row in reversed(head) if row[column].strip()), "")
+
+
+def _values_of(column: str, table: Table) -> str:
+    """What is the largest or smallest of a column: "largest Votes", but "largest value in column 3"."""
+    name = _column(column, table)
+    return name if _is_named(column, table) else gettext("value in {place}").format(place=name)
 
 
 def _column_of_cell(node: Cell, table: Table) -> str:

@@ -54,7 +54,7 @@ class Option:
     """One option of a choice. `help` is a sentence for the form, `meaning` the same where the form is not in view.
 
     Defaults: the title is the value, the meaning is the help, and the shortcut `key` is the number of the option. Options of
-    one `group` stand beside each other in the form; `short` is their name there.
+    one `group` stand together in the form; `short` is their name there, and `brief` a few words beside it.
     """
 
     value: str
@@ -64,6 +64,7 @@ class Option:
     key: str = ""
     group: str = ""
     short: str = ""
+    brief: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +109,7 @@ class Question(Field):
                 option.key or str(number),
                 option.group,
                 option.short,
+                option.brief,
             )
             for number, option in enumerate(self.options, start=1)
         )

@@ -41,6 +41,7 @@ CAUSES = MultiChoice(
             meaning=gettext_noop("It can be read in more than one way."),
             group=gettext_noop("Question"),
             short=gettext_noop("ambiguous"),
+            brief=gettext_noop("several readings"),
         ),
         Option(
             "question_subjective",
@@ -48,6 +49,7 @@ CAUSES = MultiChoice(
             meaning=gettext_noop("What counts as right is a matter of opinion."),
             group=gettext_noop("Question"),
             short=gettext_noop("subjective"),
+            brief=gettext_noop("a matter of opinion"),
         ),
         Option(
             "question_open",
@@ -55,6 +57,7 @@ CAUSES = MultiChoice(
             meaning=gettext_noop("Very different answers can all be good."),
             group=gettext_noop("Question"),
             short=gettext_noop("open-ended"),
+            brief=gettext_noop("many good answers"),
         ),
         Option(
             "reference_redundant",
@@ -62,6 +65,7 @@ CAUSES = MultiChoice(
             meaning=gettext_noop("It says more than the question asks for."),
             group=gettext_noop("Reference"),
             short=gettext_noop("redundant"),
+            brief=gettext_noop("says too much"),
         ),
         Option(
             "reference_mismatched",
@@ -69,6 +73,7 @@ CAUSES = MultiChoice(
             meaning=gettext_noop("It does not answer this question, or contradicts the table."),
             group=gettext_noop("Reference"),
             short=gettext_noop("mismatched"),
+            brief=gettext_noop("off the question"),
         ),
         Option(
             "answer_length",
@@ -78,6 +83,7 @@ CAUSES = MultiChoice(
             ),
             group=gettext_noop("Answer"),
             short=gettext_noop("length"),
+            brief=gettext_noop("longer or shorter"),
         ),
         Option(
             "answer_structure",
@@ -87,6 +93,7 @@ CAUSES = MultiChoice(
             ),
             group=gettext_noop("Answer"),
             short=gettext_noop("structure"),
+            brief=gettext_noop("a list, another order"),
         ),
         Option(
             "other", gettext_noop("None of these"), meaning=gettext_noop("Describe the cause in the note.")
@@ -259,6 +266,7 @@ class MetricFailure(DeclaredTask, Preparing):
     def payload(self, item: Item) -> dict[str, Any]:
         """Of the two scores what is said in words, in the reader's language, and both ranks for a chart.
 
+        The metric's "claim" says in one sentence which of the two ranks is higher; "" where neither is.
         A rank is {"name": whose it is, "place": in words, "share": percent of the others that are below}; None where the
         item has no ranks.
         """
@@ -272,6 +280,7 @@ class MetricFailure(DeclaredTask, Preparing):
             name: {
                 "text": language.shown(shown[name]["text"]),
                 "rank": _rank(names[name], shown[name].get("rank"), among),
+                **({"claim": _claim(names[name], shown[name], among)} if name == "metric" else {}),
             }
             for name in ("metric", "people")
             if name in shown
@@ -437,6 +446,19 @@ def _rank(name: str, rank: object, among: object) -> dict[str, Any] | None:
     place = among - round(2 * float(rank) * (among - 1)) / 2  # type: ignore[arg-type]
     words = gettext("rank {place} of {among}").format(place=language.number(f"{place:g}"), among=among)
     return {"name": name, "place": language.shown(words), "share": round(100 * float(rank))}  # type: ignore[arg-type]
+
+
+def _claim(name: str, metric: Mapping[str, Any], among: object) -> str:
+    """Which of the two ranks the answer higher, in one sentence; "" where there are no ranks or they are equal."""
+    gap = metric.get("gap")
+    if _rank(name, metric.get("rank"), among) is None or not _is_number(gap) or not gap:
+        return ""
+    message = (
+        gettext("The automatic score {name} ranks this answer higher than people do.")
+        if gap > 0  # type: ignore[operator]
+        else gettext("The automatic score {name} ranks this answer lower than people do.")
+    )
+    return message.format(name=name)
 
 
 def standing(rank: float, number: int) -> str:

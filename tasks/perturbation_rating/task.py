@@ -84,7 +84,7 @@ class PerturbationRating(DeclaredTask, Preparing):
 
     key = "perturbation_rating"
     title = gettext_noop("Perturbation rating")
-    instruction = gettext_noop("How natural is each changed example, and does it still mean the same?")
+    instruction = gettext_noop("Rate each changed example")
     response_type = Response
     shows = ("question", "answers", "context", "history", "original", "left", "right")
     of = ("perturbed",)

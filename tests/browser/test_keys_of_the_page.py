@@ -211,12 +211,12 @@ def test_a_hint_about_changes_says_when_they_are_used_up(
     write(page, "r1", "7")
     expect(hint).to_have_text("Type into a cell to change it.")
     write(page, "r2", "7")
-    expect(hint).to_have_text("2 changes used. Revert one, or change more and give the reason.")
+    expect(hint).to_have_text("All used. Revert one, or change more and give the reason.")
     write(page, "r3", "7")
     expect(hint).to_have_text("Revert a change, or give the reason below.")
     expect(page.locator("textarea[name=reason]")).to_be_visible()
     page.locator("[data-take-back]").first.click()
-    expect(hint).to_contain_text("2 changes used.")
+    expect(hint).to_contain_text("All used.")
 
 
 def test_where_no_reason_helps_the_hint_says_what_does(
@@ -227,7 +227,7 @@ def test_where_no_reason_helps_the_hint_says_what_does(
     )
     write(page, "r1", "7")
     expect(page.locator("[data-changes-hint]")).to_have_text(
-        "1 change used. Revert one to change another cell."
+        "All used. Revert one to change another cell."
     )
 
 

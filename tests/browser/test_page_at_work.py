@@ -436,7 +436,7 @@ def test_keys_that_rest_while_one_types_look_so(
 ) -> None:
     batch = world.batch("value_change", variant="answer_stays")
     page = annotating(new_context, live_server.url, world.ada, batch, viewport=DESK)
-    hint = page.get_by_text("Esc, then a shortcut")
+    hint = page.get_by_text("Dashed keys: press Esc first")
     page.locator("[data-row=r0] [data-column=c2]").click()
     expect(hint).to_be_visible()
     expect(page.locator(".panel")).to_have_attribute("data-typing", "")

@@ -202,13 +202,13 @@ def test_only_submit_is_prominent_and_the_page_says_when_a_choice_submits(
 ) -> None:
     batch = over_its_sample(world, task_types()["answer_rating"], "")
     page = annotating(new_context, live_server.url, world.ada, batch)
-    expect(page.get_by_text("The last choice submits.", exact=True)).to_be_visible()
+    expect(page.get_by_text("The last choice submits the item.", exact=True)).to_be_visible()
     page.evaluate("document.documentElement.dataset.clickSubmits = 'off'")
-    expect(page.get_by_text("The last choice submits.", exact=True)).to_be_hidden()
-    expect(page.get_by_text("The key of the last choice submits.")).to_be_visible()
+    expect(page.get_by_text("The last choice submits the item.", exact=True)).to_be_hidden()
+    expect(page.get_by_text("The key of the last choice submits the item.")).to_be_visible()
     batch = over_its_sample(world, task_types()["metric_failure"], "")
     page = annotating(new_context, live_server.url, world.ada, batch)
-    expect(page.get_by_text("The last choice submits.", exact=True)).to_be_hidden()
+    expect(page.get_by_text("The last choice submits the item.", exact=True)).to_be_hidden()
     page.set_viewport_size({"width": 1366, "height": 850})
     expect(page.locator("[name=note]")).to_be_in_viewport(ratio=1)  # the last field, without scrolling
 
@@ -216,7 +216,7 @@ def test_only_submit_is_prominent_and_the_page_says_when_a_choice_submits(
 def test_the_hint_about_escape_is_shown_only_where_letters_are_written(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
-    hint = "Esc, then a shortcut"
+    hint = "Dashed keys: press Esc first"
     batch = over_its_sample(world, task_types()["answer_check"], "")
     page = annotating(new_context, live_server.url, world.ada, batch)
     expect(page.locator("[data-field=answers]")).to_be_focused()

@@ -532,10 +532,10 @@ def test_what_is_read_is_in_the_table(drawn: tuple[Table, Program]) -> None:
 @pytest.mark.parametrize(
     ("top", "column", "name"),
     [
-        (["($ in millions)", "2019", "2018"], "c2", "column 3 (2018)"),
+        (["($ in millions)", "2019", "2018"], "c2", "column “2018”"),
         (["($ in millions)", "2019", "2018"], "c0", "column 1"),
         (["", "2018", "2018"], "c2", "column 3 (2018)"),
-        (["", "Share", "Value"], "c2", "column 3 (Value)"),
+        (["", "Share", "Value"], "c2", "column “Value”"),
     ],
 )
 def test_a_column_without_a_name_is_told_by_what_stands_at_the_top_of_the_body(

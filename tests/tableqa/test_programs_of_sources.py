@@ -110,7 +110,7 @@ def test_evidence_decides_where_a_number_stands_in_two_cells() -> None:
             "which was larger in 2019?",
             "45.4 > 0.3",
             "Net sales",
-            "which of Net sales and Other assets has the largest column 2 (2019)",
+            "which of Net sales and Other assets has the largest value in column “2019”",
         ),
     ],
 )

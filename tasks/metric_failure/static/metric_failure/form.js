@@ -5,6 +5,7 @@ class AskewRanks extends HTMLElement {
   shown(_, { shows }) {
     this.hidden = !shows.metric?.rank;
     if (this.hidden) return;
+    this.querySelector("[data-claim]").textContent = shows.metric.claim;
     for (const row of this.querySelectorAll("[data-rank]")) {
       const { rank } = shows[row.dataset.rank];
       row.querySelector("dt").textContent = rank.name;
