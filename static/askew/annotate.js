@@ -159,7 +159,7 @@ class AskewAnnotate extends HTMLElement {
     this.#silence();
     this.guidelines.begin(assignment.progress?.submitted ?? 0); // before the table is fitted to the room that is left
     this.checklist.begin();
-    this.#fillShown(assignment.shows);
+    this.#fillShown(assignment);
     const held = assignment.draft;
     const empty = this.#blank();
     const stored = held?.response?.data ?? empty;
@@ -295,11 +295,12 @@ class AskewAnnotate extends HTMLElement {
     if (button) button.click();
   }
 
-  #fillShown(shows) {
+  #fillShown(assignment) {
+    const { shows } = assignment;
     for (const place of outside(this, "[data-show]")) {
       const value = shows[place.dataset.show];
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(value));
-      if (place.shown) place.shown(value, { shows });
+      if (place.shown) place.shown(value, assignment);
       else (SHOW[place.dataset.show] ?? SHOW.text)(place, value);
     }
   }

@@ -67,7 +67,7 @@ export class AskewPrograms extends HTMLElement {
     }
   }
 
-  #begin({ suggests, contract, draft }) {
+  #begin({ contract, draft }) {
     clearTimeout(this.#timer);
     this.#ready = true;
     const { practice } = this.page;
@@ -77,14 +77,14 @@ export class AskewPrograms extends HTMLElement {
     this.#tidy();
     this.#begun = false;
     this.#unprotected = !contract?.protected?.length;
-    this.#waiting = suggests === "before" && !practice;
     if (practice && !this.#own) this.#note = NOT_HERE;
     this.#say();
   }
 
   /* The program that comes with an item; a new item begins. */
-  shown(own) {
+  shown(own, { suggests }) {
     this.#own = own ?? null;
+    this.#waiting = suggests === "before" && !this.page.practice;
     this.#offered = this.#own ? [{ ...this.#own }] : [];
     this.#all = false;
     this.#note = "";

@@ -226,9 +226,7 @@ def test_where_no_reason_helps_the_hint_says_what_does(
         world, new_context, live_server.url, settings={"contract": {"at_most": 1, "more_with_reason": False}}
     )
     write(page, "r1", "7")
-    expect(page.locator("[data-changes-hint]")).to_have_text(
-        "All used. Revert one to change another cell."
-    )
+    expect(page.locator("[data-changes-hint]")).to_have_text("All used. Revert one to change another cell.")
 
 
 def test_the_total_of_the_progress_stays_while_other_people_add_items(
