@@ -6,7 +6,6 @@ types on which the three differ.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import random
@@ -56,28 +55,27 @@ def main() -> dict[str, Any]:
     }
 
 
-def waiting_item(world: Any, task: Any, variant: str, copies: int = 1) -> Any:
+def waiting_item(world: Any, task: Any, variant: str) -> Any:
     """The first item of a batch over the sample of a task type, with three simulated responses, for an adjudicator."""
-    from annotation.models import Adjudication, Item
     from benchmarks.browser_data import over_items
-    from tests.annotation.cast import NOON
     from tests.tasks.test_contract import sample
 
     originals = [item for item in sample(task)["items"] if item.variant == variant]
-    items = [
-        dataclasses.replace(item, example=dataclasses.replace(item.example, id=f"{item.example.id}-{copy}"))
-        for copy in range(copies)
-        for item in originals
-    ]
-    batch = over_items(world, task, variant, items if copies > 1 else originals, overlap=3)
+    return waiting_items(world, over_items(world, task, variant, originals, overlap=3))[0]
+
+
+def waiting_items(world: Any, batch: Any) -> list[Any]:
+    """The items of a batch, with simulated responses, in the queue of adjudicators."""
+    from annotation.models import Adjudication, Item
+    from tests.annotation.cast import NOON
+
     respond(world, batch)
-    rows = Item.objects.filter(batch=batch, submitted_count__gte=2, decision__isnull=True)
+    rows = Item.objects.filter(batch=batch, submitted_count__gte=1, decision__isnull=True)
     rows.update(due_at=None)
     for item in rows:
-        Adjudication.objects.get_or_create(
-            item=item, defaults={"reason": "The responses differ.", "weight": 1.5, "asked_at": NOON}
-        )
-    return rows.order_by("position")[0]
+        asked = {"reason": "The responses differ.", "weight": 1.5, "asked_at": NOON}
+        Adjudication.objects.get_or_create(item=item, defaults=asked)
+    return list(rows.order_by("position"))
 
 
 def respond(world: Any, batch: Any) -> None:

@@ -193,11 +193,12 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
         return redirect("adjudication", batch.public_id)
     item = access.item(actor, item.public_id, Permission.ADJUDICATE)
     candidates = adjudicating.candidates(item)
-    excluded = decision is not None and decision.kind == Decision.Kind.EXCLUDED
-    written = {
-        "note": decision.note if decision is not None and not excluded else "",
-        "exclude": decision.reason if decision is not None and excluded else "",
-    }
+    written = {"note": decision.note, "exclude": ""} if decision is not None else {}
+    if decision is not None and _is_excluded_in_words(decision, item.batch.task()):
+        written = {
+            "note": "" if decision.note == decision.reason else decision.note,
+            "exclude": decision.reason,
+        }
     return _item_page(
         request,
         actor.person,
@@ -250,7 +251,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         "task": task,
         "item": plain,
         "public_id": item.public_id,
-        "assignment": _own_assignment(item, task, plain, data),
+        "assignment": _own_assignment(item, task, plain, data, base),
         "base": base,
         "data": data,
         "carried": json.dumps(data),
@@ -298,13 +299,20 @@ def _decide(
     return []
 
 
-def _own_assignment(item: Item, task: TaskType, plain: PlainItem, data: Mapping[str, Any]) -> dict[str, Any]:
+def _is_excluded_in_words(decision: Decision, task: TaskType) -> bool:
+    """Whether an adjudicator wrote the reason of an exclusion; else a response excludes, such as "unanswerable"."""
+    return decision.kind == Decision.Kind.EXCLUDED and decision.reason not in task.excludes.values()
+
+
+def _own_assignment(
+    item: Item, task: TaskType, plain: PlainItem, data: Mapping[str, Any], base: str
+) -> dict[str, Any]:
     """The payload of the annotation page for an item without an assignment."""
     response = _envelope(task, data, plain)
     draft = {"revision": 1, "response": response, "saved_at": timezone.now().isoformat()} if data else None
     return {
         **task.presented(plain),
-        "id": f"own-{item.public_id}",
+        "id": f"own-{item.public_id}-{base}",
         "draft": draft,
         "annotation": None,
         "progress": {"submitted": 0, "total": 1},

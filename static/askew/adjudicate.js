@@ -5,14 +5,12 @@
    kept in this browser until the item is decided. A letter chooses the response of that name, a digit decides with a listed
    reason, Enter decides. While a panel is open, no key decides. */
 
+import { draftOf, forgetDraft, keepDraft, sweepDrafts, WRITTEN } from "./adjudication-draft.js";
 import { comparisonKeys } from "./comparison-keys.js";
 import { t } from "./language.js";
 import { Keys, outside, writes } from "./keys.js";
 
 const PATIENCE = 20_000; // ms; a request that takes longer counts as a failed connection
-const PREFIX = "askew:adjudication:";
-const KEPT = 30 * 86_400_000; // ms
-const WRITTEN = ["note", "exclude", "back_note"];
 
 class AskewAdjudicate extends HTMLElement {
   #sending = false;
@@ -49,7 +47,7 @@ class AskewAdjudicate extends HTMLElement {
         event.stopImmediatePropagation();
       }, { capture: true });
     }
-    sweep();
+    sweepDrafts();
     this.#shown();
   }
 
@@ -159,8 +157,8 @@ class AskewAdjudicate extends HTMLElement {
 
   #onSubmit(event) {
     const { submitter, target } = event;
-    if (submitter?.value === "begin") return; // to the page of an own response, with the note in the form
     event.preventDefault();
+    if (submitter?.value === "begin") return location.assign(submitter.formAction); // the note is kept in this browser
     if (submitter?.value === "decide" && !this.#chosen().length) {
       this.#notice(t("Not decided yet. Choose a response with its letter, or exclude the item with X."));
       return;
@@ -175,7 +173,7 @@ class AskewAdjudicate extends HTMLElement {
       this.#openNote();
       return;
     }
-    this.#send(submitter?.formAction || target.action, new FormData(target, submitter));
+    this.#send((submitter ?? target).getAttribute("formaction") ?? target.getAttribute("action"), new FormData(target, submitter)); // form.action is a button here
   }
 
   async #send(url, body = null) {
@@ -193,7 +191,7 @@ class AskewAdjudicate extends HTMLElement {
         signal: AbortSignal.timeout(PATIENCE),
       });
       const parts = new DOMParser().parseFromString(await response.text(), "text/html");
-      if (body && response.ok && parts.querySelector("[data-part=item]") && !body.has("undo")) forget(item);
+      if (body && response.ok && parts.querySelector("[data-part=item]") && !body.has("undo")) forgetDraft(item);
       this.#take(parts, response);
     } catch {
       this.#notice(t("The server cannot be reached. Your choice is kept. Try again."));
@@ -252,13 +250,9 @@ class AskewAdjudicate extends HTMLElement {
   #keep() {
     const form = this.#form;
     if (!form) return;
-    const draft = { choose: this.#chosen(), back: form.elements.back?.value ?? "", at: Date.now() };
+    const draft = { choose: this.#chosen(), back: form.elements.back?.value ?? "" };
     for (const name of WRITTEN) draft[name] = form.elements[name]?.value ?? "";
-    const isEmpty = !draft.choose.length && !WRITTEN.some((name) => draft[name]);
-    try {
-      if (isEmpty) localStorage.removeItem(PREFIX + form.dataset.itemId);
-      else localStorage.setItem(PREFIX + form.dataset.itemId, JSON.stringify(draft));
-    } catch { /* full or forbidden: then it is on the page alone */ }
+    keepDraft(form.dataset.itemId, draft);
   }
 
   /* What the server sent back with the form is newer than what this browser kept. */
@@ -266,33 +260,11 @@ class AskewAdjudicate extends HTMLElement {
     const form = this.#form;
     const draft = form && draftOf(form.dataset.itemId);
     if (!draft || this.#chosen().length || WRITTEN.some((name) => form.elements[name]?.value)) return;
-    for (const input of outside(this, "input[name=choose]")) input.checked = draft.choose.includes(input.value);
-    for (const name of WRITTEN) if (form.elements[name]) form.elements[name].value = draft[name];
-    if (form.elements.back) form.elements.back.value = draft.back;
+    for (const input of outside(this, "input[name=choose]")) input.checked = draft.choose?.includes(input.value) ?? false;
+    for (const name of WRITTEN) if (form.elements[name]) form.elements[name].value = draft[name] ?? "";
+    if (form.elements.back && draft.back) form.elements.back.value = draft.back;
     if (draft.note) this.querySelector("[data-note]").open = true;
   }
-}
-
-function draftOf(item) {
-  try {
-    return JSON.parse(localStorage.getItem(PREFIX + item));
-  } catch {
-    return null;
-  }
-}
-
-function forget(item) {
-  try {
-    localStorage.removeItem(PREFIX + item);
-  } catch { /* as above */ }
-}
-
-function sweep() {
-  try {
-    for (const key of Object.keys(localStorage)) {
-      if (key.startsWith(PREFIX) && !(Date.now() - JSON.parse(localStorage.getItem(key)).at < KEPT)) localStorage.removeItem(key);
-    }
-  } catch { /* as above */ }
 }
 
 customElements.define("askew-adjudicate", AskewAdjudicate);

@@ -17,7 +17,7 @@ import { Problem, send } from "./api.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
-import { Draft, NoDraft, copyOf, digest, same } from "./draft.js";
+import { Draft, LocalDraft, NoDraft, copyOf, digest, same } from "./draft.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
 import { Keys, outside, writes } from "./keys.js";
@@ -72,7 +72,7 @@ class AskewAnnotate extends HTMLElement {
     const onTable = this.operationsField ?? this.cellsField;
     this.checklist = new Checklist(this.places.holds, this.places.ready[0] ?? null, onTable, (field) => (field === onTable ? this.#toTable() : this.#focusField(field)));
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
-    this.draft = this.practice ? new NoDraft() : new Draft({
+    this.draft = this.practice ? new ("itemId" in this.dataset ? LocalDraft : NoDraft)() : new Draft({
       saving: () => this.#state(t("Saving…")),
       saved: (reply, response) => this.#onSaved(reply, response),
       failing: (problem, seconds) => this.#onFailing(problem, seconds),

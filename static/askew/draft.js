@@ -202,6 +202,24 @@ export class NoDraft {
   forget() {}
 }
 
+/* A response that goes with a form: it is kept in this browser alone. */
+export class LocalDraft extends NoDraft {
+  #id = null;
+  #revision = 0;
+
+  open(id, url, revision) {
+    this.#id = id;
+    this.#revision = revision;
+  }
+
+  change(response) {
+    try {
+      const copy = { revision: this.#revision, response, at: Date.now(), unheard: [] };
+      localStorage.setItem(PREFIX + this.#id, JSON.stringify(copy));
+    } catch { /* full or forbidden: then it is on the page alone */ }
+  }
+}
+
 /* The copy that this browser kept of an assignment's response, or null. */
 export function copyOf(id) {
   try {

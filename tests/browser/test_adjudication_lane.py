@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.journeys import adjudicating
 from annotation.models import Batch, Decision, Item, SentBack
-from benchmarks.adjudication_data import waiting_item
+from benchmarks.adjudication_data import waiting_item, waiting_items
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import HeldRequests, intercept, signed_in, takes_keys
 from tests.browser.test_adjudicating import LATER
+from tests.browser.test_kinds_cells import questions
 
 NewContext = Callable[..., BrowserContext]
 KINDS = [(task, variant) for task in task_types().values() for variant in (task.variants or {"": ""})]
@@ -192,6 +194,43 @@ def test_what_is_chosen_and_written_survives_a_reload_and_is_gone_once_decided(
         page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('askew:adjudication:'))")
         == []
     )
+
+
+def test_an_own_response_with_its_note_survives_a_reload_and_an_undo(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    world.import_written(*questions())
+    batch = world.batch(
+        "value_change", variant="answer_changes", sources=[world.project.sources.get(name="written")]
+    )
+    item = waiting_items(world, batch)[0]
+    page = opened(world, new_context, live_server.url, item)
+    page.keyboard.press("w")
+    page.wait_for_url("**/own/")
+    takes_keys(page)
+    page.get_by_label("Note on the decision").fill("Nobody is right.")
+    page.get_by_label("Unanswerable").check()
+
+    page.reload()
+    takes_keys(page)
+    expect(page.get_by_text("Your unsaved changes were restored.")).to_be_visible()
+    expect(page.get_by_label("Unanswerable")).to_be_checked()
+    expect(page.get_by_label("Note on the decision")).to_have_value("Nobody is right.")
+    page.get_by_role("button", name="Back to the responses").click()
+    shows(page, item)
+    expect(page.get_by_label("Note on the decision")).to_have_value("Nobody is right.")
+    page.get_by_role("button", name="Own response").click()
+    takes_keys(page)
+    page.get_by_role("button", name="Decide").click()
+    page.wait_for_url(re.compile("adjudicat"))
+    assert Decision.objects.get().note == "Nobody is right."
+
+    page.get_by_role("button", name="Undo").click()
+    shows(page, item)
+    expect(page.get_by_label("Note on the decision")).to_have_value("Nobody is right.")
+    page.get_by_role("button", name="Own response").click()
+    takes_keys(page)
+    expect(page.get_by_label("Unanswerable")).to_be_checked()
 
 
 @pytest.mark.console_may_say("ERR_FAILED")
