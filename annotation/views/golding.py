@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
@@ -20,12 +22,16 @@ from annotation.journeys import changing
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
 from annotation.quality import gold, qualifying, snapshots
 from annotation.quality.agreement import stored
+from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms.gold import GoldTerms
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.trying import workbench
 from tableqa.json_text import read_json
 from tableqa.proportions import proportion
+
+MOST_TRIED = 5
+"""Examples that are looked at for one that makes an item of the batch."""
 
 
 @page("GET", "POST")
@@ -149,14 +155,20 @@ def _accuracy(batch: Batch, quality: Mapping[str, Any] | None) -> list[dict[str,
 
 @page("GET", "POST")
 def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
-    """Choose an example (?q=), then (?example=) answer it as an annotator would and say why: that is gold then."""
+    """Answer an example (?example=) as an annotator would: that is gold then, and the next example follows.
+
+    Without one, the first example without a gold answer that fits; the list of them with ?choose= and ?q=.
+    """
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.SET_UP)
     if not visibility.may_see_agreement(request.user, batch):
         return redirect("gold", batch.public_id)
-    name = request.GET.get("example", "")
+    name, asked = request.GET.get("example", ""), _asked(request)
     if not name:
-        return render(request, "first_day/gold_choose.html", _choosing(request, batch))
+        first = None if {"choose", "q", "page"} & request.GET.keys() else _fitting(batch, asked)
+        if first is not None:
+            return redirect(_address(batch, first, asked))
+        return render(request, "first_day/gold_choose.html", _choosing(request, batch, asked))
     usable = Example.objects.usable().select_related("stored_table")
     example = usable.filter(public_id=name, source__project=batch.project).first()
     if example is None:
@@ -177,24 +189,50 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
                 by=request.user,
                 now=timezone.now(),
             )
-            messages.success(request, gettext("Gold answer saved."))
-            return redirect("gold", batch.public_id)
+            return _after_saving(request, batch, example, asked, is_new=known is None)
     with refusals_to(request):
         plain = gold.preview(batch=batch, example=example)
+        following = _fitting(batch, asked, after=example) if known is None else None
         context = workbench(batch, plain, name=f"gold-{example.public_id}", data=data) | {
             "batch_page": batch,
             "project": batch.project,
             "form": form,
             "example": example,
+            "lacking": gold.lacking(batch),
+            "number": Gold.objects.filter(item__batch=batch).count(),
+            "following": _address(batch, following, asked) if following is not None else "",
             "plain": request.GET.get("plain") == "1",
             "plain_address": f"?example={example.public_id}&plain=1",
         }
         return render(request, "first_day/gold_new.html", context)
-    return redirect("gold_new", batch.public_id)
+    return redirect(reverse("gold_new", args=[batch.public_id]) + "?choose=1")
 
 
-def _choosing(request: PageRequest, batch: Batch) -> dict[str, Any]:
-    asked = request.GET.get("q", "").strip().replace("\0", "")[:200]
+def _after_saving(
+    request: PageRequest, batch: Batch, example: Example, asked: str, *, is_new: bool
+) -> HttpResponse:
+    """On to the next example; back to the gold answers after a change, and where no example is left."""
+    following = _fitting(batch, asked, after=example) if is_new else None
+    if following is None:
+        messages.success(request, gettext("Gold answer saved."))
+        return redirect("gold", batch.public_id)
+    messages.success(request, gettext("Gold answer saved. Next example:"))
+    return redirect(_address(batch, following, asked))
+
+
+def _address(batch: Batch, example: Example, asked: str) -> str:
+    query = {"example": example.public_id, **({"within": asked} if asked else {})}
+    return f"{reverse('gold_new', args=[batch.public_id])}?{urlencode(query)}"
+
+
+def _asked(request: PageRequest) -> str:
+    """The search for examples; an example that was found by it carries it along."""
+    text = request.GET.get("q") or request.GET.get("within") or ""
+    return text.strip().replace("\0", "")[:200]
+
+
+def _candidates(batch: Batch, asked: str) -> QuerySet[Example]:
+    """The examples that have no gold answer in the batch and can get one, in their order."""
     if batch.purpose == Batch.Purpose.WORK:
         # Not "exclude(pk__in=...)": of a large batch PostgreSQL would look for each example in the whole list.
         here = Exists(Item.objects.filter(batch=batch, example=OuterRef("pk")))
@@ -204,12 +242,37 @@ def _choosing(request: PageRequest, batch: Batch) -> dict[str, Any]:
         rows = Example.objects.usable().filter(pk__in=without)
     if asked:
         rows = rows.filter(Q(external_id=asked) | Q(question__icontains=asked))
+    return rows.order_by("source_id", "position", "pk")
+
+
+def _fitting(batch: Batch, asked: str, *, after: Example | None = None) -> Example | None:
+    """The first candidate that makes an item here, behind `after` and then from the start; None after a few that do not."""
+    rows = _candidates(batch, asked)
+    behind = rows.none()
+    if after is not None:
+        place = (after.source_id, after.position, after.pk)
+        rows = rows.exclude(pk=after.pk)
+        behind = rows.filter(
+            Q(source_id__gt=place[0])
+            | Q(source_id=place[0], position__gt=place[1])
+            | Q(source_id=place[0], position=place[1], pk__gt=place[2])
+        )
+    for example in dict.fromkeys([*behind[:MOST_TRIED], *rows[:MOST_TRIED]]):
+        try:
+            gold.preview(batch=batch, example=example)
+        except Refused:
+            continue
+        return example
+    return None
+
+
+def _choosing(request: PageRequest, batch: Batch, asked: str) -> dict[str, Any]:
     return {
         "batch": batch,
         "project": batch.project,
         "task": batch.task(),
         "asked": asked,
-        "examples": cut(request, rows.select_related("source").order_by("source_id", "position", "pk")),
+        "examples": cut(request, _candidates(batch, asked).select_related("source")),
     }
 
 

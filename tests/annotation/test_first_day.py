@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.apps import apps
@@ -22,6 +23,7 @@ from annotation.models import (
     Consent,
     Decision,
     Event,
+    Gold,
     Guidelines,
     Inquiry,
     Item,
@@ -30,7 +32,7 @@ from annotation.models import (
     Reading,
 )
 from annotation.quality import calibrating, consenting, gold, guidance, inquiring, trying
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.work import gates, practising
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, envelope
@@ -732,6 +734,59 @@ def test_a_manager_marks_an_example_by_answering_it(world: World) -> None:
     assert examples[3].question in page
     item = Item.objects.get(batch=batch, is_gold=True)
     assert item.gold.expected["data"]["label"] == "extraction"
+
+
+def test_gold_answers_of_a_qualification_take_one_page_each(world: World) -> None:
+    batch = world.batch(purpose="qualification", pass_percent=80, strategy="everyone", open=False)
+    examples = list(world.source.examples.order_by("position"))
+    client, new = client_of(world.mara), reverse("gold_new", args=[batch.public_id])
+    address = client.get(new)["Location"]
+    assert address == f"{new}?example={examples[0].public_id}"
+    assert "4 items without a gold answer" in said(client.get(address))
+
+    visited = []
+    while address.startswith(new):
+        visited.append(address.partition("example=")[2])
+        address = client.post(address, {"label": "extraction", "action": "submit"})["Location"]
+
+    assert visited == [example.public_id for example in examples]
+    assert address == reverse("gold", args=[batch.public_id])
+    assert set(Gold.objects.values_list("why", flat=True)) == {""}
+
+
+def test_after_a_gold_answer_comes_the_next_example_of_the_search(world: World) -> None:
+    examples = list(world.source.examples.order_by("position"))
+    batch = world.batch(only=[examples[0].external_id])
+    client, new = client_of(world.mara), reverse("gold_new", args=[batch.public_id])
+    found = client.get(f"{new}?q=come out").content.decode()
+    assert f"?example={examples[2].public_id}&amp;within=come%20out" in found
+
+    answer = client.post(
+        f"{new}?example={examples[2].public_id}&within=come%20out",
+        {"label": "extraction", "action": "submit"},
+    )
+
+    assert answer["Location"] == f"{new}?example={examples[3].public_id}&within=come+out"
+    changed = client.post(
+        f"{new}?example={examples[2].public_id}", {"label": "reasoning", "action": "submit"}
+    )
+    assert changed["Location"] == reverse("gold", args=[batch.public_id])
+
+
+def test_an_example_that_makes_no_item_is_passed_over(world: World) -> None:
+    examples = list(world.source.examples.order_by("position"))
+    batch = world.batch(only=[examples[0].external_id])
+    preview = gold.preview
+
+    def fits(*, batch: Batch, example: Example) -> Any:
+        if example == examples[1]:
+            refuse("invalid_request", "It does not fit.")
+        return preview(batch=batch, example=example)
+
+    with patch.object(gold, "preview", fits):
+        address = client_of(world.mara).get(reverse("gold_new", args=[batch.public_id]))["Location"]
+
+    assert address.endswith(examples[2].public_id)
 
 
 def test_the_page_of_a_kind_that_edits_hands_the_whole_response_over(world: World) -> None:
