@@ -60,6 +60,7 @@ RUNS = (
     Run("agreement", "--postgres", quick="--postgres --units 20000"),
     Run("browser", quick="--kinds question_type,value_change --loads 1 --keys 5 --brief"),
     Run("share"),
+    Run("adjudication", quick="--items 4"),
     Run("next_item", quick="--kinds question_type,value_change --items 3"),
     Run("grid", quick="--keys 6 --rounds 1 --loads 1"),
     Run("pages", quick="--items 8 --rounds 1"),

@@ -23,6 +23,7 @@ from annotation.models import (
     Consent,
     Decision,
     Event,
+    Example,
     Gold,
     Guidelines,
     Inquiry,
