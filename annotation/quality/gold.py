@@ -169,7 +169,7 @@ def from_decisions(
                         batch=batch,
                         example=decision.item.example,
                         data=_data(task, outcome.response),
-                        why=decision.note[:LONGEST_WHY],
+                        why=(decision.note or decision.listed_reason or "")[:LONGEST_WHY],
                         inputs=decision.item.inputs,
                         barred={*seen, *filter(None, [decision.made_by_id])},
                         by=by,

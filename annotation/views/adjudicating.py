@@ -424,7 +424,7 @@ def _beside(shows: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _examples(shows: Mapping[str, Any]) -> list[tuple[str, str, Sequence[str]]]:
-    """Of an item that shows changed examples: title, question and answers of each."""
+    """Of an item that shows changed examples: title, question and answers of each that has others than the original."""
     original = shows.get("original")
     if not isinstance(original, Mapping):
         return []
@@ -432,6 +432,7 @@ def _examples(shows: Mapping[str, Any]) -> list[tuple[str, str, Sequence[str]]]:
         (gettext("Example {letter}").format(letter=name[0].upper()), shown["question"], shown["answers"])
         for name, shown in shows.items()
         if isinstance(shown, Mapping) and "operations" in shown
+        if (shown["question"], shown["answers"]) != (original.get("question"), original.get("answers"))
     ]
 
 
@@ -457,9 +458,10 @@ def _was_decided(item: Item) -> str:
             for outcome in decision.outcomes.order_by("number")
         ]
         became = gettext("This item was decided in the meantime: {said}").format(said=" | ".join(outcomes))
-    why = (
-        [gettext("Note: {note}").format(note=decision.note)] if decision is not None and decision.note else []
-    )
+    why = []
+    if decision is not None:
+        reasons = filter(None, [gettext(decision.listed_reason or " ").strip(), decision.note])
+        why = [gettext("Note: {note}").format(note=reason) for reason in reasons]
     return " ".join(
         [became, *why, gettext("Your choice and text are still shown here, so that you can copy them.")]
     )

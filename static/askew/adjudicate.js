@@ -173,7 +173,9 @@ class AskewAdjudicate extends HTMLElement {
       this.#openNote();
       return;
     }
-    this.#send((submitter ?? target).getAttribute("formaction") ?? target.getAttribute("action"), new FormData(target, submitter)); // form.action is a button here
+    const entered = new FormData(target, submitter);
+    if (submitter?.value === "decide" || submitter?.name === "listed_reason") entered.delete("exclude"); // of a panel that was closed
+    this.#send((submitter ?? target).getAttribute("formaction") ?? target.getAttribute("action"), entered); // form.action is a button here
   }
 
   async #send(url, body = null) {

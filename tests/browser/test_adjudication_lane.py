@@ -171,6 +171,12 @@ def test_nothing_is_decided_by_accident(world: World, new_context: NewContext, l
     expect(page.get_by_label("Reason for exclusion")).to_be_focused()
     assert not Decision.objects.exists()
     assert not SentBack.objects.exists()
+    page.keyboard.type("No, it is fine.")
+    page.keyboard.press("Escape")
+    page.locator(".question").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
+    assert Decision.objects.get().kind == "accepted"
 
 
 def test_what_is_chosen_and_written_survives_a_reload_and_is_gone_once_decided(

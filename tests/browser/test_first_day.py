@@ -134,6 +134,9 @@ def test_an_edit_is_marked_as_gold_by_making_it(
     page.locator("[name=why]").fill("The row that the question asks about.")
     page.get_by_role("button", name="Save gold answer").press("Enter")
 
+    expect(page.get_by_text("Gold answer saved. Next example:")).to_be_visible()
+    expect(page.get_by_text("1 gold answer", exact=True)).to_be_visible()
+    page.get_by_role("link", name=batch.name).click()
     expect(page.locator("h1")).to_have_text("Gold answers")
     expect(page.locator("main")).to_contain_text("The row that the question asks about.")
     item = Item.objects.get(batch=batch, is_gold=True)
