@@ -269,7 +269,7 @@ class ChatModel:
         call = Call("away", prompt, 0, is_counted=False)
         try:
             answer = self._in_time(client, address, body)
-            call = _used(answer, prompt)
+            call = _used(answer, prompt, body)
             return answer
         except Exception as error:
             if type(error).__name__ in NEVER_ARRIVED:
@@ -393,11 +393,12 @@ def _rejection(address: str, answer: _Answer, rejected: Sequence[str]) -> ChatEr
     return ChatError(f"{address} answered {answer.status}: {answer.text[:300]}", kind)
 
 
-def _used(answer: _Answer, prompt: int) -> Call:
+def _used(answer: _Answer, prompt: int, sent: Mapping[str, Any]) -> Call:
     """The tokens of an answer: what it states, else estimates. An error without usage has used none."""
     reply = answer.json
     if answer.status != 200:
-        return Call("refused" if answer.status in ABOUT_THE_QUESTION else "away", 0, 0, is_counted=True)
+        rejected = rejected_parameters(answer.text, sent) if _is_rejection(answer) else ()
+        return Call(_rejection("", answer, rejected).kind, 0, 0, is_counted=True)
     try:
         choices = _choices(reply)
     except (LookupError, TypeError, AttributeError):

@@ -13,7 +13,7 @@ import itertools
 import json
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -25,14 +25,14 @@ from django.utils.translation import gettext
 import tableqa
 from annotation.releases import automatic, release_files
 from annotation.releases.release_files import Raw
-from annotation.work import metering
+from annotation.work import metering, reply_states
 from annotation.work.crew import Crew
 from predictor import client, load_bundled, prompts
 from predictor.architectures import ModelError
 from predictor.chat import ChatError, ChatModel
 from predictor.client import Unanswered
 from predictor.configuration import chat_model
-from predictor.listing import FINAL, MAX_UNUSABLE
+from predictor.listing import MAX_UNUSABLE
 from predictor.protocol import PredictRequest, ProtocolError
 from predictor.usage import Meter
 from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
@@ -307,6 +307,16 @@ def collect(
     return put
 
 
+def count_states(predictions: Path) -> Counter[str]:
+    """How many answers of a file of predictions name which state (`annotation.work.reply_states`)."""
+    counts: Counter[str] = Counter()
+    with predictions.open(encoding="utf-8-sig") as lines:
+        for line in lines:
+            if '"state"' in line and (state := json.loads(line).get("state")) in reply_states.WORDS:
+                counts[state] += 1
+    return counts
+
+
 def _end_last_line(out: Path) -> None:
     """End a last line that has no end, or take it away where a killed process did not finish writing it."""
     data = out.read_bytes()
@@ -384,7 +394,7 @@ def _chat(model: ChatModel) -> Ask:
         try:
             reply = model.ask(messages, seed=0, schema=prompts.ANSWER_SCHEMA)[0]
         except ChatError as error:
-            if error.kind in FINAL:
+            if error.is_about_example:
                 # Without a final reply there is no answer, which is wrong and is kept as it is.
                 unusable.append(error)
                 if len(unusable) == MAX_UNUSABLE:
@@ -401,6 +411,8 @@ def _chat(model: ChatModel) -> Ask:
                 }
             raise EvaluationError(str(error)) from None
         unusable.clear()
-        return {"answers": prompts.read_answers(reply) or [], "text": reply, "model": model.model}
+        answers = prompts.read_answers(reply)
+        state = {"state": "no_list"} if answers is None else {}
+        return {"answers": answers or [], "text": reply, "model": model.model, **state}
 
     return ask

@@ -30,7 +30,7 @@ from annotation.models import Job, Person, Release, Upload
 from annotation.refusals import refuse, require_storable
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
-from annotation.work import metering
+from annotation.work import metering, reply_states
 from annotation.work.crew import Crew
 from annotation.work.metering import ProjectMeter
 from predictor.configuration import chat_model
@@ -168,6 +168,7 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
         "predictions": len(said),
         "instances": len(judgement.judged),
         "missing": judgement.missing,
+        "states": dict(evaluating.count_states(predictions)) if job.ids["predictor"] else {},
         "predictions_sha256": _sha256(predictions),
         "judged_sha256": _sha256(_judged(job, release)),
     }
@@ -208,6 +209,13 @@ def report(release: Release, chosen: Sequence[Job]) -> Report:
         ).format(name=run.ids["name"], missing=run.result["missing"])
         for run in chosen
         if run.result["missing"]
+    ]
+    about += [
+        gettext("{name}: replies without an answer count as wrong: {states}.").format(
+            name=run.ids["name"], states=reply_states.in_words(states)
+        )
+        for run in chosen
+        if (states := run.result.get("states"))
     ]
     files = tuple(
         (run.ids["name"], str(_judged(run, release)), run.result["judged_sha256"]) for run in chosen

@@ -25,7 +25,7 @@ from predictor import prompts
 from predictor.chat import ChatError, ChatModel
 from predictor.client import PATIENT, Unanswered, connect
 from predictor.configuration import chat_model
-from predictor.listing import FINAL, MAX_UNUSABLE
+from predictor.listing import MAX_UNUSABLE
 from predictor.protocol import PredictRequest
 from tasks.contract import Ask, Preparing, task_types
 
@@ -228,7 +228,7 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
     try:
         (reply,) = asked.chat.ask(messages, temperature=temperature, seed=SEED)
     except ChatError as error:
-        if error.kind not in FINAL:
+        if not error.is_about_example:
             raise
         unread = error
     read = asked.ask.read

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import zoneinfo
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import F, Prefetch, QuerySet
@@ -22,6 +22,8 @@ from annotation import visibility
 from annotation.help import predicting
 from annotation.help.origins import HUMAN
 from annotation.models import Batch, Membership, Person, Project, Try, Verdict
+from annotation.work import reply_states
+from predictor.listing import STATES as STATES_OF_REPLIES
 from tableqa.answers import compare
 from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import guarded
@@ -39,6 +41,7 @@ class Looked:
     """One submission that a model has looked at. `panel`: another model than the one in the loop, asked afterwards.
 
     `origin` says whose the submission is, as `Provenance.origin` does: without help in crafting it is a person's own.
+    `state` says why the model gave no answer that can be judged (`annotation.work.reply_states`), "" where it gave one.
     """
 
     annotator: str
@@ -52,6 +55,7 @@ class Looked:
     fooled: bool
     checked: bool
     verified: bool
+    state: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ class Line:
 
     wrong_before      of the submissions with a verdict, those whose original the model already gets wrong
     fooled, verified  of the submissions whose original the model gets right
+    states            submissions without a verdict, by why the model gave no answer
     """
 
     names: tuple[str, ...]
@@ -69,6 +74,7 @@ class Line:
     fooled: Proportion
     checked: int
     verified: Proportion
+    states: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rates(self) -> list[tuple[str, str]]:
@@ -112,9 +118,12 @@ def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
         rows.filter(annotation=F("assignment__annotation"), assignment__person__is_simulated=False)
         .select_related("assignment__batch", "annotation__provenance")
         .only(
-            *("annotation_id", "kind", "predictor", "model", "made_at", "assignment__person_id"),
+            *("annotation_id", "kind", "predictor", "model", "made_at", "assignment__person_id", "error"),
             "annotation__provenance__origin",
             *("assignment__batch__task_type", "assignment__batch__variant"),
+        )
+        .annotate(
+            state_before=F("original__state"), state_after=F("perturbed__state"), unread=F("original__unread")
         )
         .prefetch_related(
             Prefetch(
@@ -147,6 +156,7 @@ def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
                 fooled=row.pk in fooled,
                 checked=answers is not None,
                 verified=answers is not None and compare(answers, said[0].gold["perturbed"]).equal,
+                state=_state(row),
             )
 
 
@@ -159,6 +169,17 @@ def is_right_before(said: Verdict) -> bool:
 def _origin(row: Try) -> str:
     found = getattr(row.annotation, "provenance", None)
     return found.origin if found is not None else HUMAN
+
+
+def _state(row: Any) -> str:
+    """Why the model gave no answer that can be judged; rows of earlier versions name no state."""
+    if not row.error:
+        return ""
+    if state := row.state_after or row.state_before:
+        return str(state)
+    if row.unread:
+        return "no_list"
+    return "refused" if ":" in row.model else "too_large"  # only language models have a name with a colon
 
 
 def _in_parts(rows: QuerySet[Try]) -> Iterator[list[Try]]:
@@ -183,10 +204,12 @@ def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
     """The submissions grouped by these fields of `Looked`, in the order of the groups' names."""
     tallies: dict[tuple[str, ...], Counter[str]] = {}
     for one in looked:
-        counts = tallies.setdefault(tuple(_named(one, field) for field in by), Counter())
+        counts = tallies.setdefault(tuple(_named(one, name) for name in by), Counter())
         counts["submitted"] += 1
-        for field in ("judged", "right_before", "fooled", "checked", "verified"):
-            counts[field] += getattr(one, field)
+        for name in ("judged", "right_before", "fooled", "checked", "verified"):
+            counts[name] += getattr(one, name)
+        if one.state:
+            counts[f"state {one.state}"] += 1
     return [
         Line(
             names,
@@ -196,6 +219,7 @@ def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
             proportion(counts["fooled"], counts["right_before"]),
             counts["checked"],
             proportion(counts["verified"], counts["right_before"]),
+            {state: number for state in reply_states.WORDS if (number := counts[f"state {state}"])},
         )
         for names, counts in sorted(tallies.items())
     ]
@@ -236,13 +260,27 @@ CSV = (
 )
 
 
+STATES = (*STATES_OF_REPLIES, "too_large")
+"""Why a model gives no answer that can be judged, in the order of their columns."""
+
+
+def columns(looked: Sequence[Looked]) -> list[tuple[str, str]]:
+    """The states that occur, each with its words: a column of the page for each."""
+    states = reply_states.columns([{one.state: 1} for one in looked])
+    return [(state, gettext(reply_states.WORDS[state])) for state in states]
+
+
 def tables(looked: Sequence[Looked]) -> list[dict[str, Any]]:
-    """The tables of the page: for each a title, the head of its names, and lines."""
+    """The tables of the page: for each a title, the head of its names, and lines, with a number for each of `columns`."""
+    states = [state for state, _ in columns(looked)]
     return [
         {
             "title": title,
             "head": title.removeprefix("Per ").capitalize(),
-            "lines": lines(looked, (field, "model", "origin") if field else ("model", "origin")),
+            "lines": [
+                (line, [line.states.get(state, 0) for state in states])
+                for line in lines(looked, (field, "model", "origin") if field else ("model", "origin"))
+            ],
         }
         for title, field in TABLES
     ]
@@ -250,7 +288,7 @@ def tables(looked: Sequence[Looked]) -> list[dict[str, Any]]:
 
 def csv_rows(looked: Sequence[Looked]) -> Iterator[tuple[str | int | float | None, ...]]:
     """The head and every group of person, kind, model and week; shares have six decimals, none where nothing counts."""
-    yield CSV
+    yield (*CSV, *STATES)
     models = {(_named(one, "model")): one for one in looked}
     origins = {words: name for name, words in WHOSE.items()}
     for line in lines(looked, ("annotator", "kind", "model", "week", "origin")):
@@ -260,6 +298,7 @@ def csv_rows(looked: Sequence[Looked]) -> Iterator[tuple[str | int | float | Non
             *(origins[whose], line.submitted, line.judged, line.fooled.hits, *_six(line.fooled)),
             *(line.checked, line.verified.hits, *_six(line.verified)),
             *(line.fooled.n, line.wrong_before.hits, *_six(line.wrong_before)),
+            *(line.states.get(state, 0) for state in STATES),
         )
 
 

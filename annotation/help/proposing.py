@@ -42,6 +42,7 @@ from annotation.models import (
     Trial,
     Try,
 )
+from annotation.models.proposals import UNUSABLE
 from annotation.refusals import refuse
 from annotation.terms.assistance import REPETITIONS
 from annotation.work import lending, metering
@@ -120,21 +121,36 @@ def counts(batch: Batch) -> list[dict[str, Any]]:
     made = Proposal.objects.filter(item__batch=batch).order_by().values_list("maker")
     for maker, proposals, items in made.annotate(n=Count("pk"), of=Count("item", distinct=True)):
         found[maker] = _line(maker) | {"proposals": proposals, "items": items}
-    replies = Reply.objects.filter(item__batch=batch).order_by().values_list("maker", "outcome")
-    for maker, outcome, number in replies.annotate(n=Count("pk")):
+    replies = Reply.objects.filter(item__batch=batch).order_by()
+    for maker, outcome, state, number in replies.values_list("maker", "outcome", "request__state").annotate(
+        n=Count("pk")
+    ):
         line = found.setdefault(maker, _line(maker))
-        for name in ("requests", "does_not_apply", "again", "refused"):
+        for name in COUNTED:
             line[name] = line[name] or 0
         line["requests"] += number
         if outcome != Reply.Outcome.PROPOSED:
-            line[outcome] += number
+            line[exact_outcome(outcome, state)] += number
+    for line in found.values():
+        line["unusable"] = {name: line[name] for name in (*UNUSABLE, "earlier") if line[name]}
     return [found[maker] for maker in sorted(found)]
 
 
+COUNTED = ("requests", "does_not_apply", "again", *UNUSABLE, "earlier")
+"""What is counted of each maker; "earlier": unusable replies of versions that did not store why."""
+
+
+def exact_outcome(outcome: str, state: str | None) -> str:
+    """The outcome of a reply by the state of its request: earlier versions stored "refused" for each unusable one."""
+    if outcome != Reply.Outcome.REFUSED:
+        return outcome
+    if state is None:
+        return "earlier"
+    return str(Reply.Outcome.INVALID) if state == "answered" else state
+
+
 def _line(maker: str) -> dict[str, Any]:
-    return {"maker": maker, "items": 0, "proposals": 0} | dict.fromkeys(
-        ("requests", "does_not_apply", "again", "refused")
-    )
+    return {"maker": maker, "items": 0, "proposals": 0} | dict.fromkeys(COUNTED)
 
 
 # -- proposals to be rated --------------------------------------------------------------------------
@@ -367,7 +383,7 @@ class Asked:
     ) -> None:
         text = reply.text if isinstance(reply, ChatError) else reply
         if isinstance(reply, ChatError):
-            read = Read(Reply.Outcome.REFUSED, str(reply))
+            read = Read(Reply.Outcome(reply.kind), str(reply))
         else:
             read = read_reply(reply, self.task, request.wanted, plain)
         proposal, outcome = None, read.outcome
@@ -377,7 +393,7 @@ class Asked:
             if proposal is None:
                 helping.keep(item, [read.held], source=Proposal.Source.MODEL, maker=self.maker, now=now())
                 proposal = Proposal.objects.get(item=item, maker=self.maker, digest=read.held.made)
-        self.unusable = self.unusable + 1 if outcome == Reply.Outcome.REFUSED else 0
+        self.unusable = self.unusable + 1 if outcome in UNUSABLE else 0
         self.reason = read.reason
         key, call = request.model.meter.last if isinstance(request.model.meter, LastRequest) else (None, None)
         Reply.objects.create(
@@ -575,22 +591,22 @@ def read_reply(text: str, task: Proposing, wanted: Wanted, item: tasks.contract.
     """Take a reply as a whole or not at all. A fence around the JSON object is forgiven, anything else beside it is not."""
     said = _object(text)
     if said is None:
-        return Read(Reply.Outcome.REFUSED, "The reply is not a single JSON object.")
+        return Read(Reply.Outcome.INVALID, "The reply is not a single JSON object.")
     why, applies = said.pop("why", ""), said.pop("applies", None)
     if type(applies) is not bool or not isinstance(why, str):
-        return Read(Reply.Outcome.REFUSED, "The reply does not contain `applies` and `why`.")
+        return Read(Reply.Outcome.INVALID, "The reply does not contain `applies` and `why`.")
     if not applies:
         return Read(Reply.Outcome.DOES_NOT_APPLY, "" if unstorable_in(why) else why)
     if reason := unstorable_in([said, why]):
-        return Read(Reply.Outcome.REFUSED, f"The reply contains {reason}.")
+        return Read(Reply.Outcome.INVALID, f"The reply contains {reason}.")
     try:
         data = task.taken(said, wanted, item)
         task.parse(data, item)
     except Invalid as invalid:
-        return Read(Reply.Outcome.REFUSED, str(invalid))
+        return Read(Reply.Outcome.INVALID, str(invalid))
     held = helping.hold(task, item, Proposed(data, wanted.key, "model", why[:600]))
     if held is None:
-        return Read(Reply.Outcome.REFUSED, "The reply changes nothing.")
+        return Read(Reply.Outcome.INVALID, "The reply changes nothing.")
     return Read(Reply.Outcome.PROPOSED, held=held)
 
 

@@ -55,6 +55,10 @@ class Proposal(models.Model):
         return f"{self.public_id} by {self.maker}"
 
 
+UNUSABLE = ["cut_off", "declined", "filtered", "unreadable", "refused", "invalid"]
+"""Outcomes of replies that make no proposal and do not say that none applies."""
+
+
 class Reply(models.Model):
     """What a language model answered to one request for a proposal: category and repetition of an item. Immutable.
 
@@ -65,7 +69,12 @@ class Reply(models.Model):
         PROPOSED = "proposed"
         AGAIN = "again"  # the same as an earlier proposal of this model
         DOES_NOT_APPLY = "does_not_apply"
-        REFUSED = "refused"
+        CUT_OFF = "cut_off"
+        DECLINED = "declined"  # the model refuses to answer
+        FILTERED = "filtered"
+        UNREADABLE = "unreadable"  # without text
+        REFUSED = "refused"  # by the endpoint; in rows of earlier versions every reply that was not usable
+        INVALID = "invalid"  # not of the form, or its response breaks the contract
 
     item = models.ForeignKey(Item, models.PROTECT, related_name="replies")
     maker = models.CharField(max_length=200)
@@ -92,7 +101,7 @@ class Reply(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(outcome__in=["proposed", "again"], proposal__isnull=False)
-                | Q(outcome__in=["does_not_apply", "refused"], proposal__isnull=True),
+                | Q(outcome__in=["does_not_apply", *UNUSABLE], proposal__isnull=True),
                 name="a_reply_makes_a_proposal_or_none",
             ),
         ]

@@ -53,6 +53,7 @@ class ModelRequest(models.Model):
         DECLINED = "declined"
         UNREADABLE = "unreadable"
         REFUSED = "refused"
+        PARAMETERS = "parameters"
         AWAY = "away"
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="model_requests")
@@ -87,6 +88,7 @@ class ModelRequest(models.Model):
                             "declined",
                             "unreadable",
                             "refused",
+                            "parameters",
                             "away",
                         )
                     ]

@@ -24,7 +24,7 @@ from annotation.roles import Permission
 from annotation.terms import TERMS
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
-from annotation.work import metering
+from annotation.work import metering, reply_states
 from tasks.contract import TaskType, task_types
 
 # -- planning ---------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     if Permission.SET_UP in may and task.predicts == "live" and batch.opened_at is not None:
         context["others"] = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
     if batch.help:
-        context["proposed"] = proposing.counts(batch)
+        context |= _proposed(batch)
     if batch.waits_for_model:
         context |= _drawing(batch)
     elif batch.loop_right_only:
@@ -298,10 +298,21 @@ def _model_costs(batch: Batch) -> dict[str, Any]:
     costs = metering.table(ModelRequest.objects.filter(batch=batch))
     last = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk").first()
     return {
-        "model_costs": costs.rows,
-        "model_total": costs.total,
+        "model_costs": costs,
         "model_estimates": _estimates(batch),
         "model_stops": last.result.get("stopped", {}) if last is not None else {},
+    }
+
+
+def _proposed(batch: Batch) -> dict[str, Any]:
+    """The proposals of each maker, with a column for each state in which replies were not usable."""
+    proposed = proposing.counts(batch)
+    states = reply_states.columns(line["unusable"] for line in proposed)
+    for line in proposed:
+        line["states"] = [line[state] for state in states]
+    return {
+        "proposed": proposed,
+        "proposed_states": [(state, gettext(reply_states.WORDS[state])) for state in states],
     }
 
 

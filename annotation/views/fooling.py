@@ -27,6 +27,7 @@ def report(request: PageRequest, slug: str) -> HttpResponse:
     context = {
         "project": project,
         "tables": fooling.tables(looked) if looked else [],
+        "states": fooling.columns(looked),
         "left_out": left_out,
     }
     return render(request, "assigning/fooling.html", context)

@@ -113,8 +113,7 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
         "people": people,
         "has_crowd": CrowdEntry.objects.filter(link__project=project).exists(),
         "total": paying.summed(found),
-        "model_costs": model_costs.rows,
-        "model_total": model_costs.total,
+        "model_costs": model_costs,
         "model_budget": budget.in_words(project.model_budget) if project.model_budget else "",
         "costs": paying.by_batch(project, found if period == paying.ALWAYS else paying.shares(project)),
     }

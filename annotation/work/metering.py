@@ -10,6 +10,7 @@ its reservation: the endpoint may have charged for it.
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -23,6 +24,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from annotation.models import Batch, ModelRequest, Project
 from annotation.models.spending import COST
+from annotation.work import reply_states
 from annotation.work.crew import Crew
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import chat_model
@@ -38,15 +40,6 @@ PURPOSES: Final[Mapping[str, str]] = {
     "questions": gettext_noop("questions before annotation"),
     "accuracy": gettext_noop("originals answered correctly"),
     "evaluation": gettext_noop("evaluation"),
-}
-STATES: Final[Mapping[str, str]] = {
-    "cut_off": gettext_noop("cut off"),
-    "filtered": gettext_noop("filtered"),
-    "declined": gettext_noop("declined"),
-    "unreadable": gettext_noop("unreadable"),
-    "refused": gettext_noop("refused"),
-    "away": gettext_noop("failed"),
-    "open": gettext_noop("in progress"),
 }
 _MICRO_USD = ExpressionWrapper(COST, output_field=DecimalField(max_digits=30, decimal_places=6))
 
@@ -118,7 +111,7 @@ class ProjectMeter:
                 )
 
     def _settle(self, reservation: int, call: Call) -> None:
-        state = call.state if call.state in ModelRequest.State.values else ModelRequest.State.REFUSED
+        state = call.state if call.state in ModelRequest.State.values else ModelRequest.State.AWAY
         ModelRequest.objects.filter(pk=reservation).settle(
             state=state,
             prompt_tokens=call.prompt_tokens,
@@ -206,32 +199,42 @@ def _spent(row: Mapping[str, Any]) -> Spent:
 
 @dataclass(frozen=True)
 class CostTable:
-    """`rows` have purpose, predictor, spent and states (a text); `total` is the sum of all."""
+    """`rows` have purpose, predictor, spent and states (one number for each of `columns`); `total` is the sum of all.
+
+    `columns` are the states that occur, in words; `total_states` their sums.
+    """
 
     rows: list[dict[str, Any]]
     total: Spent
+    columns: list[str]
+    total_states: list[int]
 
 
 def table(requests: QuerySet[ModelRequest]) -> CostTable:
-    """One row for each purpose and model: sums, and how many requests ended in which state other than "answered"."""
+    """One row for each purpose and model: sums, and how many requests ended in which state."""
     keys = ("purpose", "predictor")
     sums: dict[tuple[str, str], Spent] = {}
-    states: dict[tuple[str, str], list[str]] = {}
+    states: dict[tuple[str, str], Counter[str]] = {}
     for row in requests.order_by(*keys, "state").values(*keys, "state").annotate(**_SUMS):
-        key, state = (row["purpose"], row["predictor"]), row["state"]
+        key = row["purpose"], row["predictor"]
         sums[key] = sums.get(key, Spent()) + _spent(row)
-        if state in STATES:
-            states.setdefault(key, []).append(f"{row['requests']} {gettext(STATES[state])}")
+        states.setdefault(key, Counter())[row["state"]] += row["requests"]
+    columns = reply_states.columns([{"answered": 1}, *states.values()])
     rows = [
         {
             "purpose": gettext(PURPOSES[purpose]),
             "predictor": predictor,
             "spent": spent_here,
-            "states": ", ".join(states.get((purpose, predictor), ())),
+            "states": [states[purpose, predictor][state] for state in columns],
         }
         for (purpose, predictor), spent_here in sums.items()
     ]
-    return CostTable(rows, sum(sums.values(), Spent()))
+    return CostTable(
+        rows,
+        sum(sums.values(), Spent()),
+        [gettext(reply_states.WORDS[state]) for state in columns],
+        [sum(counts[state] for counts in states.values()) for state in columns],
+    )
 
 
 # -- what it would come to --------------------------------------------------------------------------

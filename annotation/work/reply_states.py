@@ -6,7 +6,7 @@ refuses to answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from django.utils.translation import gettext, gettext_noop
@@ -20,10 +20,21 @@ WORDS: Final[Mapping[str, str]] = {
     "no_list": gettext_noop("without a list of answers"),
     "refused": gettext_noop("rejected by the endpoint"),
     "parameters": gettext_noop("parameters rejected"),
+    "invalid": gettext_noop("invalid"),
+    "too_large": gettext_noop("too large for the model"),
+    "earlier": gettext_noop("not usable"),
     "away": gettext_noop("failed"),
     "open": gettext_noop("in progress"),
 }
-"""States of requests (`ModelRequest.State`) and of replies (`predictor.listing.STATES`), in the order of their columns."""
+"""States of requests (`ModelRequest.State`), replies (`predictor.listing.STATES`) and proposals (`Reply.Outcome`), in the
+order of their columns. "invalid": a reply that breaks the contract; "earlier": a version that did not store why.
+"""
+
+
+def columns(rows: Iterable[Mapping[str, int]]) -> list[str]:
+    """The states that occur in any of the rows, in their order."""
+    occurring = {state for row in rows for state, number in row.items() if number}
+    return [state for state in WORDS if state in occurring]
 
 
 def in_words(states: Mapping[str, int]) -> str:

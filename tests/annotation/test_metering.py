@@ -16,7 +16,7 @@ from django.test import Client
 from annotation.help import asking, estimating, predicting, proposing
 from annotation.models import Batch, Job, ModelRequest, Project, Reply
 from annotation.refusals import Refused
-from annotation.work import metering
+from annotation.work import metering, reply_states
 from annotation.work.crew import Crew
 from predictor.chat import ChatError
 from predictor.listing import MAX_UNUSABLE
@@ -91,7 +91,7 @@ def test_retries_and_failures_are_rows_of_their_own(batch: Batch, llm: Endpoint)
         ("filtered", "filtered"),
         ("declines", "declined"),
         ("silent", "unreadable"),
-        ("filtered_prompt", "refused"),
+        ("filtered_prompt", "filtered"),
     ],
 )
 def test_a_reply_keeps_its_state(batch: Batch, llm: Endpoint, mood: str, state: str) -> None:
@@ -101,7 +101,7 @@ def test_a_reply_keeps_its_state(batch: Batch, llm: Endpoint, mood: str, state: 
     (request,) = ModelRequest.objects.all()
     assert request.state == state
     (row,) = metering.table(ModelRequest.objects.all()).rows
-    assert row["states"].startswith("1 ")
+    assert row["states"] == [0, 1]
 
 
 def test_a_settled_request_stays_as_it_is(batch: Batch) -> None:
@@ -185,7 +185,7 @@ def test_proposals_stop_after_repeated_unusable_replies(batch: Batch, llm: Endpo
     with pytest.raises(Refused, match="unusable replies in a row"):
         proposing.make(batch=batch, now=lambda: NOON)
     assert MAX_UNUSABLE <= len(llm.requests) < MAX_UNUSABLE + 4 * 4
-    assert Reply.objects.filter(outcome="refused").count() == len(llm.requests)
+    assert Reply.objects.filter(outcome="invalid").count() == len(llm.requests)
     assert ModelRequest.objects.filter(purpose="proposals", state="answered").count() == len(llm.requests)
 
 
@@ -194,7 +194,7 @@ def test_a_reply_names_its_request(batch: Batch, llm: Endpoint) -> None:
     with pytest.raises(Refused):
         proposing.make(batch=batch, now=lambda: NOON)
     states = set(Reply.objects.values_list("outcome", "request__state"))
-    assert states == {("refused", "declined")}
+    assert states == {("declined", "declined")}
 
 
 # -- parallel requests ------------------------------------------------------------------------------
@@ -290,3 +290,74 @@ def test_a_stopped_model_is_named_and_retried_by_a_manager(
     assert "stopped after repeated unusable replies" in page
     client.post(f"/batches/{batch.public_id}/panel/", {"again": "1"})
     assert Job.objects.filter(kind="predictions").count() == 2
+
+
+# -- states of replies ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mood", "state"),
+    [
+        ("cut_off", "cut_off"),
+        ("filtered", "filtered"),
+        ("declines", "declined"),
+        ("silent", "unreadable"),
+        ("filtered_prompt", "filtered"),
+    ],
+)
+def test_each_state_of_a_reply_has_a_column_where_proposals_are_counted(
+    world: World, batch: Batch, llm: Endpoint, client: Client, mood: str, state: str
+) -> None:
+    llm.mood = mood
+    with pytest.raises(Refused):
+        proposing.make(batch=batch, now=lambda: NOON)
+    replies = Reply.objects.count()
+    assert set(Reply.objects.values_list("outcome", "request__state")) == {(state, state)}
+    (line,) = proposing.counts(batch)
+    assert line["unusable"] == {state: replies}
+    client.force_login(world.mara)
+    page = client.get(f"/batches/{batch.public_id}/").content.decode()
+    words = reply_states.WORDS[state]
+    assert page.count(f">{words[0].upper()}{words[1:]}</th>") == 2, "of the proposals and of their costs"
+
+
+def test_rejected_parameters_are_no_refusal(batch: Batch) -> None:
+    with endpoint(Endpoint("openai_reasoning")) as server:
+        with pytest.raises(ChatError) as raised:
+            ask(batch, url=server.url, limit_parameter="max_tokens")
+        assert raised.value.kind == "parameters"
+    assert set(ModelRequest.objects.values_list("state", flat=True)) == {"parameters"}
+
+
+@pytest.mark.parametrize(
+    ("request_state", "outcome"),
+    [("declined", "declined"), ("answered", "invalid"), ("refused", "refused"), (None, "earlier")],
+)
+def test_replies_of_earlier_versions_are_counted_by_the_state_of_their_request(
+    batch: Batch, request_state: str | None, outcome: str
+) -> None:
+    request = None
+    if request_state is not None:
+        request = ModelRequest.objects.create(
+            project=batch.project,
+            batch=batch,
+            purpose="proposals",
+            predictor="llm",
+            model="small",
+            state=request_state,
+            prompt_tokens=1,
+            completion_tokens=1,
+        )
+    item = batch.items.order_by("pk")[0]
+    Reply.objects.create(
+        item=item,
+        maker="llm:small",
+        category="a",
+        repetition=1,
+        seed=1,
+        made_at=NOON,
+        outcome="refused",
+        request=request,
+    )
+    (line,) = proposing.counts(batch)
+    assert line["unusable"] == {outcome: 1}

@@ -200,3 +200,54 @@ batches:
     changes = planning.plan(study, standing.of_project(world.project, now=NOON)).changes
     words = next(change.words for change in changes if change.section == "batch")
     assert "it will be asked (about 12 requests" in words
+
+
+# -- states of replies in evaluations ---------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_evaluation_counts_each_state_of_a_reply(tmp_path: Path, settings: Any, llm: Endpoint) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.PREDICTORS = {"llm": llm.entry(parallel=1)}
+    world = make_world(tmp_path, questions=12)
+    release = released(world)
+    moods = ["cut_off", "declines", "filtered", "silent", "filtered_prompt", "well", "well"]
+
+    def reply(body: dict[str, Any]) -> str:
+        return "No idea." if len(llm.requests) == 7 else '{"answers": ["1995"]}'
+
+    answer = llm._answer
+    llm.reply = reply
+    llm._answer = lambda body, mood: answer(  # type: ignore[method-assign]
+        body, moods[len(llm.requests) - 1] if len(llm.requests) <= len(moods) else "well"
+    )
+    evaluation_runs.start(release=release, name="Small", predictor="llm", by=world.rea, now=NOON)
+    job = Job.objects.get(kind="evaluate")
+    assert job.state == "done", job.error
+    assert job.result["states"] == {
+        "cut_off": 1,
+        "declined": 1,
+        "filtered": 2,
+        "unreadable": 1,
+        "no_list": 1,
+    }
+    assert len(llm.requests) == 36
+    rea = Client()
+    rea.force_login(world.rea)
+    page = rea.get(reverse("evaluations", args=[release.public_id])).content.decode()
+    assert (
+        "1 cut off, 1 declined by the model, 2 filtered, 1 without text, 1 without a list of answers" in page
+    )
+    out = tmp_path / "llm.jsonl"
+    text = StringIO()
+    llm.requests.clear()
+    command = [
+        "evaluate",
+        str(releasing.folder(release)),
+        "--predictor",
+        "llm",
+        "--predictions",
+        f"llm={out}",
+    ]
+    call_command(*command, stdout=text, stderr=StringIO())
+    assert "llm: replies without an answer count as wrong: 1 cut off" in text.getvalue()

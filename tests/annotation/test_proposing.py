@@ -171,16 +171,16 @@ def test_what_came_from_a_machine_is_no_demonstration(world: World, llm: type[En
         (applies(question="the year?"), "proposed", ""),
         (f"```json\n{applies(question='the year?')}\n```", "proposed", ""),
         ('{"why": "The question is short already.", "applies": false}', "does_not_apply", "short already"),
-        ("Sure! " + applies(question="the year?"), "refused", "not a single JSON object"),
-        ('["the year?"]', "refused", "not a single JSON object"),
-        ('{"question": "the year?"}', "refused", "does not contain `applies`"),
-        (applies(question="the year?", answer="1995"), "refused", "and no others"),
-        (applies(question=""), "refused", "1 to 400"),
-        (applies(question=7), "refused", "1 to 400"),
-        (applies(question="a\x00b?"), "refused", "The reply contains"),
-        ('{"why": "x", "applies": true, "question": NaN}', "refused", "not a single JSON object"),
-        ("{" * 5000, "refused", "not a single JSON object"),
-        ("x" * 30_000, "refused", "not a single JSON object"),
+        ("Sure! " + applies(question="the year?"), "invalid", "not a single JSON object"),
+        ('["the year?"]', "invalid", "not a single JSON object"),
+        ('{"question": "the year?"}', "invalid", "does not contain `applies`"),
+        (applies(question="the year?", answer="1995"), "invalid", "and no others"),
+        (applies(question=""), "invalid", "1 to 400"),
+        (applies(question=7), "invalid", "1 to 400"),
+        (applies(question="a\x00b?"), "invalid", "The reply contains"),
+        ('{"why": "x", "applies": true, "question": NaN}', "invalid", "not a single JSON object"),
+        ("{" * 5000, "invalid", "not a single JSON object"),
+        ("x" * 30_000, "invalid", "not a single JSON object"),
     ],
 )
 def test_a_reply_is_taken_as_a_whole_or_not_at_all(
@@ -200,7 +200,7 @@ def test_a_question_that_is_still_the_original_one_is_refused(world: World, llm:
     question = batch.items.get().example.question
     llm.says = staticmethod(lambda body: applies(question=question.upper()))
     proposing.make(batch=batch)
-    assert set(Reply.objects.values_list("outcome", flat=True)) == {"refused"}
+    assert set(Reply.objects.values_list("outcome", flat=True)) == {"invalid"}
     assert "question is unchanged" in Reply.objects.all()[0].reason
 
 
@@ -246,8 +246,8 @@ def test_a_column_kind_reads_names_and_refuses_a_slip(world: World, llm: type[En
         "header_synonym", size=1, help="offered", help_from={"models": ["llm"], "repetitions": 2}
     )
     proposing.make(batch=batch)
-    assert sorted(Reply.objects.values_list("outcome", flat=True)) == ["proposed", "refused"]
-    assert "Column 2 is “Year”" in Reply.objects.get(outcome="refused").reason
+    assert sorted(Reply.objects.values_list("outcome", flat=True)) == ["invalid", "proposed"]
+    assert "Column 2 is “Year”" in Reply.objects.get(outcome="invalid").reason
     told = helping.tell(assignment=world.take(batch, "ada"), now=NOON)  # type: ignore[arg-type]
     assert told[0]["why"] == "Other words."
 
@@ -264,6 +264,15 @@ def test_the_same_once_more_is_one_proposal(world: World, llm: type[Endpoint]) -
 def completion(content: str | None, finish: str = "stop") -> httpx.Response:
     choices = [{"message": {"content": content}, "finish_reason": finish}]
     return httpx.Response(200, json={"choices": choices, "usage": {"prompt_tokens": 500}})
+
+
+OUTCOMES = {
+    "refused": "refused",
+    "empty": "invalid",
+    "cut off": "cut_off",
+    "unstorable": "cut_off",
+    "long": "invalid",
+}
 
 
 @pytest.mark.parametrize(
@@ -300,7 +309,9 @@ def test_one_bad_reply_is_recorded_and_the_job_goes_on(
     response: httpx.Response,
     reason: str,
     text: str,
+    request: pytest.FixtureRequest,
 ) -> None:
+    outcome = OUTCOMES.get(request.node.callspec.id, "unreadable")
     asked: list[int] = []
 
     def handle(request: httpx.Request) -> httpx.Response:
@@ -312,7 +323,7 @@ def test_one_bad_reply_is_recorded_and_the_job_goes_on(
     batch = a_batch(world)
     assert proposing.make(batch=batch)["replies"] == 12
     first, *others = Reply.objects.order_by("pk")
-    assert first.outcome == "refused"
+    assert first.outcome == outcome
     assert reason in first.reason
     assert first.text == text
     assert {row.outcome for row in others} == {"proposed"}

@@ -14,7 +14,6 @@ from django.core.management.base import BaseCommand, CommandError
 
 from predictor.chat import ChatError
 from predictor.configuration import chat_model
-from predictor.listing import FINAL
 from predictor.usage import Tally
 from tableqa.prompt_files import PromptError, read_predictions, read_prompts
 
@@ -51,9 +50,9 @@ class Command(BaseCommand):
                 try:
                     (reply,) = model.ask(messages, seed=0, most_tokens=options["most_tokens"])
                 except ChatError as error:
-                    if error.kind not in FINAL:
+                    if not error.is_about_example:
                         raise
-                    return {**answered, "prediction": "", "unread": str(error)}
+                    return {**answered, "prediction": "", "unread": str(error), "state": error.kind}
                 return {**answered, "prediction": reply}
 
             out.parent.mkdir(parents=True, exist_ok=True)

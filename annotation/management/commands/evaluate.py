@@ -12,6 +12,7 @@ from annotation.evaluation import evaluating
 from annotation.evaluation.evaluating import Keep
 from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
 from annotation.releases.release_files import Difference
+from annotation.work import reply_states
 from predictor.tokenizing import NoTokenizer, read_tokenizer
 from predictor.usage import Tally
 from tableqa.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
@@ -178,6 +179,11 @@ class Command(BaseCommand):
             f"{name}: {one.missing} instances skipped because they have no prediction."
             for name, one in judgements.items()
             if one.missing
+        ]
+        about += [
+            f"{name}: replies without an answer count as wrong: {reply_states.in_words(states)}."
+            for name in asks
+            if (states := evaluating.count_states(models[name][0]))
         ]
         if left_out := max(one.left_out for one in judgements.values()):
             about.append(
