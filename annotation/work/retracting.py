@@ -23,6 +23,7 @@ from annotation.models import (
     Item,
     ModelAnswer,
     Outcome,
+    Place,
     Proposal,
     Release,
     Reply,
@@ -55,12 +56,14 @@ def retract(decision: Decision) -> None:
 
 
 def _followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
-    """The items of other batches that these outcomes made, locked."""
+    """The items of other batches that these outcomes made, locked with their slots: nobody takes one meanwhile."""
     made = Item.objects.filter(
         batch__feeds_from=batch, inputs__outcome__in=[outcome.public_id for outcome in outcomes]
     )
     keys = list(made.order_by("pk").values_list("pk", flat=True))
-    return list(Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
+    items = list(Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
+    list(Place.objects.select_for_update(no_key=True).filter(item__in=keys).order_by("pk").values_list("pk"))
+    return items
 
 
 def _has_begun(items: Sequence[Item]) -> bool:

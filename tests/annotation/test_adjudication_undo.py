@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
 from annotation import doctor
 from annotation.journeys import adjudicating, assigning, changing, releasing
-from annotation.models import Adjudication, Batch, Decision, Event, Example, Item, Outcome, Place
+from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Example, Item, Outcome, Place
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.terms.adjudication import STANDARD_REASONS
+from annotation.work import queue
 from tableqa import Example as PlainExample
 from tableqa import Table
-from tests.annotation.cast import NOON, World
+from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(hours=1)
 TABLE = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
@@ -268,6 +272,70 @@ def test_a_sitting_ends_with_a_break_of_more_than_half_an_hour(world: World) -> 
     assert adjudicating.sitting(batch, world.ivo, LATER + timedelta(minutes=61)) == newest
     assert adjudicating.sitting(batch, world.ivo, LATER + timedelta(minutes=91)) == []
     assert adjudicating.sitting(batch, world.rea, LATER + timedelta(minutes=61)) == []
+
+
+# -- several people at once ---------------------------------------------------------------------------
+
+
+def at_once(*actions: Callable[[], Any]) -> list[Any]:
+    """Results of actions that start together, each in a thread with a connection of its own; refusals are results."""
+    together, results = threading.Barrier(len(actions)), []
+
+    def run(action: Callable[[], Any]) -> None:
+        together.wait(60)
+        try:
+            results.append(action())
+        except Refused as error:
+            results.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(action,)) for action in actions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(results) == len(actions)
+    return results
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_adjudicators_who_decide_at_once_the_second_is_refused(
+    transactional_db: None, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path)
+    item = adjudicating.waiting(labelled(world)).get()
+
+    results = at_once(
+        lambda: adjudicating.decide(item=item, by=world.ivo, choose=["A"], now=LATER),
+        lambda: adjudicating.decide(item=item, by=world.rea, choose=["B"], now=LATER),
+    )
+
+    assert {getattr(result, "code", "decision") for result in results} == {"decided", "decision"}
+    assert Decision.objects.filter(item=item).count() == 1
+    assert list(doctor.findings()) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_either_an_undo_or_whoever_takes_the_item_that_followed_comes_first(
+    transactional_db: None, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path)
+    batch, check = edited(world, overlap=1)
+    item = adjudicating.waiting(batch).get()
+    letter = next(one.letter for one in adjudicating.candidates(item) if one.response.operations)
+    decision = decide(world, item, letter)
+    makers = {annotation.assignment.person for annotation in decision.outcomes.get().annotations.all()}
+    free = next(name for name in ("ada", "bo", "cy") if world.people[name] not in makers)
+
+    at_once(
+        lambda: adjudicating.undo(item=item, by=world.ivo, now=LATER),
+        lambda: queue.next_assignment(batch=check, person=world.people[free], holding=(), now=LATER),
+    )
+
+    taken = Assignment.objects.filter(batch=check).exists()
+    assert taken == Decision.objects.filter(item=item).exists()
+    assert list(doctor.findings()) == []
 
 
 # -- the API ------------------------------------------------------------------------------------------
