@@ -486,7 +486,11 @@ def _following(
                 **_queue_of(person, batch),
                 **_caught_up(person, batch),
             }
-            context |= {"announced": done, "address": reverse("adjudication", args=[batch.public_id])}
+            context |= {
+                "in_lane": True,
+                "announced": done,
+                "address": reverse("adjudication", args=[batch.public_id]),
+            }
             return render(request, "adjudicating/_lane.html", context)
         adjudicating.note_reading([item], by=person, now=timezone.now())
         return _item_page(request, person, item, adjudicating.candidates(item), announced=done)

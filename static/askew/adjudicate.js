@@ -149,6 +149,7 @@ class AskewAdjudicate extends HTMLElement {
     if (event.target.closest("[data-help]")) this.keys.help();
     const link = event.target.closest("[data-later], .caught-up [data-go]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || !link.pathname.endsWith("/adjudicate/")) return;
+    if (!this.querySelector("[data-item]")) return;
     event.preventDefault();
     this.#send(link.href);
   }
@@ -157,6 +158,7 @@ class AskewAdjudicate extends HTMLElement {
 
   #onSubmit(event) {
     const { submitter, target } = event;
+    if (!this.querySelector("[data-item]")) return; // the queue: a page follows
     event.preventDefault();
     if (submitter?.value === "begin") return location.assign(submitter.formAction); // the note is kept in this browser
     if (submitter?.value === "decide" && !this.#chosen().length) {
@@ -225,9 +227,10 @@ class AskewAdjudicate extends HTMLElement {
   #shown() {
     this.keys.label();
     this.#restore();
+    this.#mark();
     const announced = this.querySelector("[data-announced]")?.dataset.announced;
     const refusal = this.querySelector(".refused, [aria-invalid=true]");
-    this.#announce([announced, this.querySelector(".question, .caught-up h2")?.textContent].filter(Boolean).join(" "));
+    this.#announce([announced, this.querySelector(".question, .caught-up :is(h1, h2)")?.textContent].filter(Boolean).join(" "));
     if (refusal?.matches("[aria-invalid=true]")) {
       refusal.closest("details")?.setAttribute("open", "");
       refusal.focus();
@@ -244,7 +247,8 @@ class AskewAdjudicate extends HTMLElement {
   }
 
   #announce(text) {
-    this.querySelector("[data-announce]").textContent = text;
+    const place = this.querySelector("[data-announce]");
+    if (place) place.textContent = text;
   }
 
   // --- what is chosen and written, until it is decided -----------------------------------------------------------------
@@ -252,9 +256,14 @@ class AskewAdjudicate extends HTMLElement {
   #keep() {
     const form = this.#form;
     if (!form) return;
+    this.#mark();
     const draft = { choose: this.#chosen(), back: form.elements.back?.value ?? "" };
     for (const name of WRITTEN) draft[name] = form.elements[name]?.value ?? "";
     keepDraft(form.dataset.itemId, draft);
+  }
+
+  #mark() {
+    for (const input of outside(this, "input[name=choose]")) input.closest(".candidate").toggleAttribute("data-chosen", input.checked);
   }
 
   /* What the server sent back with the form is newer than what this browser kept. */

@@ -118,6 +118,13 @@ def test_ten_decisions_by_keys_with_an_undo_a_response_sent_back_and_an_own_resp
     page.keyboard.press("1")
     page.wait_for_url(f"**{reverse('adjudication', args=[batch.public_id])}")
     expect(page.get_by_text("You decided 9 items in this sitting.")).to_be_visible()
+    expect(page.locator("askew-adjudicate[data-shown]")).to_be_attached()
+    page.keyboard.press("u")
+    shows(page, items[4])
+    page.keyboard.press("w")
+    takes_keys(page)
+    page.keyboard.press("1")
+    expect(page.get_by_text("You decided 9 items in this sitting.")).to_be_visible()
 
     assert SentBack.objects.get().note == "Look at the years again."
     decisions = {decision.item_id: decision for decision in Decision.objects.all()}

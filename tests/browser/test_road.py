@@ -247,7 +247,6 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     ivo.follows("Start adjudicating")
     ivo.finds_the_page_accessible()
     ivo.page.get_by_label("Choose response A").check()
-    ivo.page.get_by_label("Reason for the decision").fill("The table says it directly.")
     ivo.clicks("Decide")
     ivo.reads("All caught up")
     ivo.finds_the_page_accessible()
