@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ITEMS = 60
+ITEMS = 201
 LABELS = (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither"))
 
 

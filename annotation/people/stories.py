@@ -165,6 +165,8 @@ VERBS: Final = {
     ("adjudication", "open"): gettext_noop("reopened for more people"),
     ("adjudication", "accepted"): gettext_noop("decided: accepted"),
     ("adjudication", "excluded"): gettext_noop("decided: excluded"),
+    ("accepted", "adjudication"): gettext_noop("undid the decision"),
+    ("excluded", "adjudication"): gettext_noop("undid the decision"),
 }
 """Changes of state in words. Others are told as they are, from and to."""
 

@@ -69,7 +69,7 @@ def _followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
 def _has_begun(items: Sequence[Item]) -> bool:
     """Whether anybody has had one of the items, or a model has worked on one."""
     rows = {
-        model: model.objects.filter(item=OuterRef("pk"))  # type: ignore[attr-defined]
+        model: model.objects.filter(item=OuterRef("pk"))
         for model in (Assignment, Proposal, Reply, Gold, Decision)
     }
     begun = Q(Exists(Exclusion.objects.filter(item=OuterRef("pk"), read_at__isnull=False)))

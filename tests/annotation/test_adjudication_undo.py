@@ -274,6 +274,23 @@ def test_a_sitting_ends_with_a_break_of_more_than_half_an_hour(world: World) -> 
     assert adjudicating.sitting(batch, world.rea, LATER + timedelta(minutes=61)) == []
 
 
+def test_the_story_of_an_item_tells_the_decision_that_was_undone_and_the_one_that_holds(world: World) -> None:
+    batch = labelled(world)
+    item = adjudicating.waiting(batch).get()
+    decide(world, item, listed_reason=STANDARD_REASONS[1])
+    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+    decide(world, item, "B", listed_reason=STANDARD_REASONS[2], note="By rule 3.")
+    client = Client()
+    client.force_login(world.mara)
+
+    page = client.get(reverse("item_story", args=[item.public_id])).content.decode()
+
+    assert page.count("decided: accepted") == 2
+    assert page.count("undid the decision") == 1
+    assert "Clearest of several correct responses" in page
+    assert "By rule 3." in page
+
+
 # -- several people at once ---------------------------------------------------------------------------
 
 

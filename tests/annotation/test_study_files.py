@@ -1020,6 +1020,9 @@ def studies(draw: st.DrawFn) -> str:
                 "must_practise": st.booleans(),
                 "open": st.booleans(),
                 "gold": st.sampled_from([{"percent": 10}, {"percent": 20, "feedback": True}]),
+                "adjudication": st.sampled_from(
+                    [{"reasons": ["Rule 3", "Ümläut: yes"]}, {"reasons": ["no"], "note_required": True}]
+                ),
             },
         )
         batch.update(draw(cast(Any, more)))
