@@ -157,6 +157,25 @@ def test_the_last_decision_leads_to_what_comes_next_and_can_be_undone_there(
     expect(page.locator("[data-where]")).to_contain_text("Adjudication: Another batch")
 
 
+def test_the_next_item_compares_its_own_edits_in_one_table(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first = waiting_item(world, task_types()["short_table"], "")
+    page = opened(world, new_context, live_server.url, first)
+    question = page.locator(".question").inner_text()
+    expect(page.locator("askew-comparison askew-grid")).to_have_count(1)
+
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.locator(f"form.decision:not([data-item-id='{first.public_id}'])")).to_be_attached()
+    expect(page.locator(".question")).not_to_have_text(question)
+    expect(page.locator("askew-comparison askew-grid")).to_have_count(1)
+    page.keyboard.press("n")
+    expect(page.locator("askew-comparison [data-here]")).to_have_count(1)
+    page.keyboard.press("v")
+    expect(page.locator("askew-comparison .sheet")).to_have_count(2)
+
+
 def test_nothing_is_decided_by_accident(world: World, new_context: NewContext, live_server: Any) -> None:
     item = adjudicating.waiting(labelled(world, items=1)).get()
     page = opened(world, new_context, live_server.url, item)
