@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.journeys import assigning
 from annotation.models import Batch, Person, Project
-from annotation.terms import SECTIONS, UNTIL_DECIDED, Term, changeable, declared_in, in_section
+from annotation.terms import ANY_TIME, SECTIONS, UNTIL_DECIDED, Term, changeable, declared_in, in_section
 from annotation.terms.options import OptionsField
 from tasks.contract import TaskType
 
@@ -145,6 +145,7 @@ class ChangeForm(TermsForm):
             and term.name != "resolve"  # a page of its own changes the rule
             and not (term.name == "overlap" and batch.strategy == "everyone")
             and not (term.changeable == UNTIL_DECIDED and decides)
+            and (batch.closed_at is None or term.changeable == ANY_TIME)
         ]
         values = {term.name: getattr(batch, term.name) for term in shown}
         super().__init__(

@@ -24,7 +24,7 @@ from annotation import events, visibility
 from annotation.journeys import adjudicating
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
 from annotation.refusals import refuse
-from annotation.terms import TERMS, UNTIL_DECIDED, changeable, check_change
+from annotation.terms import ANY_TIME, TERMS, UNTIL_DECIDED, changeable, check_change
 from annotation.work import lineage, shares
 from annotation.work.places import due_at, set_overlap, undecided, waiting_below
 from annotation.work.withdrawing import UNDO_WINDOW
@@ -90,9 +90,10 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
         for name, effect in effects.items():
             effect.apply(batch, found[name], by, now)
         plain = {name: value for name, value in found.items() if not effects[name].writes_column}
-        if not Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(
-            **plain or {"overlap": F("overlap")}
-        ):
+        rows = Batch.objects.filter(pk=batch.pk)
+        if not found or any(TERMS[name].changeable != ANY_TIME for name in found):
+            rows = rows.filter(closed_at__isnull=True)
+        if not rows.update(**plain or {"overlap": F("overlap")}):
             refuse("batch_closed", "The batch {name} is closed and cannot be changed.", name=batch.name)
         batch.refresh_from_db()
         for name, effect in effects.items():

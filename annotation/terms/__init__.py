@@ -15,9 +15,10 @@ from annotation.terms.registry import (
     declared_in,
     in_section,
 )
-from annotation.terms.term import EVERY, UNTIL_CLOSED, UNTIL_DECIDED, Context, Inputs, Term
+from annotation.terms.term import ANY_TIME, EVERY, UNTIL_CLOSED, UNTIL_DECIDED, Context, Inputs, Term
 
 __all__ = [
+    "ANY_TIME",
     "EVERY",
     "SECTIONS",
     "TERMS",

@@ -10,7 +10,7 @@ from django.db import models
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.refusals import refuse, require_storable
-from annotation.terms.term import UNTIL_CLOSED, WORK, Context, Inputs, Term
+from annotation.terms.term import ANY_TIME, WORK, Context, Inputs, Term
 
 if TYPE_CHECKING:
     from tasks.contract import TaskType
@@ -84,7 +84,7 @@ class AdjudicationTerms(models.Model):
         help=gettext_noop("Reasons for a decision that adjudicators choose with the keys 1 to 9."),
         section="adjudication",
         purposes=WORK,
-        changeable=UNTIL_CLOSED,
+        changeable=ANY_TIME,
         effect=gettext_noop("The new reasons apply from the next decision. Earlier decisions stay."),
         usual_in_words="; ".join(STANDARD_REASONS),
         check=_check_reasons,
@@ -106,7 +106,7 @@ class AdjudicationTerms(models.Model):
         help=gettext_noop("Otherwise a note is optional. Notes are published with the decision."),
         section="adjudication",
         purposes=WORK,
-        changeable=UNTIL_CLOSED,
+        changeable=ANY_TIME,
         effect=gettext_noop("Applies from the next decision of an adjudicator. Earlier decisions stay."),
         key="adjudication.note_required",
     ).of(models.BooleanField(default=False, db_default=False))

@@ -39,6 +39,7 @@ EVERY: Final = frozenset({"work", "qualification", "calibration"})
 NEVER: Final = gettext_noop("never")
 UNTIL_DECIDED: Final = gettext_noop("until its first item is decided")
 UNTIL_CLOSED: Final = gettext_noop("until the batch closes")
+ANY_TIME: Final = gettext_noop("at any time")
 """When a term may change, after the batch was created."""
 
 
@@ -86,7 +87,7 @@ class Term:
     label, help      in forms, on the page of a batch, in the audit log and in the reference
     section          the part of a form that it belongs to, a key of `annotation.terms.SECTIONS`
     purposes         a batch of another purpose has the default
-    changeable       NEVER, UNTIL_DECIDED or UNTIL_CLOSED
+    changeable       NEVER, UNTIL_DECIDED, UNTIL_CLOSED or ANY_TIME
     effect           what a change does, in sentences; shown before a change, and in the reference. A sentence with a
                      count in braces, such as {people}, is shown only where the count is known
     usual            the default, where it depends on the task type or on terms before

@@ -15,6 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation import doctor
+from annotation.forms.terms import ChangeForm
 from annotation.journeys import adjudicating, assigning, changing, releasing
 from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Example, Item, Outcome, Place
 from annotation.refusals import Refused
@@ -137,6 +138,21 @@ def test_both_terms_change_while_people_work_and_what_is_decided_stays(world: Wo
 
     batch.refresh_from_db()
     assert (batch.adjudication_reasons, batch.note_required) == (["By rule 3", "Typo"], True)
+
+
+def test_in_a_closed_batch_only_what_adjudicators_need_changes(world: World) -> None:
+    batch = world.batch()
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    form = ChangeForm(batch=batch)
+
+    assert list(form.terms) == ["adjudication_reasons", "note_required"]
+    changing.change(batch=batch, wanted={"note_required": True}, by=world.mara, now=LATER)
+    both = {"note_required": False, "gold_feedback": True}
+    error = refused(lambda: changing.change(batch=batch, wanted=both, by=world.mara, now=LATER))
+
+    assert error.code == "batch_closed"
+    batch.refresh_from_db()
+    assert (batch.note_required, batch.gold_feedback) == (True, False)
 
 
 @pytest.mark.parametrize(
