@@ -397,6 +397,8 @@ PAGES: dict[str, tuple[str, str]] = {
     "batches.feeds_when": (BATCH_NEW, "feeds_when"),
     "batches.requires": (BATCH_NEW, "requires"),
     "batches.pass_percent": (BATCH_NEW, "pass_percent"),
+    "batches.adjudication.reasons": (BATCH_NEW, "adjudication_reasons"),
+    "batches.adjudication.note_required": (BATCH_NEW, "note_required"),
     "batches.gold.percent": (BATCH_NEW, "gold_percent"),
     "batches.gold.feedback": (BATCH_NEW, "gold_feedback"),
     "batches.gold.items.example": (GOLD, "file"),
