@@ -455,7 +455,7 @@ def _claim(name: str, metric: Mapping[str, Any], among: object) -> str:
         return ""
     message = (
         gettext("The automatic score {name} ranks this answer higher than people do.")
-        if gap > 0  # type: ignore[operator]
+        if gap > 0
         else gettext("The automatic score {name} ranks this answer lower than people do.")
     )
     return message.format(name=name)
