@@ -35,9 +35,13 @@ class ProjectForm(forms.Form):
         },
         empty_value="",
     )
-    time_zone = TimeZoneField(
-        help_text=gettext_lazy("Days and weeks of the project begin in this time zone.")
-    )
+
+    def __init__(self, *args: Any, time_zone: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["time_zone"] = TimeZoneField(
+            stored=time_zone,
+            help_text=gettext_lazy("Days and weeks of the project begin in this time zone."),
+        )
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}

@@ -218,6 +218,17 @@ def change_person(*, person: Person, name: str, time_zone: str) -> None:
     person.save(update_fields=["name", "time_zone"])
 
 
+def take_time_zone(*, person: Person, time_zone: str) -> None:
+    """Give somebody who signs in for the first time the time zone of their browser; an unknown one is ignored.
+
+    Whoever has signed in before, or chose a time zone, keeps theirs.
+    """
+    chosen = person.last_login is not None or person.time_zone != Person._meta.get_field("time_zone").default
+    if not chosen and time_zone in time_zones():
+        person.time_zone = time_zone
+        person.save(update_fields=["time_zone"])
+
+
 def change_password(*, person: Person, password: str) -> None:
     """A new password. Every session ends with it; the caller signs the one at hand in again."""
     person.set_password(password)

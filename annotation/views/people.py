@@ -28,7 +28,7 @@ from annotation.forms.people import (
     TokenForm,
 )
 from annotation.journeys import setting_up
-from annotation.models import ApiToken, Invitation, Membership, Project
+from annotation.models import ApiToken, Invitation, Membership, Person, Project
 from annotation.people import attempts, personal_settings
 from annotation.refusals import Refused
 from annotation.roles import DESCRIPTIONS, Permission, Role
@@ -71,7 +71,13 @@ class SignIn(LoginView):
     def form_valid(self, form: Any) -> HttpResponse:
         """The password is right: the attempt is none."""
         self.succeeded()
+        _take_time_zone(self.request, form.get_user())
         return super().form_valid(form)
+
+
+def _take_time_zone(request: HttpRequest, person: Person) -> None:
+    """Take the time zone that the form's script reported, before the first sign-in is recorded."""
+    setting_up.take_time_zone(person=person, time_zone=request.POST.get("time_zone", ""))
 
 
 sign_in = require_http_methods(["GET", "HEAD", "POST"])(SignIn.as_view())
@@ -212,6 +218,7 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
                 joined = setting_up.join_as_new(
                     invitation=invitation, person=person, now=timezone.now(), **form.cleaned_data
                 )
+                _take_time_zone(request, joined)
                 login(request, joined)
                 return _welcome(request, invitation.project)
     roles = [(role, gettext(DESCRIPTIONS[Role(role)])) for role in invitation.roles]

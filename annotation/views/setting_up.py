@@ -28,7 +28,7 @@ SHOWN = 5
 def project_new(request: PageRequest) -> HttpResponse:
     """A new project, with the person who makes it as its first manager."""
     access.require_may_make_projects(access.actor(request))
-    form = ProjectForm(request.POST or None)
+    form = ProjectForm(request.POST or None, time_zone=request.user.time_zone)
     if form.is_valid():
         with refusals_on(form):
             project = setting_up.create_project(manager=request.user, now=timezone.now(), **form.cleaned_data)

@@ -35,3 +35,16 @@ def test_enter_on_home_goes_on_where_one_was(
     page.keyboard.press("Enter")
     takes_keys(page)
     assert page.url == f"{live_server.url}/batches/{second.public_id}/annotate/"
+
+
+def test_the_first_sign_in_takes_the_time_zone_of_the_browser(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    page = new_context(timezone_id="Asia/Tokyo").new_page()
+    page.goto(f"{live_server.url}/sign-in/")
+    page.get_by_label("E-mail").fill("mara@example.org")
+    page.get_by_label("Password").fill("tilted tables")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+    world.mara.refresh_from_db()
+    assert world.mara.time_zone == "Asia/Tokyo"
