@@ -371,15 +371,26 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
 
 
 @dataclass(frozen=True)
+class About:
+    """What an event is about: its name, the address of its page, and what tells it from others of that name.
+
+    The name of an item is its question.
+    """
+
+    name: str
+    address: str = ""
+    beside: str = ""
+
+
+@dataclass(frozen=True)
 class Entry:
-    """One event for the log: its number, when, who, what it is about (with an address), from and to."""
+    """One event for the log: its number, when, who, what it is about, from and to."""
 
     number: int
     at: datetime
     who: str
     thing: str
-    about: str
-    address: str
+    about: About
     before: str
     after: str
     words: tuple[str, ...] = ()
@@ -464,7 +475,7 @@ def log(
         blind = _undecided(project).filter(pk__in=shown).values_list("pk", "batch__name")
         nameless = {pk for pk, _ in blind}
         about |= {
-            ("assignment", pk): (gettext("an undecided item of {batch}").format(batch=name), "")
+            ("assignment", pk): About(gettext("an undecided item of {batch}").format(batch=name))
             for pk, name in blind
         }
     return [
@@ -475,9 +486,9 @@ def log(
             if event.thing == "assignment" and event.thing_id in nameless
             else names(event.actor_id),
             gettext(THINGS.get(event.thing, event.thing)),
-            *about.get(
+            about.get(
                 (event.thing, event.thing_id),
-                (gettext("number {thing_id}").format(thing_id=event.thing_id), ""),
+                About(gettext("number {thing_id}").format(thing_id=event.thing_id)),
             ),
             event.before,
             event.after,
@@ -497,68 +508,68 @@ def _undecided(project: Project) -> QuerySet[Assignment]:
     )
 
 
-def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], tuple[str, str]]:
-    """What the events are about, by thing and id: a name and an address. One query a kind of thing."""
+def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], About]:
+    """What the events are about, by thing and id. One query per kind of thing."""
     ids: dict[str, set[int]] = {}
     for event in events:
         ids.setdefault(event.thing, set()).add(event.thing_id)
-    found: dict[tuple[str, int], tuple[str, str]] = {}
+    found: dict[tuple[str, int], About] = {}
 
     def rows(thing: str, query: QuerySet[Any, Any], *fields: str) -> Iterable[tuple[Any, ...]]:
         return query.filter(pk__in=ids[thing]).values_list("pk", *fields) if thing in ids else ()
 
-    of_assignments = rows("assignment", Assignment.objects.all(), "item__public_id", "batch__name", "person")
-    for pk, item, batch, person in of_assignments:
-        found["assignment", pk] = (
-            gettext("item {item} of {batch}, {names}").format(item=item, batch=batch, names=names(person)),
-            reverse("item_story", args=[item]),
-        )
-    for pk, item, batch in rows("item", Item.objects.all(), "public_id", "batch__name"):
-        found["item", pk] = (
-            gettext("{item} of {batch}").format(item=item, batch=batch),
-            reverse("item_story", args=[item]),
-        )
+    of_item = ("item__public_id", "item__batch__name", "item__example__question")
+    for pk, item, batch, question, person in rows("assignment", Assignment.objects.all(), *of_item, "person"):
+        found["assignment", pk] = _item_as_thing(item, batch, question, names(person))
+    in_itself = (name.removeprefix("item__") for name in of_item)
+    for pk, item, batch, question in rows("item", Item.objects.all(), *in_itself):
+        found["item", pk] = _item_as_thing(item, batch, question)
     for pk, public_id, name in rows("batch", Batch.objects.all(), "public_id", "name"):
-        found["batch", pk] = (name, reverse("batch", args=[public_id]))
+        found["batch", pk] = About(name, reverse("batch", args=[public_id]))
     for pk, person in rows("membership", Membership.objects.all(), "person"):
-        found["membership", pk] = (names(person), "")
+        found["membership", pk] = About(names(person))
     for pk in ids.get("person", ()):
-        found["person", pk] = (names(pk), "")
+        found["person", pk] = About(names(pk))
     for pk, public_id, name in rows("release", Release.objects.all(), "public_id", "name"):
-        found["release", pk] = (name, reverse("release", args=[public_id]))
+        found["release", pk] = About(name, reverse("release", args=[public_id]))
     for pk, public_id, name, slug in rows(
         "crowdlink", CrowdLink.objects.all(), "public_id", "name", "project__slug"
     ):
-        found["crowdlink", pk] = (
+        found["crowdlink", pk] = About(
             name,
             reverse("crowd_link", args=[slug, public_id]) if names.by_name else "",
         )
     for pk, name, person in rows("crowdentry", CrowdEntry.objects.all(), "link__name", "person"):
-        found["crowdentry", pk] = (gettext("{names}, by {name}").format(names=names(person), name=name), "")
+        found["crowdentry", pk] = About(gettext("{names}, by {name}").format(names=names(person), name=name))
     for pk, public_id, name in rows("source", Source.objects.all(), "public_id", "name"):
-        found["source", pk] = (name, reverse("source", args=[public_id]))
+        found["source", pk] = About(name, reverse("source", args=[public_id]))
     for pk, kind, number in rows("guidelines", Guidelines.objects.all(), "task_type", "number"):
-        found["guidelines", pk] = (gettext("{kind}, version {number}").format(kind=kind, number=number), "")
-    for pk, item, batch in rows("gold", Gold.objects.all(), "item__public_id", "item__batch__name"):
-        found["gold", pk] = (
-            gettext("{item} of {batch}").format(item=item, batch=batch),
-            reverse("item_story", args=[item]),
-        )
+        found["guidelines", pk] = About(gettext("{kind}, version {number}").format(kind=kind, number=number))
+    for pk, item, batch, question in rows("gold", Gold.objects.all(), *of_item):
+        found["gold", pk] = _item_as_thing(item, batch, question)
     for pk, kind, number in rows(
         "reading", Reading.objects.all(), "guidelines__task_type", "guidelines__number"
     ):
-        found["reading", pk] = (gettext("{kind}, version {number}").format(kind=kind, number=number), "")
+        found["reading", pk] = About(gettext("{kind}, version {number}").format(kind=kind, number=number))
     for pk, kind in rows("practicedone", PracticeDone.objects.all(), "task_type"):
-        found["practicedone", pk] = (kind, "")
+        found["practicedone", pk] = About(kind)
     if names.by_name:  # for those who invite people and answer their questions
         for pk, said, slug in rows("inquiry", Inquiry.objects.all(), "text", "project__slug"):
-            words = said if len(said) <= SHORT else f"{said[:SHORT]}…"
-            found["inquiry", pk] = (words, reverse("inquiries", args=[slug]))
+            found["inquiry", pk] = About(_shortened(said), reverse("inquiries", args=[slug]))
         for pk, name in rows("invitation", Invitation.objects.all(), "name"):
             if name:
-                found["invitation", pk] = (name, "")
+                found["invitation", pk] = About(name)
         for pk, name, prefix in rows("apitoken", ApiToken.objects.all(), "name", "prefix"):
-            found["apitoken", pk] = (f"{name} ({prefix}…)", "")
+            found["apitoken", pk] = About(f"{name} ({prefix}…)")
     for pk in ids.get("project", ()):
-        found["project", pk] = (gettext("this project"), "")
+        found["project", pk] = About(gettext("this project"))
     return found
+
+
+def _item_as_thing(item: str, batch: str, question: str, annotator: str = "") -> About:
+    parts = (batch, annotator, item)
+    return About(_shortened(question), reverse("item_story", args=[item]), " · ".join(filter(None, parts)))
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= SHORT else f"{words[:SHORT]}…"

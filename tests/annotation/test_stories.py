@@ -151,7 +151,7 @@ class TestTheLog:
         page = text(browser(world.mara).get("/projects/films/log/"))
 
         for words in (
-            f"item {item.public_id} of",
+            f"Assignment: when did Heat come out (0)? question_type 1 · Ada · {item.public_id}",
             "adjudication accepted",
             "leased skipped",
             "Member: Ada",
