@@ -22,7 +22,7 @@ from annotation.quality import gold, qualifying, snapshots
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms import TERMS
-from annotation.views.figures import shown
+from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.work import metering, reply_states
 from tasks.contract import TaskType, task_types
@@ -210,7 +210,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "sees_counts": visibility.sees_counts(actor.person, batch),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
         "told": told,
-        "figures": [shown(figure) for figure in told.data["figures"]] if told and told.data else [],
+        **figures_in_table(told.data["figures"] if told and told.data else []),
     }
     if Permission.ADJUDICATE in may:
         waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))

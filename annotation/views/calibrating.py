@@ -19,7 +19,7 @@ from annotation.quality import agreement, calibrating, guidance, snapshots
 from annotation.quality.calibrating import Compared
 from annotation.roles import Permission
 from annotation.views.contrasting import contrasted, said
-from annotation.views.figures import shown
+from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.tables import pointed_at
 from tableqa.operations import OperationError
@@ -72,7 +72,7 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
         "decided_only": judges and batch.decides,
         "manages": manages,
         "told": told,
-        "figures": [shown(figure) for figure in told.data["figures"]] if told and told.data else [],
+        **figures_in_table(told.data["figures"] if told and told.data else []),
         "items": items,
         "rows": [
             {

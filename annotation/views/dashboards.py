@@ -25,7 +25,7 @@ from annotation.money import costs
 from annotation.quality import agreement, dashboards, qualifying, snapshots
 from annotation.quality.snapshots import Shown
 from annotation.roles import Permission
-from annotation.views.figures import in_words, shown
+from annotation.views.figures import figures_in_table, in_words, shown
 from annotation.views.pages import PageRequest, cut, kind_title, page
 from tableqa.needed import Basis
 from tableqa.proportions import Proportion, proportion
@@ -184,7 +184,7 @@ def _apart(
     ]
     return {
         "shown": found,
-        "figures": [shown(one) for one in found.data["figures"]],
+        **figures_in_table(found.data["figures"]),
         "measure": measure,
         "measured": words.measure(measure["name"]),
         "measures": [(one["name"], words.measure(one["name"])) for one in measures],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
@@ -28,6 +28,14 @@ LEVELS = {
 def shown(figure: Mapping[str, Any]) -> dict[str, Any]:
     """A figure, as the batch page computes it or a manifest stores it, with `name` and `measure` for people."""
     return {**figure, "name": in_words(figure["statistic"]), "measure": figure["measure"].replace("_", " ")}
+
+
+def figures_in_table(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The context of `site/_agreement.html`: the figures for people, or the one reason why none of them is defined."""
+    figures = list(figures)
+    reasons = {figure["reason"] for figure in figures if figure["value"] is None}
+    is_empty = len(reasons) == 1 and all(figure["value"] is None for figure in figures)
+    return {"figures": [shown(figure) for figure in figures], "lacking": reasons.pop() if is_empty else ""}
 
 
 def in_words(statistic: str) -> str:

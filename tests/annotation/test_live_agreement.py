@@ -238,6 +238,22 @@ def test_an_empty_study_says_what_to_do_next(world: World) -> None:
     assert "No submissions yet" in text(mara.get(f"/batches/{batch.public_id}/quality/"))
 
 
+def test_a_batch_without_two_responses_to_an_item_says_once_that_there_is_not_enough_data(
+    world: World,
+) -> None:
+    batch = world.batch(overlap=2)
+    mara = browser(world.mara)
+    empty = text(mara.get(f"/batches/{batch.public_id}/"))
+    for who in ("ada", "bo"):
+        world.label(batch, who, "extraction")
+    begun = text(mara.get(f"/batches/{batch.public_id}/"))
+
+    assert empty.count("Not enough data yet. No unit has two ratings") == 1
+    assert "undefined" not in empty
+    assert "Not enough data" not in begun
+    assert "percent agreement" in begun
+
+
 def test_edits_of_several_people_are_compared(world: World) -> None:
     batch = world.batch("value_change", size=1, variant="answer_changes", overlap=2)
     kind = task_type("value_change")
