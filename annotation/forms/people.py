@@ -17,7 +17,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.journeys import setting_up
 from annotation.models import Person, Project
-from annotation.people import attempts
+from annotation.people import attempts, invitees
 from annotation.refusals import Refused
 from annotation.roles import DESCRIPTIONS, Permission, Role
 
@@ -207,13 +207,27 @@ class RolesForm(forms.Form):
 
 
 class InviteForm(RolesForm):
-    """Whom the link is for, what they will do, and how long the link works."""
+    """Whom the links are for, what they will do, and how long the links work.
 
+    `cleaned_data["addresses"]` has the people that get a link; without any, `name` labels one link for anybody.
+    members, repeated   addresses of the list that are members already, and that occur more than once
+    """
+
+    addresses = forms.CharField(
+        max_length=40_000,
+        required=False,
+        label=gettext_lazy("E-mail addresses"),
+        help_text=gettext_lazy(
+            "Paste a list: separated by commas, semicolons or line breaks, with or without names, for example "
+            "Ann Lee <ann@example.org>. Each person gets a separate link."
+        ),
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "autocomplete": "off"}),
+    )
     name = forms.CharField(
         max_length=120,
         required=False,
-        label=gettext_lazy("For"),
-        help_text=gettext_lazy("A label for this list, to tell links apart."),
+        label=gettext_lazy("Label of a link without an address"),
+        help_text=gettext_lazy("Only if you leave the addresses empty. Tells links apart in the list."),
     )
     days = forms.IntegerField(
         label=gettext_lazy("Link valid for (days)"),
@@ -222,7 +236,29 @@ class InviteForm(RolesForm):
         initial=setting_up.INVITATION_LIFE.days,
         required=False,
     )
-    field_order = ("name", "roles", "days")
+    field_order = ("addresses", "roles", "name", "days")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        self.members: list[str] = []
+        self.repeated: list[str] = []
+
+    def clean_addresses(self) -> list[invitees.Invitee]:
+        """The people without those who are members already. Any line that cannot be read refuses the whole list."""
+        found = invitees.read(self.cleaned_data["addresses"])
+        if found.problems:
+            raise ValidationError(list(found.problems))
+        members = invitees.members_among(self.project, found.people)
+        self.members, self.repeated = sorted(members), list(found.repeated)
+        people = [each for each in found.people if each.email not in members]
+        if members and not people:
+            raise ValidationError(gettext("Everyone in this list is already a member."))
+        return people
+
+    def names(self) -> list[str]:
+        """A label for each link."""
+        return [each.label for each in self.cleaned_data["addresses"]] or [self.cleaned_data["name"]]
 
     def clean_days(self) -> int:
         return int(self.cleaned_data["days"] or 0) or setting_up.INVITATION_LIFE.days

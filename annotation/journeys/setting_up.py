@@ -269,6 +269,22 @@ def invite(
     return invitation, token
 
 
+def invite_all(
+    *,
+    project: Project,
+    names: Sequence[str],
+    roles: Sequence[Role],
+    by: Person,
+    now: datetime,
+    days: int = INVITATION_LIFE.days,
+) -> list[tuple[Invitation, str]]:
+    """A personal link for each name, as `invite` makes one: all of them, or none where one is refused."""
+    with transaction.atomic():
+        return [
+            invite(project=project, roles=roles, by=by, now=now, name=name, days=days) for name in names
+        ]
+
+
 def withdraw_invitation(*, invitation: Invitation, by: Person, now: datetime) -> None:
     """The link works no more. Withdrawing twice, or one that was used, changes nothing."""
     with transaction.atomic():

@@ -242,26 +242,22 @@ def _welcome(request: HttpRequest, project: Project) -> HttpResponse:
 
 @page("GET", "POST")
 def people(request: PageRequest, slug: str) -> HttpResponseBase:
-    """Members with their roles, open invitations, and a form for the next one. Its link is shown once."""
+    """Members with their roles, open invitations, and a form for more. New links are shown once."""
     project = access.project(access.actor(request), slug, Permission.INVITE)
-    form = InviteForm(request.POST or None)
-    link = ""
+    form = InviteForm(request.POST or None, project=project)
+    context: dict[str, Any] = {"form": form}
     if form.is_valid():
         with refusals_on(form):
-            _, token = setting_up.invite(
-                project=project, by=request.user, now=timezone.now(), **form.cleaned_data
-            )
-            link = public_link(request, reverse("join", args=[token]))
-            form = InviteForm()
+            context = _invited(request, project, form)
     members = Membership.objects.filter(project=project, removed_at__isnull=True).select_related("person")
     invitations = Invitation.objects.filter(
         project=project, accepted_at__isnull=True, expires_at__gt=timezone.now()
     )
-    context = {
+    context |= {
         "project": project,
         "members": cut(request, members.order_by("person__name", "pk")),
         "invitations": cut(
-            request, invitations.select_related("made_by").order_by("-made_at"), "invitations"
+            request, invitations.select_related("made_by").order_by("-made_at", "pk"), "invitations"
         ),
         "left": cut(
             request,
@@ -270,11 +266,32 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
             .order_by("-removed_at", "pk"),
             "left",
         ),
-        "form": form,
-        "link": link,
     }
     answer = render(request, "people/people.html", context)
-    return keep_to_yourself(answer) if link else answer
+    return keep_to_yourself(answer) if "links" in context else answer
+
+
+def _invited(request: PageRequest, project: Project, form: InviteForm) -> dict[str, Any]:
+    """Create the links of the form. Their tokens are in this response and nowhere else."""
+    created = setting_up.invite_all(
+        project=project,
+        names=form.names(),
+        roles=form.cleaned_data["roles"],
+        days=form.cleaned_data["days"],
+        by=request.user,
+        now=timezone.now(),
+    )
+    links = [
+        {"name": invitation.name, "link": public_link(request, reverse("join", args=[token]))}
+        for invitation, token in created
+    ]
+    return {
+        "links": links,
+        "lines": "\n".join(f"{each['name']}\t{each['link']}" for each in links),
+        "already_members": form.members,
+        "repeated": form.repeated,
+        "form": InviteForm(project=project),
+    }
 
 
 @page("GET", "POST")

@@ -105,8 +105,8 @@ def questions_and_tables() -> tuple[FilePayload, FilePayload]:
 def invite(manager: Somebody, role: str) -> str:
     page = manager.page
     page.get_by_label(f"{role.capitalize()}:").check()
-    manager.clicks("Create invitation link")
-    return page.get_by_label("Invitation link").input_value()
+    manager.clicks("Create invitation links")
+    return page.get_by_role("textbox", name="anyone with the link").input_value()
 
 
 def make_batch(manager: Somebody, kind: str, name: str) -> None:

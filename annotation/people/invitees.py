@@ -1,0 +1,104 @@
+"""Whom a manager invites, from a pasted list: one link for each address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils.translation import gettext
+
+from annotation.models import Membership, Project
+
+MOST: Final = 200
+"""Addresses in one list."""
+
+LONGEST_NAME: Final = 120
+
+_BETWEEN = re.compile(r'[,;](?=(?:[^"]*"[^"]*")*[^"]*$)')
+"""A comma or semicolon outside of quotation marks."""
+
+
+@dataclass(frozen=True)
+class Invitee:
+    """Somebody in the list: `email` in lower case; `name` as it was written, else ""."""
+
+    email: str
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """What the list of invitations calls them."""
+        return self.name or self.email[:LONGEST_NAME]
+
+
+@dataclass(frozen=True)
+class Invitees:
+    """A list as it was read: each address once, sentences on lines that cannot be read, addresses that occur again."""
+
+    people: Sequence[Invitee]
+    problems: Sequence[str]
+    repeated: Sequence[str]
+
+
+def read(text: str) -> Invitees:
+    """Read addresses that are separated by commas, semicolons or line breaks, each alone or as in `Name <a@b.org>`.
+
+    A name may also stand before its address in a column of its own, as spreadsheets copy it.
+    """
+    people: dict[str, Invitee] = {}
+    problems: list[str] = []
+    repeated: dict[str, None] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        for entry in filter(None, map(str.strip, _BETWEEN.split(line))):
+            try:
+                invitee = _read_entry(entry)
+            except ValidationError as error:
+                problems.append(gettext("Line {number}: {problem}").format(number=number, problem=error.message))
+                continue
+            if invitee.email in people:
+                repeated[invitee.email] = None
+            people.setdefault(invitee.email, invitee)
+    if len(people) > MOST:
+        problems.append(
+            gettext("The list has {number} addresses. Invite at most {most} at once.").format(
+                number=len(people), most=MOST
+            )
+        )
+    return Invitees(tuple(people.values()), problems, tuple(repeated))
+
+
+def _read_entry(entry: str) -> Invitee:
+    *words, last = entry.split()
+    email = last.removeprefix("<").removesuffix(">").removeprefix("mailto:").lower()
+    name = " ".join(words).strip('"').strip()
+    if "@" not in email:
+        raise ValidationError(gettext("“{entry}” has no e-mail address.").format(entry=entry[:80]))
+    if "@" in name:
+        raise ValidationError(
+            gettext("“{entry}” has two addresses. Separate them with a comma.").format(entry=entry[:80])
+        )
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise ValidationError(
+            gettext("“{email}” is not a valid e-mail address.").format(email=email[:80])
+        ) from None
+    if len(name) > LONGEST_NAME:
+        raise ValidationError(
+            gettext("The name of {email} is longer than {most} characters.").format(
+                email=email, most=LONGEST_NAME
+            )
+        )
+    return Invitee(email, name)
+
+
+def members_among(project: Project, invitees: Sequence[Invitee]) -> set[str]:
+    """The addresses of those who are members of the project already."""
+    members = Membership.objects.filter(
+        project=project, removed_at__isnull=True, person__email__in=[each.email for each in invitees]
+    )
+    return set(members.values_list("person__email", flat=True))
