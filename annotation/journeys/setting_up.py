@@ -280,9 +280,7 @@ def invite_all(
 ) -> list[tuple[Invitation, str]]:
     """A personal link for each name, as `invite` makes one: all of them, or none where one is refused."""
     with transaction.atomic():
-        return [
-            invite(project=project, roles=roles, by=by, now=now, name=name, days=days) for name in names
-        ]
+        return [invite(project=project, roles=roles, by=by, now=now, name=name, days=days) for name in names]
 
 
 def withdraw_invitation(*, invitation: Invitation, by: Person, now: datetime) -> None:

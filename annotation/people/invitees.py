@@ -57,7 +57,9 @@ def read(text: str) -> Invitees:
             try:
                 invitee = _read_entry(entry)
             except ValidationError as error:
-                problems.append(gettext("Line {number}: {problem}").format(number=number, problem=error.message))
+                problems.append(
+                    gettext("Line {number}: {problem}").format(number=number, problem=error.message)
+                )
                 continue
             if invitee.email in people:
                 repeated[invitee.email] = None

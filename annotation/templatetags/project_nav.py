@@ -1,10 +1,13 @@
-"""The way around a project and a batch: which pages there are, said once, and shown to whoever may read them."""
+"""Navigation of a project and of a batch, as data: which pages there are, shown to whoever may read them.
+
+A level has at most six entries. What has no room, and what few projects need, is in the menu *More*, its last entry.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from django import template
 from django.urls import reverse
@@ -16,145 +19,155 @@ from annotation.roles import Permission
 
 register = template.Library()
 
+ROOM: Final = 6
+"""Entries of a level, with the menu."""
+
 
 @dataclass(frozen=True)
 class Link:
-    """A page: the name of its address, what it is called, who may read it (None: whoever belongs to the project).
+    """A page: the name of its URL, its title, who may read it (None: every member).
 
-    `also` are pages that one comes to from it; `when` says of which batches it is a page.
+    also   pages that one opens from it
+    group  its heading in the menu
     """
 
     name: str
     title: str
     permission: Permission | None = None
     also: tuple[str, ...] = ()
-    when: Callable[[Batch], bool] = lambda batch: True
+    group: str = ""
     address: str = ""
     current: bool = False
 
 
-SECTIONS: tuple[tuple[str, tuple[Link, ...]], ...] = (
-    (
-        "Overview",
-        (
-            Link("project", "Overview", also=("batch_new", "guidelines")),
-            Link("study", gettext_noop("Study file"), Permission.SET_UP),
-            Link("project_log", gettext_noop("Audit log"), Permission.SEE_PROGRESS, ("item_story",)),
-            Link("project_rename", gettext_noop("Settings"), Permission.SET_UP),
-        ),
+DATA: Final = gettext_noop("Data")
+FOR_ANNOTATORS: Final = gettext_noop("For annotators")
+RECORDS: Final = gettext_noop("Records")
+
+FOOLING: Final = Link("fooling", gettext_noop("Fooling the model"), Permission.RELEASE, group=RECORDS)
+"""With the pages of quality in a project with a model in the loop, else in the menu."""
+
+TABS: Final[tuple[Link, ...]] = (
+    Link("project", "Overview", also=("batch_new", "guidelines")),
+    Link("people", "People", Permission.INVITE, ("remove_member", "change_roles")),
+    Link("dashboard", "Quality", Permission.SEE_PROGRESS, ("agreement",)),
+    Link("releases", "Releases", Permission.SEE_PROGRESS, ("release", "evaluations")),
+    Link("project_adjudication", "Adjudication", Permission.ADJUDICATE),
+)
+WITHIN: Final[dict[str, tuple[Link, ...]]] = {
+    "dashboard": (
+        Link("dashboard", gettext_noop("Dashboard"), Permission.SEE_PROGRESS),
+        Link("agreement", "Agreement", Permission.SEE_PROGRESS),
     ),
-    (
-        "Data",
-        (
-            Link("sources", "Sources", Permission.SEE_PROGRESS, ("source", "example", "import_new")),
-            Link("perturbations", gettext_noop("Automatic perturbations"), Permission.SEE_PROGRESS),
-        ),
-    ),
-    (
-        "Work",
-        (
-            Link("accounting", "Progress", Permission.SET_UP, ("act_on_batches",)),
-            Link("payments", gettext_noop("Pay and limits"), Permission.SET_UP),
-            Link("project_adjudication", "Adjudication", Permission.ADJUDICATE),
-        ),
-    ),
-    (
-        "Quality",
-        (
-            Link("dashboard", "Dashboard", Permission.SEE_PROGRESS),
-            Link("agreement", "Agreement", Permission.SEE_PROGRESS),
-            Link("fooling", gettext_noop("Fooling the model"), Permission.RELEASE),
-        ),
-    ),
-    (
-        "People",
-        (
-            Link("people", "Members", Permission.INVITE, ("remove_member", "change_roles")),
-            Link("crowd_links", gettext_noop("Crowd links"), Permission.INVITE, ("crowd_link",)),
-        ),
-    ),
-    (
-        gettext_noop("Consent and questions"),
-        (
-            Link("consent", gettext_noop("Consent")),
-            Link("inquiries", gettext_noop("Annotator questions")),
-            Link("about_me", gettext_noop("About you"), Permission.ANNOTATE),
-        ),
-    ),
-    (
-        "Releases",
-        (
-            Link("releases", "Releases", Permission.SEE_PROGRESS, ("release", "evaluations")),
-            Link("statement", gettext_noop("Data statement"), Permission.SET_UP),
-        ),
-    ),
+}
+"""Second rows, by the tab that they belong to."""
+MENU: Final[tuple[Link, ...]] = (
+    Link("sources", "Sources", Permission.SEE_PROGRESS, ("source", "example", "import_new"), DATA),
+    Link("perturbations", gettext_noop("Automatic perturbations"), Permission.SEE_PROGRESS, group=DATA),
+    Link("study", gettext_noop("Study file"), Permission.SET_UP, group=DATA),
+    Link("accounting", gettext_noop("Allocation"), Permission.SET_UP, group=FOR_ANNOTATORS),
+    Link("payments", gettext_noop("Pay and limits"), Permission.SET_UP, group=FOR_ANNOTATORS),
+    Link("consent", gettext_noop("Consent"), group=FOR_ANNOTATORS),
+    Link("inquiries", gettext_noop("Annotator questions"), group=FOR_ANNOTATORS),
+    Link("about_me", gettext_noop("About you"), Permission.ANNOTATE, group=FOR_ANNOTATORS),
+    Link("crowd_links", gettext_noop("Crowd links"), Permission.INVITE, ("crowd_link",), FOR_ANNOTATORS),
+    Link("statement", gettext_noop("Data statement"), Permission.SET_UP, group=RECORDS),
+    Link("project_log", gettext_noop("Audit log"), Permission.SEE_PROGRESS, ("item_story",), RECORDS),
+    Link("project_rename", gettext_noop("Project settings"), Permission.SET_UP, group=RECORDS),
 )
 
-OF_A_BATCH: tuple[Link, ...] = (
+TABS_OF_BATCH: Final[tuple[Link, ...]] = (
     Link("batch", "Progress", Permission.SEE_PROGRESS, ("open_batch", "close_batch", "batch_report")),
-    Link("batch_quality", "Quality", Permission.SEE_PROGRESS),
-    Link("batch_people", gettext_noop("Allocation"), Permission.SET_UP),
-    Link("calibration", gettext_noop("Compare responses"), Permission.SEE_PROGRESS),
-    Link("entry", gettext_noop("Entry requirements"), Permission.SET_UP),
-    Link("gold", gettext_noop("Gold answers"), Permission.SET_UP, ("gold_new",)),
-    Link(
-        "batch_rule",
-        gettext_noop("Decision rule"),
-        Permission.SET_UP,
-        when=lambda batch: batch.purpose == "work",
-    ),
+    Link("batch_people", gettext_noop("Annotators"), Permission.SET_UP),
     Link("change_batch", gettext_noop("Settings"), Permission.SET_UP),
-    Link("labels_elsewhere", gettext_noop("Import labels"), Permission.SET_UP),
     Link("try_batch", gettext_noop("Preview"), Permission.SET_UP),
 )
+MENU_OF_BATCH: Final[tuple[Link, ...]] = (
+    Link("batch_quality", gettext_noop("Annotator quality"), Permission.SEE_PROGRESS),
+    Link("calibration", gettext_noop("Compare responses"), Permission.SEE_PROGRESS),
+    Link("entry", gettext_noop("Entry requirements"), Permission.SET_UP),
+    Link("batch_rule", gettext_noop("Decision rule"), Permission.SET_UP),
+    Link("gold", gettext_noop("Gold answers"), Permission.SET_UP, ("gold_new",)),
+    Link("labels_elsewhere", gettext_noop("Import labels"), Permission.SET_UP),
+)
+
+
+@dataclass(frozen=True)
+class Level:
+    """Entries of one level for one reader, and the groups of its menu."""
+
+    tabs: list[Link]
+    menu: list[tuple[str, list[Link]]]
+
+    @property
+    def is_in_menu(self) -> bool:
+        """Whether the page of the reader is in the menu."""
+        return any(link.current for _, links in self.menu for link in links)
+
+
+def level(tabs: Sequence[Link], menu: Sequence[Link]) -> Level:
+    """All pages in a row if there is room; else what comes after the last place for a tab goes to the menu."""
+    if len(tabs) + len(menu) <= ROOM:
+        return Level([*tabs, *menu], [])
+    hidden = [*(replace(link, group="") for link in tabs[ROOM - 1 :]), *menu]
+    groups: dict[str, list[Link]] = {}
+    for link in hidden:
+        groups.setdefault(link.group, []).append(link)
+    return Level(list(tabs[: ROOM - 1]), list(groups.items()))
 
 
 @register.inclusion_tag("_project_nav.html", takes_context=True)
 def project_nav(context: Any) -> dict[str, Any]:
-    """The sections of the project, the pages of the one this page belongs to, and on a batch's page those of the batch."""
+    """The level of the project, on a batch's page that of the batch as well; nothing on other pages."""
     request = context.get("request")
-    here = getattr(getattr(request, "resolver_match", None), "url_name", None)
+    here = getattr(getattr(request, "resolver_match", None), "url_name", None) or ""
     batch, project = context.get("batch"), context.get("project")
     if not isinstance(batch, Batch):
         batch = None
     if batch is not None and not isinstance(project, Project):
         project = batch.project
-    of_batch = batch is not None and any(here in (one.name, *one.also) for one in OF_A_BATCH)
-    section = _section(here)
-    if not isinstance(project, Project) or (section is None and not of_batch):
+    is_of_batch = batch is not None and _leads_to(here, (*TABS_OF_BATCH, *MENU_OF_BATCH))
+    within = next((tab for tab, links in WITHIN.items() if _leads_to(here, (*links, FOOLING))), "")
+    if not isinstance(project, Project) or not (is_of_batch or within or _leads_to(here, (*TABS, *MENU))):
         return {}
     granted = access.may(access.actor(request), project)
-    shown = [
-        (title, open_to)
-        for title, links in SECTIONS
-        if (open_to := _open(links, granted, project.slug, "" if of_batch else here))
-    ]
+    # A batch belongs to the overview of its project.
+    readable = _readable(granted, project.slug, "project" if is_of_batch else here)
+    has_model = (
+        Permission.RELEASE in granted
+        and Batch.objects.filter(project=project).exclude(loop_model="").exists()
+    )
+    row = readable([*WITHIN[within], *([FOOLING] if has_model else [])]) if within else []
+    if len(row) < 2 or not any(link.current for link in row):
+        row = []
+    shown = level(readable(TABS), readable(MENU if has_model else [*MENU, FOOLING]))
+    of_batch = None
+    if is_of_batch and batch is not None:
+        readable_of_batch = _readable(granted, batch.public_id, here)
+        of_batch = level(readable_of_batch(TABS_OF_BATCH), readable_of_batch(MENU_OF_BATCH))
     return {
         "project": project,
-        "sections": [
-            {"title": title, "address": links[0].address, "current": not of_batch and title == section}
-            for title, links in shown
-        ],
-        "pages": [] if of_batch else next((links for title, links in shown if title == section), []),
-        "batch": batch if of_batch else None,
-        "of_batch": (
-            _open([one for one in OF_A_BATCH if one.when(batch)], granted, batch.public_id, here)
-            if of_batch and batch is not None
-            else []
-        ),
+        "batch": batch,
+        "level": _under(shown, within) if row else shown,
+        "is_above": is_of_batch or bool(row),
+        "within": row,
+        "of_batch": of_batch,
     }
 
 
-def _section(name: str | None) -> str | None:
-    return next(
-        (title for title, links in SECTIONS if any(name in (one.name, *one.also) for one in links)), None
-    )
+def _leads_to(here: str, links: Iterable[Link]) -> bool:
+    return any(here in (link.name, *link.also) for link in links)
 
 
-def _open(links: Sequence[Link], granted: frozenset[Permission], key: str, here: str | None) -> list[Link]:
-    """Those of the pages that may be read, each with its address."""
-    return [
-        replace(one, address=reverse(one.name, args=[key]), current=here in (one.name, *one.also))
-        for one in links
-        if one.permission is None or one.permission in granted
+def _readable(granted: frozenset[Permission], key: str, here: str) -> Callable[[Sequence[Link]], list[Link]]:
+    """A function that returns those of the pages that may be read, each with its address."""
+    return lambda links: [
+        replace(link, address=reverse(link.name, args=[key]), current=here in (link.name, *link.also))
+        for link in links
+        if link.permission is None or link.permission in granted
     ]
+
+
+def _under(shown: Level, tab: str) -> Level:
+    """The level with one tab as the current one: that of the second row."""
+    return Level([replace(link, current=link.name == tab) for link in shown.tabs], shown.menu)

@@ -49,7 +49,9 @@ def words(response: Any) -> str:
 def test_a_list_is_read_as_mail_programs_and_spreadsheets_write_it(text: str, people: list[Any]) -> None:
     found = invitees.read(text)
 
-    assert found.people == tuple(Invitee(each) if isinstance(each, str) else Invitee(*each) for each in people)
+    assert found.people == tuple(
+        Invitee(each) if isinstance(each, str) else Invitee(*each) for each in people
+    )
     assert not found.problems
 
 
@@ -57,7 +59,10 @@ def test_a_list_is_read_as_mail_programs_and_spreadsheets_write_it(text: str, pe
     ("text", "problem"),
     [
         ("ann@x.org\nBen", "Line 2: “Ben” has no e-mail address."),
-        ("ann@x.org ben@x.org", "Line 1: “ann@x.org ben@x.org” has two addresses. Separate them with a comma."),
+        (
+            "ann@x.org ben@x.org",
+            "Line 1: “ann@x.org ben@x.org” has two addresses. Separate them with a comma.",
+        ),
         ("a@x.org\n\nben@x", "Line 3: “ben@x” is not a valid e-mail address."),
         (f"{'A' * 121} <a@x.org>", "Line 1: The name of a@x.org is longer than 120 characters."),
         (

@@ -55,7 +55,10 @@ def test_without_scripts_the_links_can_be_selected(
 
     invited(page, live_server.url)
 
-    links = {name: page.get_by_role("textbox", name=name, exact=True).input_value() for name in ("Dana", "elif@x.org")}
+    links = {
+        name: page.get_by_role("textbox", name=name, exact=True).input_value()
+        for name in ("Dana", "elif@x.org")
+    }
     assert links["Dana"].startswith(f"{live_server.url}/join/")
     expect(page.get_by_label("All links")).to_have_value(
         "\n".join(f"{name}\t{link}" for name, link in links.items())

@@ -1,0 +1,17 @@
+/* A menu (<details class="menu">) closes with Escape, with a click elsewhere, and when the focus leaves it. */
+
+const open = () => document.querySelectorAll("details.menu[open]");
+
+document.addEventListener("click", ({ target }) => {
+  for (const menu of open()) if (!menu.contains(target)) menu.open = false;
+});
+document.addEventListener("keydown", ({ key }) => {
+  if (key !== "Escape") return;
+  for (const menu of open()) {
+    menu.open = false;
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+  }
+});
+document.addEventListener("focusin", ({ target }) => {
+  for (const menu of open()) if (!menu.contains(target)) menu.open = false;
+});
