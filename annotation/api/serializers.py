@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.models import Batch, Job, Project, Release
@@ -57,10 +58,25 @@ class ReleaseShape(serializers.ModelSerializer[Release]):
     id = serializers.CharField(source="public_id")
     project = serializers.CharField(source="project.slug")
     job = serializers.CharField(source="job.public_id", default=None, allow_null=True)
+    format = serializers.CharField(help_text="The first of the formats.")
+    formats = serializers.ListField(child=serializers.CharField(), read_only=True)
 
     class Meta:
         model = Release
-        fields = ["id", "project", "name", "format", "digest", "manifest", "job", "made_at", "ready_at"]
+        fields = [
+            *(
+                "id",
+                "project",
+                "name",
+                "format",
+                "formats",
+                "digest",
+                "manifest",
+                "job",
+                "made_at",
+                "ready_at",
+            ),
+        ]
 
 
 class JobShape(serializers.ModelSerializer[Job]):
@@ -110,9 +126,20 @@ class FlagRequest(serializers.Serializer[Any]):
     note = serializers.CharField(max_length=2000)
 
 
+_FORMAT = {"type": "string", "enum": list(FORMATS)}
+
+
+@extend_schema_field({"oneOf": [_FORMAT, {"type": "array", "items": _FORMAT, "minItems": 1}]})
+class FormatField(serializers.MultipleChoiceField):
+    """A format of releases, or a list of formats."""
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        return sorted(super().to_internal_value(data if isinstance(data, list) else [data]))
+
+
 class ReleaseRequest(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=80)
-    format = serializers.ChoiceField(choices=FORMATS)
+    format = FormatField(choices=FORMATS, allow_empty=False, help_text="One format, or a list of them.")
     allow_simulated = serializers.BooleanField(default=False)
     purpose = serializers.ChoiceField(choices=["", *PURPOSES], required=False, default="", allow_blank=True)
     waivers = serializers.DictField(

@@ -8,23 +8,30 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.formats import number_format
+from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
+from annotation.releases.format_descriptions import DESCRIPTIONS
 from annotation.releases.release_files import FORMATS
+
+MORE = ("mix", "purpose", "waivers")
+"""Fields of `ReleaseForm` that few releases need."""
 
 
 class ReleaseForm(forms.Form):
-    """The release's name and format."""
+    """The release's name, its formats and its options."""
 
     name = forms.CharField(
         max_length=80,
         help_text=gettext_lazy("For example 1.0 or pilot-2026-07. Other data needs another name."),
     )
-    format = forms.ChoiceField(
-        choices=[(name, name) for name in FORMATS],
+    format = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "ticks"}),
+        label=gettext_lazy("Formats"),
         help_text=gettext_lazy(
-            "Every format contains the raw records, decisions and agreement, plus its own files."
+            "Every release contains the raw records, decisions and agreement. Each format adds its own files."
         ),
+        error_messages={"required": gettext_lazy("Select at least one format.")},
     )
     mix = forms.IntegerField(
         required=False,
@@ -69,6 +76,10 @@ class ReleaseForm(forms.Form):
 
     def __init__(self, *args: Any, simulated: bool, unchecked: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["format"].choices = [  # type: ignore[attr-defined]
+            (name, format_html("<strong>{}</strong> <span>{}</span>", name, gettext(DESCRIPTIONS[name])))
+            for name in FORMATS
+        ]
         if unchecked:
             field = self.fields["include_unchecked"]
             field.label = ngettext(
@@ -88,6 +99,21 @@ class ReleaseForm(forms.Form):
             del self.fields["include_unchecked"]
         if not simulated:
             del self.fields["allow_simulated"]
+
+    @property
+    def first(self) -> list[forms.BoundField]:
+        """The fields that every release needs."""
+        return [field for field in self if field.name not in MORE]
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """The fields that few releases need, which the page folds."""
+        return [field for field in self if field.name in MORE]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether one of the folded fields was filled in, or has an error."""
+        return any(field.errors or field.data for field in self.more)
 
     def clean_waivers(self) -> dict[str, str]:
         found = {}

@@ -72,7 +72,7 @@ class Options(TypedDict):
     """What `plan_release` takes beside project, person and time."""
 
     name: str
-    format: str
+    format: str | Sequence[str]
     allow_simulated: NotRequired[bool]
     mix: NotRequired[int | None]
     waivers: NotRequired[Mapping[str, str]]
@@ -163,7 +163,7 @@ def plan_release(
     *,
     project: Project,
     name: str,
-    format: str,
+    format: str | Sequence[str],
     by: Person | None,
     now: datetime,
     allow_simulated: bool = False,
@@ -171,27 +171,17 @@ def plan_release(
     waivers: Mapping[str, str] | None = None,
     purpose: str = "",
 ) -> Release:
-    """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people, run_unfinished."""
+    """Fix the watermark. `format` is one format or several, in any order.
+
+    Raises Refused: invalid_request, nothing_to_release, simulated_people, run_unfinished.
+    """
     if purpose not in ("", *provenances.PURPOSES):
         refuse(
             "invalid_request",
             "The purpose must be one of {purposes}, or empty.",
             purposes=", ".join(provenances.PURPOSES),
         )
-    if format not in FORMATS:
-        refuse(
-            "invalid_request",
-            "There is no format {value!r}. Available: {formats}.",
-            value=format,
-            formats=", ".join(FORMATS),
-        )
-    if mix is not None and format not in mixing.FORMATS:
-        refuse(
-            "invalid_request",
-            "The format {value} does not support mixes. Formats that do: {formats}.",
-            value=format,
-            formats=", ".join(mixing.FORMATS),
-        )
+    formats = _formats(format, mix)
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         refuse(
@@ -215,7 +205,8 @@ def plan_release(
     return Release.objects.create(
         project=project,
         name=name.strip(),
-        format=format,
+        format=formats[0],
+        more_formats=formats[1:],
         watermark=watermark,
         allow_simulated=allow_simulated,
         mix_seed=mix,
@@ -224,6 +215,32 @@ def plan_release(
         made_by=by,
         made_at=now,
     )
+
+
+def _formats(named: str | Sequence[str], mix: int | None) -> list[str]:
+    """The formats in the order of `FORMATS`. Refuses unknown ones, none, and mixes that none of them supports."""
+    given = [named] if isinstance(named, str) else list(named)
+    if unknown := [format for format in given if format not in FORMATS]:
+        refuse(
+            "invalid_request",
+            "There is no format {value!r}. Available: {formats}.",
+            value=unknown[0],
+            formats=", ".join(FORMATS),
+        )
+    if not given:
+        refuse(
+            "invalid_request",
+            "Choose at least one format. Available: {formats}.",
+            formats=", ".join(FORMATS),
+        )
+    if mix is not None and not set(given) & set(mixing.FORMATS):
+        refuse(
+            "invalid_request",
+            "The format {value} does not support mixes. Formats that do: {formats}.",
+            value=", ".join(given),
+            formats=", ".join(mixing.FORMATS),
+        )
+    return release_files.in_order(given)
 
 
 def _require_finished_runs(project: Project, watermark: int) -> None:
@@ -400,15 +417,14 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         release_files.write_records(out / provenances.PROPOSALS, itertools.chain([first], proposed))
     raw.purpose = release.purpose
     gate = release_files.Gate(waived=release.waivers)
-    release_files.write_derived(raw, release.format, release.mix_seed, gate)
+    release_files.write_derived(raw, release.formats, release.mix_seed, gate)
     waivers = _waivers(release, gate.broken)
     tried = tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
     if (first := next(tried, None)) is not None:
         release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
     manifest: dict[str, Any] = {
-        "layout": release_files.LAYOUT,
+        **release_files.formats_for(release.formats),
         "rules": release_files.RULES,
-        "format": release.format,
         "project": release.project.slug,
         "sources": [record for _, record in sorted(raw.sources.items())],
         "batches": described,

@@ -109,7 +109,7 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
 
 
 class Release(models.Model):
-    """A benchmark as it went out: bounded by an event, verifiable from its own files.
+    """A benchmark as it went out: bounded by an event, verifiable from its own files, in one format or several.
 
     `purpose` "evaluation" leaves out what machines proposed and nobody verified; "training" adds proposals that nobody
     looked at, marked as what they are; "" does neither.
@@ -123,6 +123,7 @@ class Release(models.Model):
     project = models.ForeignKey(Project, models.PROTECT, related_name="releases")
     name = models.CharField(max_length=80)
     format = models.CharField(max_length=40)
+    more_formats = models.JSONField(default=list, db_default=[])
     watermark = models.BigIntegerField()
     allow_simulated = models.BooleanField(default=False)
     mix_seed = models.BigIntegerField(null=True)
@@ -149,3 +150,8 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def formats(self) -> list[str]:
+        """All formats of the release, in the order of `release_files.FORMATS`."""
+        return [self.format, *self.more_formats]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.releases.release_files import read_manifest, records
+from annotation.releases.release_files import format_of, formats_of, read_manifest, records
 from tableqa.canonical import digest
 from tableqa.on_disk import Shelf
 from tableqa.writers import hub
@@ -57,24 +57,40 @@ class ReleaseDiff:
 def diff_releases(before: Path, after: Path) -> ReleaseDiff:
     """Compare two release folders. Raises `Difference` where one of them is no release."""
     one, other = read_manifest(before), read_manifest(after)
+    in_folders = one["layout"] != other["layout"]
+    was, now = _names(one, in_folders), _names(other, in_folders)
     files = []
-    for name in sorted(one["files"].keys() | other["files"].keys()):
-        if one["files"].get(name) == other["files"].get(name):
+    for name in sorted(was.keys() | now.keys()):
+        path_was, path_now = was.get(name, name), now.get(name, name)
+        if one["files"].get(path_was) == other["files"].get(path_now):
             continue
-        found = _file(name, before, after)
+        found = _file(name, before / path_was, after / path_now)
         if not found.empty:
             files.append(found)
     return ReleaseDiff(tuple(_manifest(one, other)), tuple(files))
 
 
+def _names(manifest: Mapping[str, Any], in_folders: bool) -> dict[str, str]:
+    """What each file of a release is called here -> its path.
+
+    With `in_folders` a file of a release in one format is called as if the release had several.
+    """
+    [first, *more] = formats_of(manifest)
+    if not in_folders or more:
+        return {name: name for name in manifest["files"]}
+    return {f"{first}/{name}" if format_of(name, manifest) else name: name for name in manifest["files"]}
+
+
 def _manifest(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    for key in ("format", "project"):
-        if one[key] != other[key]:
-            yield f"{key}: {one[key]} -> {other[key]}"
+    was, now = (", ".join(formats_of(manifest)) for manifest in (one, other))
+    if was != now:
+        yield f"format: {was} -> {now}"
+    if one["project"] != other["project"]:
+        yield f"project: {one['project']} -> {other['project']}"
     for name in sorted(one["counts"].keys() | other["counts"].keys()):
-        was, now = one["counts"].get(name), other["counts"].get(name)
-        if was != now:
-            yield f"{name}: {was} -> {now}"
+        count_was, count_now = one["counts"].get(name), other["counts"].get(name)
+        if count_was != count_now:
+            yield f"{name}: {count_was} -> {count_now}"
     names = {batch["id"]: batch["name"] for batch in [*one["batches"], *other["batches"]]}
     figures = [{_figure(f): f["value"] for f in manifest["agreement"]} for manifest in (one, other)]
     for figure in sorted(figures[0].keys() | figures[1].keys()):
@@ -89,7 +105,7 @@ def _figure(figure: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _file(name: str, before: Path, after: Path) -> FileDiff:
-    was, now = (_records(folder / name) for folder in (before, after))
+    was, now = _records(before), _records(after)
     added = tuple(key for key in now if key not in was)
     removed = tuple(key for key in was if key not in now)
     changed = tuple(key for key, sha in now.items() if was.get(key, sha) != sha)

@@ -61,8 +61,11 @@ TRIES = "tries.jsonl"
 _RECORDS = frozenset((*RAW, TRIES, automatic.LINES, provenances.PROPOSALS))
 ARRAYS = ("robut", "lftqa")
 """Formats whose publications hold their records in one JSON array a file; all others have one a line."""
-LAYOUT = 1
-"""The version of this layout; a reader that meets a higher one should stop."""
+LAYOUT, LAYOUT_OF_FORMATS = 1, 2
+"""The version of the layout: of a release in one format, and of one in several, which has a folder for each of them.
+
+A reader that meets a higher one should stop.
+"""
 RULES = 4
 """By which rules benchmark files and figures follow from the raw records; raised when one of them changes.
 
@@ -74,7 +77,53 @@ item, and figures had their rounded values alone.
 _RULES_OF_REL_CELL = _RULES_OF_ITEMS = _RULES_OF_EXACT = 4
 
 
+# -- formats ----------------------------------------------------------------------------------------
+
+
+def in_order(formats: Iterable[str]) -> list[str]:
+    """The formats in the order of `FORMATS`, each once: the order in which they were named changes no byte."""
+    named = set(formats)
+    return [format for format in FORMATS if format in named]
+
+
+def formats_of(manifest: Mapping[str, Any]) -> list[str]:
+    """The formats of a release of any layout."""
+    return list(manifest["formats"]) if "formats" in manifest else [manifest["format"]]
+
+
+def formats_for(formats: Sequence[str]) -> dict[str, Any]:
+    """The fields of a manifest that name its layout and its formats."""
+    if len(formats) == 1:
+        return {"layout": LAYOUT, "format": formats[0]}
+    return {"layout": LAYOUT_OF_FORMATS, "formats": list(formats)}
+
+
+def folders(formats: Sequence[str]) -> dict[str, str]:
+    """Where the files of each format lie: format -> "hf/", or "" where there is only one format."""
+    return {format: f"{format}/" if len(formats) > 1 else "" for format in formats}
+
+
+def format_of(name: str, manifest: Mapping[str, Any]) -> str:
+    """The format that a file of a release belongs to; "" for the raw records and the data statement."""
+    formats = formats_of(manifest)
+    if not is_benchmark(name):
+        return ""
+    return formats[0] if len(formats) == 1 else name.partition("/")[0]
+
+
 # -- deriving ---------------------------------------------------------------------------------------
+
+
+def derived_in(
+    raw: Raw, formats: Sequence[str], mix: int | None = None, gate: Gate | None = None
+) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """(format, path, what it follows from, record) of every benchmark file in every format (`derived`)."""
+    for number, (format, folder) in enumerate(folders(formats).items()):
+        # All outcomes are judged on the way of the first format.
+        for path, what, record in derived(raw, format, mix, gate if number == 0 else None):
+            yield format, folder + path, what, record
+        if gate is not None and gate.shut:
+            return
 
 
 def derived(
@@ -297,12 +346,13 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
             )
 
 
-def write_derived(raw: Raw, format: str, mix: int | None = None, gate: Gate | None = None) -> None:
+def write_derived(raw: Raw, formats: Sequence[str], mix: int | None = None, gate: Gate | None = None) -> None:
     """Write the benchmark files, one record at a time; as far as the gate lets them through."""
     with ExitStack() as stack:
         files: dict[str, TextIO] = {}
-        array = format in ARRAYS
-        for name, _, record in derived(raw, format, mix, gate):
+        endings = {}
+        for format, name, _, record in derived_in(raw, formats, mix, gate):
+            array = format in ARRAYS
             if name in files:
                 files[name].write(",\n" if array else "\n")
             else:
@@ -313,9 +363,10 @@ def write_derived(raw: Raw, format: str, mix: int | None = None, gate: Gate | No
                     (raw.folder / parent).mkdir(exist_ok=True)
                 files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
                 files[name].write("[" if array else "")
+                endings[name] = "]\n" if array else "\n"
             files[name].write(canonical(record))
-        for file in files.values():
-            file.write("]\n" if array else "\n")
+        for name, file in files.items():
+            file.write(endings[name])
 
 
 def write_beside(raw: Raw, manifest: Mapping[str, Any]) -> None:
@@ -325,13 +376,16 @@ def write_beside(raw: Raw, manifest: Mapping[str, Any]) -> None:
     """
     if "statement" in manifest:
         (raw.folder / hub.STATEMENT).write_text(hub.statement(manifest), encoding="utf-8", newline="\n")
-    if manifest["format"] == "hf":
-        (raw.folder / whole.HUB).parent.mkdir(exist_ok=True)
-        (raw.folder / whole.HUB).touch()
+    if (under := folders(formats_of(manifest)).get("hf")) is not None:
+        folder = raw.folder / under
+        if under:
+            folder.mkdir(exist_ok=True)  # never the release's own folder, see `writing`
+        (folder / whole.HUB).parent.mkdir(exist_ok=True)
+        (folder / whole.HUB).touch()
         if hub.can_write_parquet():
-            hub.write_parquet(raw.folder)
-        for name, text in hub.texts(manifest, _shas(raw.folder)).items():
-            (raw.folder / name).write_text(text, encoding="utf-8", newline="\n")
+            hub.write_parquet(folder)
+        for name, text in hub.texts(manifest, _shas(folder)).items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _shas(folder: Path) -> dict[str, str]:
@@ -566,8 +620,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise Difference(f"{MANIFEST}: not JSON ({error})") from None
-    if not isinstance(manifest, dict) or manifest.get("layout") != LAYOUT:
-        raise Difference(f"{MANIFEST}: layout must be {LAYOUT}")
+    if not isinstance(manifest, dict) or manifest.get("layout") not in (LAYOUT, LAYOUT_OF_FORMATS):
+        raise Difference(f"{MANIFEST}: layout must be {LAYOUT} or {LAYOUT_OF_FORMATS}")
     if type(rules := manifest.get("rules", 1)) is not int or not 1 <= rules <= RULES:
         raise Difference(
             f"{MANIFEST}: this release was made by a newer version of Askew (rules {rules!r}, here "
@@ -578,7 +632,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 KEYS = frozenset(
     (
-        *("layout", "format", "project", "sources", "batches", "guidelines", "counts", "agreement"),
+        *("layout", "project", "sources", "batches", "guidelines", "counts", "agreement"),
         *("mix", "automatic", "waivers", "contradicted", "files"),
     )
 )
@@ -591,14 +645,14 @@ MAY_BE = frozenset(("purpose", "rules", "statement"))
 
 def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
     """What the manifest repeats or sums up, against the records."""
-    if manifest.get("format") not in FORMATS:
-        raise Difference(f"{MANIFEST}: unknown format {manifest.get('format')!r}")
+    _check_formats(manifest)
     _check_once(raw)
     if manifest.get("purpose", "") not in ("", *provenances.PURPOSES):
         raise Difference(f"{MANIFEST}: unknown purpose {manifest['purpose']!r}")
-    for key in sorted((KEYS ^ manifest.keys()) - MAY_BE):
+    known = KEYS | {_formats_field(manifest)}
+    for key in sorted((known ^ manifest.keys()) - MAY_BE):
         raise Difference(
-            f"{MANIFEST}: the field {key!r} is {'missing' if key in KEYS else 'not one of a manifest'}"
+            f"{MANIFEST}: the field {key!r} is {'missing' if key in known else 'not one of a manifest'}"
         )
     if manifest["sources"] != [record for _, record in sorted(raw.sources.items())]:
         raise Difference(f"{MANIFEST}: the sources differ from those in sources.jsonl")
@@ -627,6 +681,21 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
                 f"annotations.jsonl: {record['id']} has a slot number above the number of slots of its batch"
             )
     _check_hours(manifest, math.fsum(seconds) / 3600)
+
+
+def _formats_field(manifest: Mapping[str, Any]) -> str:
+    return "format" if manifest["layout"] == LAYOUT else "formats"
+
+
+def _check_formats(manifest: Mapping[str, Any]) -> None:
+    """One known format, or at least two, each once and in the order of `FORMATS`."""
+    name = _formats_field(manifest)
+    formats = manifest.get(name)
+    if name == "format":
+        if formats not in FORMATS:
+            raise Difference(f"{MANIFEST}: unknown format {formats!r}")
+    elif not isinstance(formats, list) or len(formats) < 2 or formats != in_order(formats):
+        raise Difference(f"{MANIFEST}: formats must be two or more of {', '.join(FORMATS)}, in this order")
 
 
 def _check_hours(manifest: Mapping[str, Any], of_records: float) -> None:
@@ -928,24 +997,26 @@ def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
     names: set[str] = set()
     texts = {hub.STATEMENT: hub.statement(manifest)} if "statement" in manifest else {}
     shas = {}
-    if manifest["format"] == "hf":
-        shas = _shas(folder)
-        texts |= hub.texts(manifest, shas)
+    if (under := folders(formats_of(manifest)).get("hf")) is not None:
+        shas = _shas(folder / under)
+        texts |= {under + name: text for name, text in hub.texts(manifest, shas).items()}
     for name, text in texts.items():
         if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text:
             raise Difference(f"{name}: does not match the manifest and the records")
         names.add(name)
-    if hub.PARQUET in shas and hub.can_write_parquet() and (number := hub.parquet_differs(folder)):
-        raise Difference(f"{hub.PARQUET}: record {number} differs from line {number} of {whole.HUB}")
-    return names | shas.keys()
+    if hub.PARQUET in shas and hub.can_write_parquet() and (number := hub.parquet_differs(folder / under)):
+        raise Difference(f"{under}{hub.PARQUET}: record {number} differs from line {number} of {whole.HUB}")
+    return names | {f"{under}{name}" for name in shas}
 
 
 def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: int | None) -> set[str]:
     """Every benchmark file made again, line by line. Returns the files' names."""
-    opening, parting, closing = ("[", ",", "]") if manifest["format"] in ARRAYS else ("", "", "")
     with ExitStack() as stack:
         files: dict[str, tuple[Iterator[str], int, str, str]] = {}
-        for name, what, record in derived(raw, manifest["format"], seed):
+        closings = {}
+        for format, name, what, record in derived_in(raw, formats_of(manifest), seed):
+            opening, parting, closing = ("[", ",", "]") if format in ARRAYS else ("", "", "")
+            closings[name] = closing
             if name not in files:
                 if not (folder / name).is_file():
                     raise Difference(f"{name}: missing, although the {what} require it")
@@ -959,11 +1030,12 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
                 number, line = number + 1, next(lines, "")
                 expected = canonical(record)
             if not line.startswith(expected):
-                said = _key(record)[0]
-                raise Difference(f"{name}, line {number}: record {said!r} differs from the {what}")
+                said = record.get("id", record.get("example_id"))
+                named = "the record" if said is None else f"record {said!r}"  # a prompt of SUC has no id
+                raise Difference(f"{name}, line {number}: {named} differs from the {what}")
             files[name] = lines, number, line, expected
         for name, (lines, number, line, expected) in files.items():
-            if line != f"{expected}{closing}\n" or next(lines, ""):
+            if line != f"{expected}{closings[name]}\n" or next(lines, ""):
                 raise Difference(f"{name}: {number} records expected; the file has others or more")
         return set(files)
 

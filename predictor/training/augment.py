@@ -95,10 +95,13 @@ def read_release(folder: Path, form: str = "askew") -> list[Perturbed]:
 
 
 def _proposals(folder: Path, known: Sequence[Perturbed]) -> Iterator[Perturbed]:
-    """The proposals that a release for training holds below training/, but for those that people have taken over."""
+    """The proposals that a release for training holds below training/, but for those that people have taken over.
+
+    In a release of several formats they lie below robut/training/.
+    """
     originals = {one.example.id: one.example for one in known if not one.kind}
     seen = {(one.example.question, one.example.table.digest()) for one in known}
-    for file in sorted((folder / "training").glob("**/*.json")):
+    for file in sorted([*folder.glob("training/**/*.json"), *folder.glob("robut/training/**/*.json")]):
         for example in READERS["robut"](file):
             kind = example.meta.get("perturbation_type")
             key = (example.question, example.table.digest())

@@ -23,9 +23,10 @@ from tableqa.readers.table_files import TableLines, line_at, lines_with_places
 from tableqa.tables import Table, TableError
 
 MANIFEST = "manifest.json"
-LAYOUT = 1
+LAYOUTS = (1, 2)
+"""Of a release in one format, and of one in several, each in a folder of its name."""
 _SOURCES, _DECISIONS = "sources.jsonl", "decisions.jsonl"
-_AUTOMATIC, _MIXES = "perturbations.jsonl", "mix.json"
+_AUTOMATIC, _MIXES = "perturbations.jsonl", {1: "mix.json", 2: "askew/mix.json"}
 _WHOLE = "Fetch the release again, or check it with ./run manage verify_release"
 
 
@@ -98,9 +99,10 @@ class AskewRelease(FileReader):
             for record in read_records(folder / _AUTOMATIC):
                 if "digest" in record.fields and _automatic_key(record.fields) not in against:
                     yield _automatic(record.fields, raw, names)
-        if _MIXES in described["files"]:
-            _check(manifest, folder / _MIXES, described)
-            for record in read_records(folder / _MIXES):
+        mixes = _MIXES[described["layout"]]
+        if mixes in described["files"]:
+            _check(manifest, folder / mixes, described, mixes)
+            for record in read_records(folder / mixes):
                 if (
                     "parts" in record.fields
                 ):  # those of another format are RobuT's items, and read by that reader
@@ -142,9 +144,9 @@ def _manifest(path: Path) -> dict[str, Any]:
         line = getattr(error, "lineno", 1)
         raise ReaderError(path, line, f"this is not JSON: {error}", _WHOLE) from error
     fields = Fields(Place(path, 1), manifest)
-    if fields.value.get("layout") != LAYOUT:
+    if fields.value.get("layout") not in LAYOUTS:
         mend = f"Name the {MANIFEST} of a release of Askew"
-        raise fields.place.error(f"it is not a release of layout {LAYOUT}", mend)
+        raise fields.place.error(f"it is not a release of layout {' or '.join(map(str, LAYOUTS))}", mend)
     fields.nested("files")
     fields.listed("sources")
     return dict(fields.value)
@@ -169,9 +171,9 @@ def _automatic_key(fields: Fields) -> tuple[str, str]:
     return fields.text("source"), id
 
 
-def _check(manifest: Path, path: Path, described: Mapping[str, Any]) -> None:
-    """ReaderError unless a file is there with the checksum that the manifest has."""
-    said = described["files"].get(path.name)
+def _check(manifest: Path, path: Path, described: Mapping[str, Any], name: str = "") -> None:
+    """ReaderError unless a file is there with the checksum that the manifest has under this name, or its own."""
+    said = described["files"].get(name or path.name)
     try:
         with path.open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()

@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotation.journeys import releasing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.releases import release_files
+from annotation.releases.format_descriptions import DESCRIPTIONS
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.studying import missing
@@ -24,7 +25,13 @@ class Command(RefusingCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--name", help="name of the release; not needed for a dry run")
-        parser.add_argument("--format", choices=FORMATS, help="release format; not needed for a dry run")
+        parser.add_argument(
+            "--format",
+            action="append",
+            choices=FORMATS,
+            help="release format; repeat it for several under one name; not needed for a dry run. "
+            + " ".join(f"{name}: {sentence}" for name, sentence in DESCRIPTIONS.items()),
+        )
         parser.add_argument(
             "--out", type=Path, metavar="DIR", help="empty or new folder; not needed for a dry run"
         )
@@ -75,16 +82,18 @@ class Command(RefusingCommand):
             f"{counts['accepted']} items accepted, {counts['excluded']} excluded, {_automatic(release.manifest)}"
             f"{len(release.manifest['files'])} files in {options['out']}."
         )
-        if not any(release_files.is_benchmark(name) for name in release.manifest["files"]):
-            self.stdout.write(
-                f"There is no benchmark file: the format {options['format']} has no record for the data of "
-                "this project."
-            )
+        there = {release_files.format_of(name, release.manifest) for name in release.manifest["files"]}
+        for format in release.formats:
+            if format not in there:
+                self.stdout.write(
+                    f"There is no benchmark file: the format {format} has no record for the data of this project."
+                )
         reasons = Counter(one["reason"] for one in release.manifest["contradicted"] if one["left_out"])
         if reasons:
             why = ", ".join(f"{number} {LEFT_OUT[reason]}" for reason, number in sorted(reasons.items()))
             self.stdout.write(f"Left out of the benchmark: {why}. The manifest lists them.")
-        if options["format"] == "hf" and hub.PARQUET not in release.manifest["files"]:
+        under = release_files.folders(release.formats).get("hf")
+        if under is not None and f"{under}{hub.PARQUET}" not in release.manifest["files"]:
             self.stdout.write(
                 f"The records are in JSON Lines only. A Parquet file needs pyarrow ({hub.EXTRA})."
             )

@@ -1,0 +1,234 @@
+"""A release carries several formats under one name, each in its own folder, over the same raw records."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from annotation.journeys import releasing
+from annotation.models import Release
+from annotation.refusals import Refused
+from annotation.releases import release_diff, release_files
+from annotation.releases.format_descriptions import DESCRIPTIONS
+from annotation.releases.release_files import FORMATS, Difference
+from predictor.training.augment import read_release
+from tableqa.readers import READERS
+from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_mixing import perturbed_thrice
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def perturbed(tmp_path: Path) -> World:
+    """Three accepted perturbations of one question, at different levels."""
+    world = make_world(tmp_path)
+    perturbed_thrice(world)
+    return world
+
+
+def release(world: World, out: Path, format: str | Sequence[str], mix: int | None = None) -> Path:
+    releasing.make_release(
+        project=world.project, name=out.name, format=format, by=None, now=NOON, out=out, mix=mix
+    )
+    return out
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def rewrite_manifest(folder: Path, **changes: Any) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8")) | changes
+    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+
+
+def test_each_folder_holds_what_a_release_in_its_format_alone_holds(perturbed: World, tmp_path: Path) -> None:
+    together = release(perturbed, tmp_path / "together", FORMATS)
+
+    assert release_files.verify(together)["decisions"] == 3
+    found = contents(together)
+    for format in FORMATS:
+        alone = contents(release(perturbed, tmp_path / format, format))
+        ours = {name.removeprefix(f"{format}/") for name in found if name.startswith(f"{format}/")} - {
+            "DATA_STATEMENT.md"
+        }
+        theirs = {name for name in alone if release_files.is_benchmark(name)} - {"manifest.json"}
+        assert ours == theirs
+        for name in ours:
+            assert found[f"{format}/{name}"] == alone[name], f"{format}: {name}"
+        for name in release_files.RAW:
+            assert found[name] == alone[name]
+
+
+def test_the_manifest_lists_the_formats_in_one_order_however_they_were_named(
+    perturbed: World, tmp_path: Path
+) -> None:
+    one = release(perturbed, tmp_path / "one", ["hf", "freb_tqa", "askew", "hf"])
+    other = release(perturbed, tmp_path / "other", ["askew", "freb_tqa", "hf"])
+
+    manifest = release_files.read_manifest(one)
+
+    assert (manifest["layout"], manifest["formats"]) == (2, ["askew", "freb_tqa", "hf"])
+    assert "format" not in manifest
+    assert contents(one) == contents(other)
+
+
+def test_a_single_format_keeps_the_layout_it_always_had(perturbed: World, tmp_path: Path) -> None:
+    listed = release(perturbed, tmp_path / "listed", ["robut"])
+
+    manifest = release_files.read_manifest(listed)
+
+    assert (manifest["layout"], manifest["format"]) == (1, "robut")
+    assert contents(listed) == contents(release(perturbed, tmp_path / "named", "robut"))
+
+
+def test_a_changed_record_is_found_in_whichever_format_it_is(perturbed: World, tmp_path: Path) -> None:
+    sound = release(perturbed, tmp_path / "sound", ["askew", "robut", "suc", "hf"])
+    names = [
+        name
+        for name in release_files.read_manifest(sound)["files"]
+        if "/" in name and not name.endswith((".md", ".parquet", "croissant.json"))
+    ]
+    assert {name.partition("/")[0] for name in names} == {"askew", "robut", "suc", "hf"}
+    for name in names:
+        forged = tmp_path / "forged"
+        shutil.copytree(sound, forged)
+        text = (forged / name).read_text("utf-8")
+        (forged / name).write_text(
+            text.replace("released", "relaesed").replace("Released", "Relaesed"), "utf-8"
+        )
+        if (forged / name).read_text("utf-8") == text:
+            (forged / name).write_text(text[:-1] + " \n", "utf-8")
+        rewrite_manifest(forged, files=release_files.describe(forged))
+        with pytest.raises(Difference, match=name):
+            release_files.verify(forged)
+        shutil.rmtree(forged)
+
+
+def test_a_file_that_belongs_to_no_format_is_found(perturbed: World, tmp_path: Path) -> None:
+    folder = release(perturbed, tmp_path / "release", ["askew", "robut"])
+    (folder / "question_type.json").write_text("{}\n")
+    rewrite_manifest(folder, files=release_files.describe(folder))
+
+    with pytest.raises(Difference, match=r"question_type\.json: does not match the decisions"):
+        release_files.verify(folder)
+
+
+@pytest.mark.parametrize(
+    "formats", [["askew"], ["robut", "askew"], ["askew", "nonsense"], ["askew", "askew"], "askew", None]
+)
+def test_a_manifest_that_lists_formats_wrongly_is_named(
+    perturbed: World, tmp_path: Path, formats: list[str] | str | None
+) -> None:
+    folder = release(perturbed, tmp_path / "release", ["askew", "robut"])
+    rewrite_manifest(folder, formats=formats)
+
+    with pytest.raises(Difference, match=r"manifest\.json: formats must be two or more of"):
+        release_files.verify(folder)
+
+
+def test_mixes_lie_with_the_formats_that_have_a_place_for_them_and_are_imported_again(
+    perturbed: World, tmp_path: Path
+) -> None:
+    folder = release(perturbed, tmp_path / "mixed", ["askew", "freb_tqa", "robut"], mix=7)
+
+    assert release_files.verify(folder)
+    assert (folder / "askew" / "mix.json").is_file()
+    assert (folder / "robut" / "wtq_dev_combined.json").is_file()
+    mixed = [one for one in READERS["askew"](folder) if one.id.startswith("nu-0~mix")]
+    alone = release(perturbed, tmp_path / "alone", "askew", mix=7)
+    assert [one.id for one in READERS["askew"](folder)] == [one.id for one in READERS["askew"](alone)]
+    assert len(mixed) == 4
+    assert [one.example for one in read_release(folder)] == [one.example for one in read_release(alone)]
+
+
+def test_mixes_need_one_format_that_has_a_place_for_them(perturbed: World, tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="freb_tqa, hf does not support mixes"):
+        release(perturbed, tmp_path / "mixed", ["freb_tqa", "hf"], mix=7)
+
+
+def test_a_release_needs_a_format(perturbed: World, tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="Choose at least one format"):
+        release(perturbed, tmp_path / "none", [])
+    with pytest.raises(Refused, match="There is no format 'csv'"):
+        release(perturbed, tmp_path / "none", ["askew", "csv"])
+
+
+def test_releases_differ_in_their_formats_but_not_in_the_records_of_one_that_both_have(
+    perturbed: World, tmp_path: Path
+) -> None:
+    alone = release(perturbed, tmp_path / "alone", "robut")
+    together = release(perturbed, tmp_path / "together", ["robut", "suc"])
+
+    found = release_diff.diff_releases(alone, together)
+
+    assert found.manifest == ("format: robut -> robut, suc",)
+    assert {file.name.partition("/")[0] for file in found.files} == {"suc"}
+    assert all(file.added and not file.removed for file in found.files)
+
+
+def test_the_command_takes_a_format_more_than_once(perturbed: World, tmp_path: Path) -> None:
+    out, said = tmp_path / "release", StringIO()
+
+    call_command(
+        "release",
+        *("--project", "films", "--name", "1.0", "--format", "lftqa", "--format", "robut", "--out", str(out)),
+        stdout=said,
+    )
+
+    assert Release.objects.get().formats == ["robut", "lftqa"]
+    assert "the format lftqa has no record for the data of this project" in said.getvalue()
+    assert "the format robut has no record" not in said.getvalue()
+    checked = StringIO()
+    call_command("verify_release", str(out), stdout=checked)
+    assert "3 decisions" in checked.getvalue()
+
+
+def client_of(world: World, who: str) -> Client:
+    client = Client()
+    client.force_login(world.people[who])
+    return client
+
+
+def test_the_api_takes_one_format_or_a_list(perturbed: World) -> None:
+    rea = client_of(perturbed, "rea")
+
+    def post(format: Any) -> Any:
+        body = json.dumps({"name": "v1", "format": format})
+        return rea.post("/api/projects/films/releases/", body, content_type="application/json")
+
+    assert post("robut").json()["formats"] == ["robut"]
+    several = post(["hf", "robut"]).json()
+    assert (several["format"], several["formats"]) == ("robut", ["robut", "hf"])
+    for wrong in ([], "csv", ["askew", "csv"], None, {"askew": 1}, [["askew"]]):
+        assert post(wrong).status_code == 422, wrong
+
+
+def test_the_page_explains_each_format_and_takes_several(perturbed: World) -> None:
+    rea = client_of(perturbed, "rea")
+
+    page = rea.get("/projects/films/releases/").content.decode()
+
+    for format in FORMATS:
+        assert f"<strong>{format}</strong> <span>{DESCRIPTIONS[format]}</span>" in page
+    fields = {"name": "v1", "include_unchecked": "on"}
+    assert "Select at least one format" in rea.post("/projects/films/releases/", fields).content.decode()
+    assert not Release.objects.exists()
+    assert rea.post("/projects/films/releases/", {**fields, "format": ["suc", "askew"]}).status_code == 302
+    assert Release.objects.get().formats == ["askew", "suc"]
+    assert "askew, suc" in rea.get("/projects/films/releases/").content.decode()
+
+
+def test_every_format_has_a_sentence() -> None:
+    assert tuple(DESCRIPTIONS) == FORMATS
