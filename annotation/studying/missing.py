@@ -31,11 +31,15 @@ from tasks.contract import task_types
 
 @dataclass(frozen=True)
 class Missing:
-    """One thing that is not there yet: of which part of the study, and what in a sentence. `number` of how many."""
+    """One thing that is not there yet: of which part of the study, and what in a sentence. `number` of how many.
+
+    `kind` is one of `SUMMED` where several of these make one sum.
+    """
 
     about: str
     words: str
     number: int = 0
+    kind: str = ""
 
     def __str__(self) -> str:
         return f"{self.about}: {self.words}"
@@ -66,6 +70,35 @@ def missing_for(person: Person, project: Project) -> list[Missing]:
     return found + [Missing(name, visibility.why_no_counts()) for name in sorted(names)]
 
 
+SUMMED = ("responses", "adjudication", "chain")
+"""What is summed over the batches, in the order of a summary."""
+
+
+def summary(gaps: Sequence[Missing]) -> list[Missing]:
+    """The gaps with a sum for each kind of `SUMMED` in the place of its batches; the other ones after these."""
+    sums = [
+        Missing("", _sum(kind, number), number, kind)
+        for kind in SUMMED
+        if (number := sum(one.number for one in gaps if one.kind == kind))
+    ]
+    return [*sums, *(one for one in gaps if one.kind not in SUMMED)]
+
+
+def _sum(kind: str, number: int) -> str:
+    sentences = {
+        "responses": ngettext(
+            "{number} item with too few responses", "{number} items with too few responses", number
+        ),
+        "adjudication": ngettext("{number} item to adjudicate", "{number} items to adjudicate", number),
+        "chain": ngettext(
+            "{number} decision that a later batch waits for (incomplete chains)",
+            "{number} decisions that later batches wait for (incomplete chains)",
+            number,
+        ),
+    }
+    return sentences[kind].format(number=_n(number))
+
+
 def unchecked(project: Project) -> tuple[int, int]:
     """How many of the examples that people made nobody has answered blind, and how many they made."""
     answered = Decision.objects.filter(
@@ -90,7 +123,7 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
                 "It was never opened; {number} items are waiting.",
                 found["items"],
             ).format(number=_n(found["items"]))
-            yield Missing(batch.name, words, found["items"])
+            yield Missing(batch.name, words, found["items"], "responses")
         else:
             yield from _open(batch, found)
         feeding = batch.feeds_from
@@ -103,7 +136,7 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
                     "It waits for {number} more decisions in “{batch}”.",
                     left,
                 ).format(number=_n(left), batch=feeding.name)
-                yield Missing(batch.name, words, left)
+                yield Missing(batch.name, words, left, "chain")
 
 
 def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
@@ -121,7 +154,7 @@ def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
                 number,
             )
         )
-        yield Missing(batch.name, words.format(number=_n(number)), number)
+        yield Missing(batch.name, words.format(number=_n(number)), number, "responses")
     if number := found["complete"]:
         words = ngettext(
             "{number} item is complete and will be decided by the worker within minutes.",
@@ -135,7 +168,7 @@ def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
             "{number} items need adjudication.",
             number,
         )
-        yield Missing(batch.name, words.format(number=_n(number)), number)
+        yield Missing(batch.name, words.format(number=_n(number)), number, "adjudication")
 
 
 def _runs(project: Project) -> Iterator[Missing]:
@@ -165,7 +198,7 @@ def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
         words = gettext("{number} of {made} have no blind answer by another person.").format(
             number=_n(number), made=_n(made)
         )
-        yield Missing(gettext("perturbed examples"), words, number)
+        yield Missing(gettext("perturbed examples"), words, number, "unchecked")
 
 
 def _blind() -> list[str]:
@@ -176,7 +209,7 @@ def _blind() -> list[str]:
 def _people(project: Project) -> Iterator[Missing]:
     simulated = Assignment.objects.filter(batch__project=project, person__is_simulated=True)
     if simulated.filter(annotations__isnull=False).exists():
-        words = gettext("Simulated people annotated here. Use --allow-simulated to release.")
+        words = gettext("Simulated people annotated here. They must be included explicitly.")
         yield Missing(gettext("people"), words)
     if unanswered := Inquiry.objects.filter(project=project, answered_at__isnull=True).count():
         words = ngettext(
@@ -184,10 +217,10 @@ def _people(project: Project) -> Iterator[Missing]:
             "{number} questions to the managers are unanswered.",
             unanswered,
         ).format(number=_n(unanswered))
-        yield Missing(gettext("questions"), words, unanswered)
+        yield Missing(gettext("questions"), words, unanswered, "questions")
     if silent := [shown(one.title) for one in statements.ASKED if not project.statement.get(one.name)]:
         words = gettext("No statement on {titles}.").format(titles=", ".join(silent))
-        yield Missing(gettext("data statement"), words, len(silent))
+        yield Missing(gettext("data statement"), words, len(silent), "statement")
 
 
 def _n(number: int) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
@@ -50,15 +51,37 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     made = (
         Release.objects.filter(project=project).select_related("job", "made_by").order_by("-made_at", "-pk")
     )
+    gaps = missing.missing_for(actor.person, project) if may_release else []
     context = {
         "project": project,
         "releases": cut(request, made),
         "form": form,
         "barred": barred,
         "may_release": may_release,
-        "missing": missing.missing_for(actor.person, project) if may_release else [],
+        "missing": gaps,
+        "summary": _summary(gaps, project, access.may(actor, project)),
     }
     return render(request, "releasing/releases.html", context)
+
+
+FILLED = {
+    "adjudication": (Permission.ADJUDICATE, "project_adjudication"),
+    "questions": (Permission.SET_UP, "inquiries"),
+    "statement": (Permission.SET_UP, "statement"),
+}
+"""Where somebody with a permission fills a gap, by its kind."""
+
+
+def _summary(
+    gaps: Sequence[missing.Missing], project: Project, may: Collection[Permission]
+) -> list[tuple[str, str]]:
+    """What a release would lack in a few lines, each with the address of the page where it is filled, or ""."""
+    lines = []
+    for gap in missing.summary(gaps):
+        needed, name = FILLED.get(gap.kind, (None, ""))
+        words = f"{gap.about}: {gap.words}" if gap.about else gap.words
+        lines.append((words, reverse(name, args=[project.slug]) if needed in may else ""))
+    return lines
 
 
 def _barred(person: Person, project: Project) -> str:

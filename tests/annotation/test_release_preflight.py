@@ -77,9 +77,48 @@ def test_the_page_the_dry_run_and_the_study_plan_name_the_same_gaps(world: World
 
     page = client_of(world.rea).get(RELEASES).content.decode()
 
-    assert "Missing from a release now:" in page
+    assert "A release now would lack:" in page
     assert listed(page) == dry_run() == plan(tmp_path)
     assert "perturbed examples: 1 of 1 have no blind answer by another person." in listed(page)
+
+
+def summary(page: str) -> list[str]:
+    section = page[page.index('id="preflight"') : page.index('id="lacks"')]
+    return [
+        re.sub(r"<[^>]+>", "", words).strip() for words in re.findall(r"<li>(.*?)</li>", section, re.DOTALL)
+    ]
+
+
+def test_the_page_sums_the_gaps_of_all_batches(world: World) -> None:
+    edits = world.batch("value_change", variant="answer_stays", size=2, overlap=1, name="Edits")
+    world.batch("answer_check", sources=[], feeds_from=edits, name="Check")
+    world.batch(size=3, name="Types")
+    for who, label in {"ada": "extraction", "bo": "reasoning"}.items():
+        world.label(
+            world.batch(size=1, overlap=2, name="Split") if who == "ada" else Batch.objects.get(name="Split"),
+            who,
+            label,
+        )
+    assigning.close_batch(batch=Batch.objects.get(name="Split"), by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=Batch.objects.get(name="Split"), now=NOON)
+
+    lines = summary(client_of(world.rea).get(RELEASES).content.decode())
+
+    assert lines[:3] == [
+        "5 items with too few responses",
+        "1 item to adjudicate",
+        "2 decisions that later batches wait for (incomplete chains)",
+    ]
+    assert [line.partition(":")[0] for line in lines[3:]] == ["data statement"]
+
+
+def test_a_gap_leads_to_the_page_where_it_is_filled(world: World) -> None:
+    world.batch()
+
+    page = client_of(world.mara).get(RELEASES).content.decode()
+
+    assert '<a href="/projects/films/statement/">data statement: ' in page
+    assert "/projects/films/adjudication/" not in page, "Mara does not adjudicate"
 
 
 def test_edits_that_nobody_answered_blind_need_a_tick(world: World) -> None:
@@ -109,7 +148,7 @@ def test_edits_that_somebody_answered_blind_need_none(world: World) -> None:
 def test_who_may_not_release_and_who_annotates_see_no_preflight(world: World) -> None:
     edited(world)
 
-    assert "Missing from a release now" not in client_of(world.ivo).get(RELEASES).content.decode()
+    assert "A release now would lack" not in client_of(world.ivo).get(RELEASES).content.decode()
 
 
 def test_a_project_that_lacks_nothing_says_so(world: World) -> None:
