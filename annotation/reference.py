@@ -75,6 +75,7 @@ def summaries() -> list[str]:
     rows = ["| key | task | examples | decision | agreement |", "|---|---|---|---|---|"]
     for task in shipped():
         about = (sys.modules[type(task).__module__].__doc__ or task.title).splitlines()[0].rstrip(".")
+        about += f" ({task.paper})" if task.paper else ""
         examples = ", ".join(task.of) + (" that qualify" if task.without else "")
         examples += "".join(f"; starts from `{name}`" for name in task.starts_from)
         rule = f"`{task.rule['rule']}`" if task.rule else "its own rule"

@@ -1,13 +1,14 @@
 """Take the pictures of the README from the demo world: `.venv/bin/python docs/pictures.py [--workbench] [FILE]`.
 
-With --workbench: the annotation page of each task type instead, small, into docs/pictures/workbench. FILE is what a
-running `./run demo` has printed ("-" reads it from stdin). Without it, a demo of its own is started on a free port, with
-its data in a temporary folder, and stopped at the end. It needs the packages of `./run test` and a Chromium
-(`apt install chromium`, or name one in ASKEW_CHROMIUM).
+With --workbench: the annotation page of each task type instead, small, into docs/pictures/workbench, and smaller into
+the folder of the task type, for the gallery of New batch. FILE is what a running `./run demo` has printed ("-" reads it
+from stdin). Without it, a demo of its own is started on a free port, with its data in a temporary folder, and stopped at
+the end. It needs the packages of `./run test` and a Chromium (`apt install chromium`, or name one in ASKEW_CHROMIUM).
 """
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
@@ -25,6 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 LARGEST = 260_000
 """Bytes of a picture; people clone them with the code."""
+LARGEST_SMALL = 15_000
+"""Bytes of a picture of the gallery of task types, which loads 16 of them."""
 
 
 # -- the pictures -----------------------------------------------------------------------------------
@@ -125,7 +128,24 @@ def take_workbench(links: dict[str, str]) -> None:
             taken.add(path)
             page.screenshot(path=path, type="jpeg", quality=70, animations="disabled", caret="hide")
             print(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")
+        take_small(browser, sorted(folder.glob("*.jpg")))
         browser.close()
+
+
+def take_small(browser: Browser, pictures: list[Path]) -> None:
+    """The table and the form of each picture for the gallery of task types, into the folder of the task type."""
+    page = browser.new_page(viewport={"width": 384, "height": 180})
+    for picture in pictures:
+        data = base64.b64encode(picture.read_bytes()).decode()
+        page.set_content(f'<body style="margin: 0"><img width="540" src="data:image/jpeg;base64,{data}">')
+        page.locator("img").evaluate("(image) => image.decode()")
+        path = ROOT / "tasks" / picture.stem / "static" / picture.stem / "picture.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=path, type="jpeg", quality=60, animations="disabled")
+        print(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")
+        if path.stat().st_size > LARGEST_SMALL:
+            raise SystemExit(f"{path} has more than {LARGEST_SMALL:,} bytes")
+    page.close()
 
 
 def signed_in(browser: Browser, link: str, *, width: int = 1280, height: int = 860, scale: float = 1) -> Page:

@@ -98,9 +98,7 @@ class BatchForm(TermsForm):
         required=False,
         initial=True,
         label=gettext_lazy("Open now"),
-        help_text=gettext_lazy(
-            "Annotators get items as soon as the batch is open. A qualification needs its gold answers first."
-        ),
+        help_text=gettext_lazy("Annotators get items as soon as the batch is open."),
     )
 
     extra_fields: Mapping[str, Sequence[str]] = {

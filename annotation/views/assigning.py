@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from django.conf import settings
@@ -22,24 +23,25 @@ from annotation.quality import gold, qualifying, snapshots
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms import TERMS
+from annotation.views import gallery
 from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.work import metering, reply_states
-from tasks.contract import TaskType, task_types
+from tasks.contract import TaskType
 
 # -- planning ---------------------------------------------------------------------------------------
 
 
 @page("GET", "POST")
 def batch_new(request: PageRequest, slug: str) -> HttpResponse:
-    """Two steps on one address, without scripts: the kind of annotation is chosen, then asks for what it needs."""
+    """Two steps on one address, without scripts: the task type is chosen, then asks for what it needs."""
     project = access.project(access.actor(request), slug, Permission.SET_UP)
-    chosen = kinds().get(request.POST.get("kind") or request.GET.get("kind") or "")
+    chosen = gallery.choices().get(request.POST.get("kind") or request.GET.get("kind") or "")
     if chosen is None:
-        return render(request, "assigning/choose_kind.html", {"project": project, "kinds": kinds()})
-    key, task, variant, title = chosen
+        return render(request, "assigning/choose_kind.html", {"project": project, "steps": gallery.by_step()})
+    task = chosen.task
     data = request.POST or None
-    form = BatchForm(data, task=task, project=project)
+    form = BatchForm(data, task=task, project=project, initial={"name": _free_name(project, chosen)})
     own = SettingsForm(data, schema=task.settings_schema, prefix="settings")
     answers = _ModelAnswers(form, request.POST if data else QueryDict())
     if "ask" in request.POST:  # without scripts; the form comes back as it was filled in
@@ -49,12 +51,11 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
             answers.ask(by=request.user)
     elif form.is_valid() and own.is_valid():
         with refusals_on(form):
-            return _planned(request, project, task, variant, form.cleaned_data, own.settings())
+            return _planned(request, project, task, chosen.variant, form.cleaned_data, own.settings())
     context = {
         "project": project,
         "task": task,
-        "kind": key,
-        "title": title,
+        "choice": chosen,
         "form": form,
         "settings": own,
         "has_sources": Source.objects.ready().filter(project=project).exists(),
@@ -63,15 +64,22 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
     return render(request, "assigning/batch_new.html", context)
 
 
+def _free_name(project: Project, choice: gallery.Choice) -> str:
+    """A name for the batch that no other batch of the project has: that of its task type, numbered where needed."""
+    taken = set(Batch.objects.filter(project=project).values_list("name", flat=True))
+    names = itertools.chain([choice.title], (f"{choice.title} {number}" for number in itertools.count(2)))
+    return next(name for name in names if name not in taken)
+
+
 @page("GET", "POST")
 def model_answers(request: PageRequest, slug: str) -> HttpResponse:
     """The part of the form of a new batch that says how many questions its model answers correctly; POST asks it."""
     project = access.project(access.actor(request), slug, Permission.SET_UP)
     data = request.POST if request.method == "POST" else request.GET
-    chosen = kinds().get(data.get("kind", ""))
+    chosen = gallery.choices().get(data.get("kind", ""))
     if chosen is None:
         return redirect("batch_new", slug)
-    answers = _ModelAnswers(BatchForm(data, task=chosen[1], project=project), data)
+    answers = _ModelAnswers(BatchForm(data, task=chosen.task, project=project), data)
     problem = ""
     if request.method == "POST":
         try:
@@ -124,21 +132,6 @@ class _ModelAnswers:
             by=by,
             now=timezone.now(),
         )
-
-
-def kinds() -> dict[str, tuple[str, TaskType, str, str]]:
-    """Every kind and variant by the value of its radio button, with the words beside it."""
-    found = {}
-    for task in task_types().values():
-        for variant, title in (task.variants or {"": ""}).items():
-            key = f"{task.key}:{variant}" if variant else task.key
-            found[key] = (
-                key,
-                task,
-                variant,
-                f"{gettext(task.title)}: {gettext(title)}" if title else gettext(task.title),
-            )
-    return found
 
 
 def _planned(

@@ -143,6 +143,8 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "result_link": link,
         "result_words": words,
         "again_url": _again(job),
+        "sources_ready": job.state == Job.State.DONE and "source" in job.result,
+        "may_set_up": Permission.SET_UP in access.may(access.actor(request), job.project),
     }
     return render(request, "site/_job_state.html" if request.htmx else "site/job.html", context)
 

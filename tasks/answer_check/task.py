@@ -1,4 +1,4 @@
-"""Answer an example without seeing the given answer. (FREB-TQA 3.5)"""
+"""Answer an example without seeing the given answer."""
 
 from __future__ import annotations
 
@@ -67,6 +67,9 @@ class AnswerCheck(Answering, Preparing):
 
     key = "answer_check"
     title = gettext_noop("Answer check")
+    step = "check"
+    paper = "FREB-TQA (NAACL 2024) § 3.5"
+    prerequisite = gettext_noop("Needs edited examples first.")
     instruction = gettext_noop("Answer the question from this table")
     response_type = Response
     shows = ("question", "table", "titles", "context", "history")

@@ -1,4 +1,4 @@
-"""Rate faithfulness and comprehensiveness of a model's answer, 1-5. (LFTQA-Eval 2.3)"""
+"""Rate faithfulness and comprehensiveness of a model's answer, 1-5."""
 
 from __future__ import annotations
 
@@ -58,6 +58,9 @@ class AnswerRating(RatingTask, Preparing):
 
     key = "answer_rating"
     title = gettext_noop("Answer rating")
+    step = "rate"
+    paper = "LFTQA-Eval (EMNLP 2024) § 2.3"
+    prerequisite = gettext_noop("Needs answers of models in the source.")
     instruction = gettext_noop("Rate faithfulness, then comprehensiveness")
     response_type = Response
     shows = ("question", "table", "titles", "context", "rated_answer", "reference")

@@ -1,4 +1,4 @@
-"""Does removing the marked cells prevent answering? (FREB-TQA A.2)"""
+"""Does removing the marked cells prevent answering?"""
 
 from __future__ import annotations
 
@@ -67,6 +67,9 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
 
     key = "cell_relevance"
     title = gettext_noop("Cell relevance")
+    step = "evidence"
+    paper = "FREB-TQA (NAACL 2024) § A.2"
+    prerequisite = gettext_noop("Needs marked cells first: from Relevant cells, or from the source.")
     instruction = gettext_noop("Does removing the marked cells prevent answering the question?")
     of = ("originals", "perturbed")
     looks_into = ("relevant_cells",)

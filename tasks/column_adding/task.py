@@ -1,4 +1,4 @@
-"""Add columns of related tables. (RobuT 3.1)"""
+"""Add columns of related tables."""
 
 from __future__ import annotations
 
@@ -93,6 +93,9 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
     key = "column_adding"
     version = 2
     title = gettext_noop("Column adding")
+    step = "edit"
+    paper = "RobuT (ACL 2023) § 3.1"
+    prerequisite = gettext_noop("Needs related tables in the project.")
     instruction = gettext_noop("Add a column from a related table")
     response_type = Response
     perturbation = "add"

@@ -1,4 +1,4 @@
-"""Split a compound column into several. (RobuT 3.1)"""
+"""Split a compound column into several."""
 
 from __future__ import annotations
 
@@ -66,6 +66,8 @@ class ColumnExtension(Taking, Suggesting, Proposing):
     key = "column_extension"
     version = 2
     title = gettext_noop("Column extension")
+    step = "edit"
+    paper = "RobuT (ACL 2023) § 3.1"
     instruction = gettext_noop("Split one column into two or more")
     response_type = Response
     perturbation = "extend"

@@ -1,4 +1,4 @@
-"""Remove columns that can be worked out from others. (RobuT 3.1)"""
+"""Remove columns that can be worked out from others."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ class ColumnMasking(Taking, Suggesting, Proposing):
 
     key = "column_masking"
     title = gettext_noop("Column masking")
+    step = "edit"
+    paper = "RobuT (ACL 2023) § 3.1"
     instruction = gettext_noop("Remove a column that can be worked out from the others")
     response_type = Response
     perturbation = "masked"

@@ -38,6 +38,8 @@ from tasks.contract.responses import Problem as Problem
 from tasks.contract.responses import response_data as response_data
 from tasks.contract.responses import unstorable_in as unstorable_in
 from tasks.contract.suggesting import Suggesting as Suggesting
+from tasks.contract.task_type import STEPS as STEPS
+from tasks.contract.task_type import Step as Step
 from tasks.contract.task_type import TaskType as TaskType
 from tasks.resolving import Accepted as Accepted
 from tasks.resolving import Adjudicate as Adjudicate

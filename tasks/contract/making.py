@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from tableqa.operations import OPERATIONS, Operation
 from tasks.contract.items import Item
 from tasks.contract.responses import Perturbed
-from tasks.contract.task_type import TaskType
+from tasks.contract.task_type import Step, TaskType
 
 CONTRACT_SETTING: Mapping[str, Any] = {
     "type": "object",
@@ -45,6 +45,7 @@ class Making(TaskType):
     """
 
     making: ClassVar[bool] = True
+    step: ClassVar[Step] = "edit"
 
     @abstractmethod
     def perturb(self, item: Item, response: Any) -> Perturbed | None:

@@ -9,12 +9,22 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from tableqa.contracts import Contract
-from tableqa.language import gettext, unpack_object
+from tableqa.language import gettext, gettext_noop, unpack_object
 from tasks.contract.deciding import Deciding
 from tasks.contract.figures import Answered, Exported, Report
 from tasks.contract.items import SHOWN, Item
 from tasks.contract.responding import Responding
 from tasks.contract.responses import Invalid, Perturbed, Problem
+
+Step = Literal["label", "evidence", "edit", "check", "rate"]
+STEPS: Mapping[Step, str] = {
+    "label": gettext_noop("Label questions"),
+    "evidence": gettext_noop("Find the evidence"),
+    "edit": gettext_noop("Edit tables and questions"),
+    "check": gettext_noop("Check edited examples"),
+    "rate": gettext_noop("Rate the results"),
+}
+"""The steps of a study in their order, with the headings of the gallery of task types."""
 
 
 class TaskType(Deciding, Responding):
@@ -33,6 +43,9 @@ class TaskType(Deciding, Responding):
     Callers ask `isinstance(task, Proposing)`. Attributes of every task type:
 
     instruction  one imperative line: the heading of the annotation page (`instruct`)
+    step         the step of a study that the task type belongs to (`STEPS`): its group in the gallery
+    paper        the publication and its section that the task comes from, as the gallery and the reference name it
+    prerequisite what a batch needs first, as a sentence for managers; "" where any source will do
     shows        what may leave the server: parts of an example (`SHOWN`) and inputs of the item, by name
     needs        members of `Context` that `prepare`, `suggest` and `propose` receive
     of           the examples that a batch may use, the usual ones first
@@ -49,6 +62,9 @@ class TaskType(Deciding, Responding):
 
     title: ClassVar[str]
     instruction: ClassVar[str] = ""
+    step: ClassVar[Step] = "label"
+    paper: ClassVar[str] = ""
+    prerequisite: ClassVar[str] = ""
     making: ClassVar[bool]
     variants: ClassVar[Mapping[str, str]] = {}
     shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles")
@@ -176,6 +192,12 @@ class TaskType(Deciding, Responding):
     def script(self) -> str:
         """The kind's own elements for its page, `static/<key>/form.js` in its folder; "" where it has none."""
         name = f"{self.key}/form.js"
+        return name if (self.folder() / "static" / name).is_file() else ""
+
+    @property
+    def picture(self) -> str:
+        """A picture of the annotation page for the gallery, `static/<key>/picture.jpg`; "" where there is none."""
+        name = f"{self.key}/picture.jpg"
         return name if (self.folder() / "static" / name).is_file() else ""
 
     def practice(self, variant: str = "") -> list[dict[str, Any]]:

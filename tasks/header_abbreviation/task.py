@@ -1,4 +1,4 @@
-"""Shorten column names. (RobuT 3.1)"""
+"""Shorten column names."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ class HeaderAbbreviation(Renaming):
 
     key = "header_abbreviation"
     title = gettext_noop("Header abbreviations")
+    step = "edit"
+    paper = "RobuT (ACL 2023) § 3.1"
     instruction = gettext_noop("Shorten at least one column name")
     perturbation = "abbreviation"
     nothing = gettext_noop("no column name of this table can be shortened and still be understood.")

@@ -1,4 +1,4 @@
-"""Rename columns by words that mean the same. (RobuT 3.1)"""
+"""Rename columns by words that mean the same."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ class HeaderSynonym(Renaming):
 
     key = "header_synonym"
     title = gettext_noop("Header synonyms")
+    step = "edit"
+    paper = "RobuT (ACL 2023) § 3.1"
     instruction = gettext_noop("Rename at least one column without changing its meaning")
     perturbation = "synonym"
     nothing = gettext_noop("no column name of this table has a suitable synonym.")

@@ -1,4 +1,4 @@
-"""Why do a metric and people disagree about an answer? (LFTQA-Eval, Tables 3-5)"""
+"""Why do a metric and people disagree about an answer?"""
 
 from __future__ import annotations
 
@@ -166,6 +166,9 @@ class MetricFailure(DeclaredTask, Preparing):
 
     key = "metric_failure"
     title = gettext_noop("Metric failure")
+    step = "rate"
+    paper = "LFTQA-Eval (EMNLP 2024) Tables 3 to 5"
+    prerequisite = gettext_noop("Needs ratings first: from Answer rating, or from the source.")
     instruction = gettext_noop("The metric and people disagree about this answer. Why?")
     response_type = Response
     shows = ("question", "table", "titles", "context", "rated_answer", "reference", "metric", "people")

@@ -1,4 +1,4 @@
-"""Rate the quality of a changed example, 1-5, and choose the better of two. (RobuT 6.3)"""
+"""Rate the quality of a changed example, 1-5, and choose the better of two."""
 
 from __future__ import annotations
 
@@ -84,6 +84,9 @@ class PerturbationRating(DeclaredTask, Preparing):
 
     key = "perturbation_rating"
     title = gettext_noop("Perturbation rating")
+    step = "rate"
+    paper = "RobuT (ACL 2023) § 6.3"
+    prerequisite = gettext_noop("Needs edited examples first.")
     instruction = gettext_noop("Rate each changed example")
     response_type = Response
     shows = ("question", "answers", "context", "history", "original", "left", "right")

@@ -1,4 +1,4 @@
-"""Rewrite the question at word or sentence level. (RobuT 3.1, Table 9)"""
+"""Rewrite the question at word or sentence level."""
 
 from __future__ import annotations
 
@@ -65,6 +65,8 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
 
     key = "question_paraphrase"
     title = gettext_noop("Question paraphrase")
+    step = "edit"
+    paper = "RobuT (ACL 2023) § 3.1 and Table 9"
     response_type = Response
     variants = {
         "word": gettext_noop("Word level: swap words, keep the sentence"),

@@ -1,4 +1,4 @@
-"""Keep or remove a question that a model always answers correctly. (SUC)"""
+"""Keep or remove a question that a model always answers correctly."""
 
 from __future__ import annotations
 
@@ -53,6 +53,9 @@ class QuestionScreening(LabelTask, Preparing):
 
     key = "question_screening"
     title = gettext_noop("Question screening")
+    step = "label"
+    paper = "SUC (WSDM 2024)"
+    prerequisite = gettext_noop("Needs answers of a model first: ask it several times about each question.")
     instruction = gettext_noop("Do you need the table to answer this? Keep or remove the question")
     asks = (Ask("screening", several=True),)
     shows = ("question", "table", "titles", "answers", "context", "history", "samples")

@@ -1,4 +1,4 @@
-"""Choose extraction, reasoning, neither or unanswerable. (FREB-TQA 3.2)"""
+"""Choose extraction, reasoning, neither or unanswerable."""
 
 from __future__ import annotations
 
@@ -86,6 +86,8 @@ class QuestionType(LabelTask, Preparing, Suggesting):
 
     key = "question_type"
     title = gettext_noop("Question type")
+    step = "label"
+    paper = "FREB-TQA (NAACL 2024) § 3.2"
     instruction = gettext_noop("Can the answer be read from the table, or must it be worked out?")
     asks = (Ask("question_type", _asked, _read),)
     shows = ("question", "table", "titles", "answers", "context", "history")

@@ -1,4 +1,4 @@
-"""Mark the cells that the answer depends on. (FREB-TQA 3.4)"""
+"""Mark the cells that the answer depends on."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ class RelevantCells(Judging):
 
     key = "relevant_cells"
     title = gettext_noop("Relevant cells")
+    step = "evidence"
+    paper = "FREB-TQA (NAACL 2024) § 3.4"
     instruction = gettext_noop("Mark every cell the answer depends on")
     response_type = Response
     cell_parts = (PART,)

@@ -1,4 +1,4 @@
-"""Keep the rows and columns that the question needs. (FREB-TQA 3.5)"""
+"""Keep the rows and columns that the question needs."""
 
 from __future__ import annotations
 
@@ -79,6 +79,8 @@ class ShortTable(Making, Preparing, Suggesting):
     key = "short_table"
     version = 2
     title = gettext_noop("Short table")
+    step = "evidence"
+    paper = "FREB-TQA (NAACL 2024) § 3.5"
     instruction = gettext_noop("Remove rows and columns the question does not need")
     response_type = Response
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence", "program")

@@ -1,4 +1,4 @@
-"""Change one or two values so that the answer changes, or stays the same. (FREB-TQA 3.5)"""
+"""Change one or two values so that the answer changes, or stays the same."""
 
 from __future__ import annotations
 
@@ -153,6 +153,9 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
     key = "value_change"
     version = 2
     title = gettext_noop("Value change")
+    step = "edit"
+    paper = "FREB-TQA (NAACL 2024) § 3.5"
+    prerequisite = gettext_noop("Works best with Short table first: fewer cells to read.")
     response_type = Response
     variants = {
         "answer_changes": gettext_noop("Change one or two values so that the answer changes"),

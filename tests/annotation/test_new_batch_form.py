@@ -213,9 +213,3 @@ def test_a_field_of_another_purpose_says_so_beside_it(world: World, mara: Client
     assert error is not None
     assert "Only for qualification batches. Clear this field" in error.group(1)
     assert "Leave pass_percent out" not in page
-
-
-def test_the_form_offers_opening_at_once_with_what_it_means_for_a_qualification(world: World) -> None:
-    form = BatchForm(task=task_type("question_type"), project=world.project)
-
-    assert "qualification" in str(form.fields["open_at_once"].help_text)

@@ -675,16 +675,16 @@ class TestBatches:
     def test_the_kind_is_chosen_first_and_gives_its_defaults(self, world: World) -> None:
         mara = browser(world.mara)
 
-        assert "Step 1 of 2" in text(mara.get("/projects/films/batches/new/"))
+        assert "Choose what annotators do" in text(mara.get("/projects/films/batches/new/"))
         second = mara.get("/projects/films/batches/new/?kind=value_change:answer_stays")
-        assert "Step 2 of 2" in text(second)
+        assert "Value change: Change one or two values so that the answer stays the same" in text(second)
         assert 'name="overlap" value="1"' in second.content.decode()
         assert 'name="settings-at_most" value="2"' in second.content.decode()
 
     def test_a_kind_that_is_not_there_is_asked_for_again(self, world: World) -> None:
         page = browser(world.mara).post("/projects/films/batches/new/", self.given(world, kind="nonsense"))
 
-        assert "Step 1 of 2" in text(page)
+        assert "Choose what annotators do" in text(page)
         assert not Batch.objects.exists()
 
     def test_it_is_planned_over_a_sample_and_opened_at_once(self, world: World) -> None:

@@ -1,0 +1,77 @@
+"""The first batch of a manager: how many clicks it takes from the home page, and what the gallery does without a mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from annotation.models import Batch
+from tests.annotation.cast import World, make_world
+from tests.browser.clicking import Clicker
+from tests.browser.pages import signed_in
+from tests.browser.test_road import Somebody
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewContext = Callable[..., BrowserContext]
+MOST_CLICKS = 8
+LABEL = "Question type Can the answer be read from the table, or must it be worked out?"
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    return make_world(tmp_path)
+
+
+def test_the_first_batch_takes_few_clicks(world: World, new_context: NewContext, live_server: Any) -> None:
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    mara = Clicker(page, live_server.url)
+    mara.begins()
+
+    mara.link("Films")
+    mara.link("New batch")
+    mara.link(LABEL)
+    mara.button("Create batch")
+
+    mara.reads("Question type is open")
+    batch = Batch.objects.get()
+    assert (batch.state, batch.items_count) == ("open", 4)
+    assert mara.has_done("First batch").clicks <= MOST_CLICKS
+
+
+def test_the_gallery_is_accessible_and_used_by_keyboard_and_without_scripts(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    context = signed_in(new_context, live_server.url, world.mara)
+    mara = Somebody(context, live_server.url)
+    page = mara.goes_to("/projects/films/batches/new/")
+    mara.finds_the_page_accessible()
+    page.get_by_role("link", name=LABEL).focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Preview Question type")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    expect(page.get_by_label("Name")).to_be_focused()
+
+    plain = signed_in(new_context, live_server.url, world.mara, java_script_enabled=False).new_page()
+    plain.goto(f"{live_server.url}/projects/films/batches/new/")
+    plain.get_by_role("link", name=LABEL).click()
+    plain.get_by_role("button", name="Create batch").click()
+    assert Batch.objects.get().state == "open"
+
+
+def test_a_qualification_is_not_offered_to_be_opened_before_its_gold_answers(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    page.goto(f"{live_server.url}/projects/films/batches/new/?kind=question_type")
+    opens = page.get_by_label("Open now")
+    expect(opens).to_be_visible()
+    fold = page.locator("details", has=page.locator("[name=purpose]"))
+    fold.locator("summary").first.click()
+    page.locator("[name=purpose]").select_option("qualification")
+    expect(opens).to_be_hidden()
