@@ -291,9 +291,11 @@ export class ColumnList extends HTMLElement {
       this.#note.focus({ preventScroll: true });
       return;
     }
+    const before = scrollY;
     place.focus({ preventScroll: true });
     place.closest(".line").scrollIntoView({ block: "nearest" });
     place.scrollIntoView({ block: "nearest" });
+    if (!this.#begun) scrollTo({ top: before }); // an item begins with its question, also on a phone
   }
 
   go(line, choice = -1) {

@@ -132,7 +132,10 @@ export class Painting {
     const moved = !equal(state.rowIds, before.rowIds);
     if (moved) this.#paintAll();
     this.#take(state);
-    if (!sameColumns) this.#paintHead(false);
+    if (!sameColumns) {
+      this.#paintHead(false);
+      this.#makeRoomForHeads();
+    }
     if (moved) this.#arrange();
     const everywhere = moved || !sameColumns; // else a row that differs is another object at the same place
     const changed = everywhere ? state.rowIds : state.rowIds.filter((_, at) => state.rows[at] !== before.rows[at]);
@@ -573,6 +576,20 @@ export class Painting {
     this.#drawAreas();
   }
 
+  /* A new name of a column is never broken within a word: its column grows, if need be at the cost of the widest one. */
+  #makeRoomForHeads() {
+    if (!this.#widths || this.#twin) return;
+    const { rem, zoom } = this.#scale();
+    const missing = this.#state.columns.map(({ id, name, old }) => (old === null ? 0 : missingRoom(this.#headCells.get(id), name)));
+    if (!missing.some((width) => width > 0)) return;
+    const widths = this.#widths.map((width, at) => width + Math.ceil((missing[at - 1] ?? 0) / zoom) / rem);
+    const over = sum(widths) - Math.floor(this.#inner(this.#room) / zoom) / rem;
+    const widest = widths.indexOf(Math.max(...widths.slice(1)), 1);
+    if (over > 0 && over < widths[widest] / 3 && !(missing[widest - 1] > 0)) widths[widest] -= over;
+    this.#setWidths(widths);
+    this.#drawAreas();
+  }
+
   #scale() {
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
     const zoom = Number.parseFloat(getComputedStyle(this.table).getPropertyValue("--zoom")) || 1;
@@ -877,6 +894,15 @@ function offerRemoval(th, what, name, removed) {
   th.classList.add("removable");
   th.querySelector("small")?.classList.add("sr");
   th.ariaLabel = removed ? t`${name}, removed` : name;
+}
+
+/* The pixels that the longest word of a name lacks in its header cell, at most twice as many as the cell is wide. */
+function missingRoom(th, name) {
+  const { paddingLeft, paddingRight } = getComputedStyle(th);
+  const longest = new Ruler(th).longest();
+  for (const word of name.split(/\s+/u)) longest.take(word);
+  const room = th.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+  return Math.min(Math.max(0, Math.ceil(longest.width + 1 - room)), 2 * th.clientWidth);
 }
 
 /* Finds the widest of many texts in the font of an element, without laying any out. */

@@ -56,7 +56,7 @@ class Renaming(ColumnKind, Suggesting, Proposing):
     """Give columns other names. `suggesters` says in words who suggests, by `Suggestion.source`."""
 
     response_type = Response
-    shows = ("question", "table", "titles", "suggestions")
+    shows = ("question", "table", "titles", "answers", "suggestions")
     fields = (
         Field("operations", "operations"),
         Field("taken", "json", shape="[judged]", note=JUDGED),

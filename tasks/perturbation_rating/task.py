@@ -87,7 +87,7 @@ class PerturbationRating(DeclaredTask, Preparing):
     step = "rate"
     paper = "RobuT (ACL 2023) § 6.3"
     prerequisite = gettext_noop("Needs edited examples first.")
-    instruction = gettext_noop("Rate each changed example")
+    instruction = gettext_noop("How natural is each changed example, and does it still mean the same?")
     response_type = Response
     shows = ("question", "answers", "context", "history", "original", "left", "right")
     of = ("perturbed",)

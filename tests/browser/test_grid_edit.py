@@ -129,6 +129,33 @@ def test_headers_are_renamed_by_typing_f2_and_double_click(grid: Grid) -> None:
     assert grid.get("operations") == []
 
 
+@pytest.mark.parametrize("name", ["Representatives", "Votes of the electorate"])
+def test_a_new_header_is_never_broken_within_a_word(grid: Grid, name: str) -> None:
+    grid.show(mode="edit", allowed=["set_cell", "rename_header"])
+    widths = [grid.header(column).evaluate("(th) => th.offsetWidth") for column in ("c0", "c1")]
+    grid.header("c2").dblclick()
+    grid.page.keyboard.press("ControlOrMeta+a")
+    grid.types(name)
+    grid.press("Enter")
+    lines = (
+        grid.header("c2")
+        .locator("ins")
+        .evaluate(
+            """(part) => {
+            const range = document.createRange();
+            const text = part.firstChild;
+            return [...text.data.matchAll(/\\S+/g)].map((word) => {
+                range.setStart(text, word.index);
+                range.setEnd(text, word.index + word[0].length);
+                return range.getClientRects().length;
+            });
+        }"""
+        )
+    )
+    assert lines == [1] * len(name.split())
+    assert [grid.header(column).evaluate("(th) => th.offsetWidth") for column in ("c0", "c1")] == widths
+
+
 def test_what_is_not_allowed_is_refused_with_a_reason_that_is_seen_and_heard(grid: Grid) -> None:
     grid.show(mode="edit", allowed=["set_cell"], protected=[["r1", "c2", "evidence"]])
     expect(grid.page.get_by_role("button", name="Remove row")).to_have_count(0)

@@ -20,6 +20,22 @@ def world(tmp_path: Path, transactional_db: None) -> World:
     return make_world(tmp_path)
 
 
+def test_on_a_phone_a_batch_on_home_has_the_whole_width(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    world.batch(overlap=1)
+    page = signed_in(
+        new_context, live_server.url, world.ada, viewport={"width": 390, "height": 844}
+    ).new_page()
+    page.goto(live_server.url)
+    name = page.locator("table.batches th[scope=row]").first.bounding_box()
+    button = page.locator("table.batches td .button").first.bounding_box()
+    assert name
+    assert button
+    assert name["width"] >= 340
+    assert button["y"] >= name["y"] + name["height"]
+
+
 def test_enter_on_home_goes_on_where_one_was(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any
 ) -> None:

@@ -791,6 +791,14 @@ def test_without_scripts_a_column_of_a_related_table_is_added(plainly: Any) -> N
     assert data["provenance"][0][1:] == [CAPITALS.table.digest(), "c1", "Countries of America"]
 
 
+@pytest.mark.parametrize(("kind", "question"), [("column_extension", JUMPS), ("header_synonym", MEDALS)])
+def test_on_a_phone_an_item_begins_with_its_question(begin: Any, kind: str, question: str) -> None:
+    ada, _ = begin(kind, question, viewport={"width": 390, "height": 600})
+    expect(ada.page.locator(".line.open .choice").first).to_be_attached()
+    expect(ada.page.locator(".line.open .head")).to_be_focused()
+    expect(ada.page.locator(".question")).to_be_in_viewport(ratio=1)
+
+
 def test_on_a_phone_a_suggestion_is_tapped(begin: Any) -> None:
     ada, batch = begin(
         "header_abbreviation",

@@ -165,6 +165,22 @@ def test_the_head_of_every_page_takes_two_lines_on_a_phone(
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_no_part_of_the_head_lies_over_another_on_a_phone_in_german(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch(overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport=PHONE, locale="de-DE")
+    for path in ("", "/", "/work/", "/account/"):
+        if path:
+            page.goto(live_server.url + path)
+        nav, person = page.locator(".top nav").bounding_box(), page.locator(".top .person").bounding_box()
+        button = page.locator(".display-button").bounding_box()
+        assert nav
+        assert person
+        assert button
+        assert nav["x"] + nav["width"] <= min(person["x"], button["x"])
+
+
 # -- what is said ------------------------------------------------------------------------------------
 
 
@@ -439,6 +455,11 @@ def test_keys_that_rest_while_one_types_look_so(
     hint = page.get_by_text("Dashed keys: press Esc first")
     page.locator("[data-row=r0] [data-column=c2]").click()
     expect(hint).to_be_visible()
+    page.set_viewport_size({"width": 1366, "height": 850})
+    bar, words = page.locator(".actions").bounding_box(), hint.bounding_box()
+    assert bar
+    assert words
+    assert bar["y"] <= words["y"], "it hides nothing of the panel"
     expect(page.locator(".panel")).to_have_attribute("data-typing", "")
     page.keyboard.press("Escape")
     expect(hint).to_be_hidden()

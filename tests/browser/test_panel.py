@@ -213,6 +213,21 @@ def test_only_submit_is_prominent_and_the_page_says_when_a_choice_submits(
     expect(page.locator("[name=note]")).to_be_in_viewport(ratio=1)  # the last field, without scrolling
 
 
+def test_the_choices_of_cell_relevance_come_before_what_explains_the_marked_cells(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = over_its_sample(world, task_types()["cell_relevance"], "")
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1280, "height": 720})
+    expect(page.locator(".panel .choices label").last).to_be_in_viewport(ratio=1)
+    choices, marked = (
+        page.locator(".panel .choices").bounding_box(),
+        page.locator("[data-hide-marked]").bounding_box(),
+    )
+    assert choices
+    assert marked
+    assert choices["y"] < marked["y"]
+
+
 def test_the_hint_about_escape_is_shown_only_where_letters_are_written(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:

@@ -858,10 +858,15 @@ def test_the_verdict_that_the_model_is_fooled_is_never_cut(
     assert parts.count() == 5, "verdict, answer, what was expected, how sure, meaning"
     for part in parts.all():
         assert part.evaluate("(part) => part.scrollWidth - part.clientWidth") <= 0, part.inner_text()
+    for line in page.locator(".says > p").all():
+        assert line.evaluate("(line) => line.scrollHeight - line.clientHeight") <= 0, line.inner_text()
     after = box.bounding_box()
     assert before is not None
     assert after is not None
     assert (after["width"], after["height"]) == (before["width"], before["height"])
+    line = page.locator(".says > p").first.bounding_box()
+    assert line is not None
+    assert after["height"] <= 2 * line["height"] <= 64, "one line, and how sure beside the controls"
 
 
 @pytest.mark.parametrize("locale", ["en", "de"])
