@@ -5,6 +5,9 @@
 
 Whatever stands in a cell is text: every form escapes it whole. What a spreadsheet would take for a formula gets an
 apostrophe in front (OWASP, CSV injection); numbers are written as numbers and stay as they are.
+
+The forms for people write a figure as it is read. CSV is for programs: numbers in full, the ends of an interval and n in
+columns of their own, and an empty cell where there is no number.
 """
 
 from __future__ import annotations
@@ -35,6 +38,9 @@ class Cell:
     detail   what is read beside it in smaller type: an interval, a deviation
     reason   why the figure is undefined, or in which sources it is; "" where it is defined
     best     whether it is the best of its column, which is set in bold
+    low, high, n, deviation   the numbers behind the detail: ends of the interval, units, standard deviation
+    no_interval   why a defined figure has no interval; "" where it has one, or where none is meant
+    address  where the text links to on a page; the other forms do not have it
     """
 
     text: str
@@ -42,6 +48,12 @@ class Cell:
     detail: str = ""
     reason: str = ""
     best: bool = False
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    deviation: float | None = None
+    no_interval: str = ""
+    address: str = ""
 
 
 Line = Sequence[Cell | str]
@@ -50,11 +62,18 @@ Line = Sequence[Cell | str]
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its title, the group of columns that it stands in, and whether it holds numbers."""
+    """A column: its title, the group of columns that it stands in, and whether it holds numbers.
+
+    counted   the title of the column with n, for a column of estimates: the forms for people then write it as three
+              columns (value, interval, n), and CSV as value, low, high and n
+    unit      of the numbers, such as "%": a column of CSV, where the texts carry it themselves
+    """
 
     title: str
     group: str = ""
     numeric: bool = True
+    counted: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,6 +107,22 @@ class Sheet:
     def grouped(self) -> bool:
         """Whether the columns stand in groups at all."""
         return any(column.group for column in self.columns)
+
+    @property
+    def laid_out(self) -> Sheet:
+        """The sheet as people read it: a column of estimates is three, with the value, its interval and n."""
+        if not any(column.counted for column in self.columns):
+            return self
+        columns = tuple(part for column in self.columns for part in _columns_of(column))
+        rows = tuple(
+            tuple(
+                part
+                for cell, column in zip(row, self.columns, strict=True)
+                for part in (_parts_of(cell) if column.counted else (cell,))
+            )
+            for row in self.rows
+        )
+        return replace(self, columns=columns, rows=rows)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON: titles, and cells with their numbers."""
@@ -124,25 +159,43 @@ def share(estimate: Estimate, *, deviation: float | None = None, interval: bool 
     detail = "" if deviation is None else f"± {100 * deviation:.2f}"
     if interval and found.detail:
         detail = f"{detail}, {found.detail}" if detail else found.detail
-    return replace(found, detail=detail)
+    spread = None if deviation is None else round(100 * deviation, 6)
+    return replace(found, detail=detail, deviation=spread)
 
 
 def figure(estimate: Estimate, *, factor: float = 1.0, places: int = 3) -> Cell:
     """A figure with its interval beside it, times `factor`, or the reason why it is undefined."""
     if estimate.value is None:
-        return Cell(gettext(UNDEFINED), reason=shown(estimate.reason or gettext_noop("No data yet.")))
+        reason = shown(estimate.reason or gettext_noop("No data yet."))
+        return Cell(gettext(UNDEFINED), reason=reason, n=estimate.n)
     low, high, detail = estimate.low, estimate.high, ""
     if low is not None and high is not None:
-        detail = gettext("{low} to {high}").format(
-            low=_rounded(factor * low, places), high=_rounded(factor * high, places)
-        )
+        low, high = round(factor * low, 6), round(factor * high, 6)
+        detail = gettext("{low} to {high}").format(low=_rounded(low, places), high=_rounded(high, places))
     reason = shown(estimate.reason) if estimate.reason else ""
-    return Cell(_rounded(factor * estimate.value, places), round(factor * estimate.value, 6), detail, reason)
+    value = factor * estimate.value
+    return Cell(_rounded(value, places), round(value, 6), detail, reason, low=low, high=high, n=estimate.n)
 
 
 def _rounded(value: float, places: int) -> str:
     written = f"{value:.{places}f}"
     return written.removeprefix("-") if not float(written) else written
+
+
+def _columns_of(column: Column) -> tuple[Column, ...]:
+    if not column.counted:
+        return (column,)
+    return (
+        replace(column, counted=""),
+        Column(gettext("95 % CI"), column.group),
+        Column(column.counted, column.group),
+    )
+
+
+def _parts_of(cell: Cell) -> tuple[Cell, Cell, Cell]:
+    interval = Cell(cell.detail or (gettext("none") if cell.no_interval else NOTHING))
+    n = Cell(NOTHING) if cell.n is None else Cell(f"{cell.n:,}", float(cell.n))
+    return replace(cell, detail="", low=None, high=None, n=None), interval, n
 
 
 def listed(name: str, title: str, header: Sequence[str], rows: Iterable[Line], texts: int = 1) -> Sheet:
@@ -157,6 +210,7 @@ def listed(name: str, title: str, header: Sequence[str], rows: Iterable[Line], t
 
 def as_text(sheet: Sheet, *, details: bool = False) -> str:
     """Columns of equal width, for a terminal. Intervals are left to the other forms, unless asked for."""
+    sheet = sheet.laid_out
     lines = [[_full_title(column) for column in sheet.columns]]
     lines += [
         [_plain(f"{cell.text} ({cell.detail})" if details and cell.detail else cell.text) for cell in row]
@@ -170,19 +224,20 @@ def as_text(sheet: Sheet, *, details: bool = False) -> str:
         ).rstrip()
         for line in lines
     ]
-    reasons = [f"{UNDEFINED}: {reason}" for reason in _reasons(sheet)]
-    return "\n".join([sheet.title, "", *made, *(["", sheet.note] if sheet.note else []), *reasons]) + "\n"
+    below = _said_below(sheet)
+    return "\n".join([sheet.title, "", *made, *(["", sheet.note] if sheet.note else []), *below]) + "\n"
 
 
 def as_markdown(sheet: Sheet) -> str:
     """A pipe table as GitHub reads it, with everything escaped that Markdown or HTML would read."""
+    sheet = sheet.laid_out
     titles = [_markdown(_full_title(column)) for column in sheet.columns]
     marks = ["---:" if column.numeric else "---" for column in sheet.columns]
     lines = [_piped(titles), _piped(marks)]
     lines += [_piped([_markdown_cell(cell) for cell in row]) for row in sheet.rows]
     note = [f"\n{_markdown(sheet.note)}"] if sheet.note else []
-    reasons = [f"\n*{UNDEFINED}*: {_markdown(reason)}" for reason in _reasons(sheet)]
-    return "\n".join([f"### {_markdown(sheet.title)}\n", *lines, *note, *reasons]) + "\n"
+    below = [f"\n{_markdown(sentence)}" for sentence in _said_below(sheet)]
+    return "\n".join([f"### {_markdown(sheet.title)}\n", *lines, *note, *below]) + "\n"
 
 
 def _markdown_cell(cell: Cell) -> str:
@@ -205,7 +260,9 @@ def _markdown(value: str) -> str:
 
 
 def as_latex(sheet: Sheet) -> str:
-    """A table environment that needs no package. Everything is escaped; write it with an engine that reads UTF-8."""
+    r"""A table environment with the rules of booktabs (`\usepackage{booktabs}`). Everything is escaped; write it with an
+    engine that reads UTF-8."""
+    sheet = sheet.laid_out
     kinds = "".join("r" if column.numeric else "l" for column in sheet.columns)
     head = []
     if sheet.grouped:
@@ -213,20 +270,21 @@ def as_latex(sheet: Sheet) -> str:
         head.append(" & ".join(spans) + r" \\")
     head.append(" & ".join(_latex(column.title) for column in sheet.columns) + r" \\")
     lines = [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows]
-    notes = " ".join(filter(None, [sheet.note, *(f"{UNDEFINED}: {one}" for one in _reasons(sheet))]))
+    notes = " ".join(filter(None, [sheet.note, *_said_below(sheet)]))
     caption = _latex(". ".join(filter(None, [sheet.title, notes])))
     return "\n".join(
         [
+            r"% needs \usepackage{booktabs}",
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{caption}}}",
             rf"\label{{tab:{re.sub('[^a-z0-9-]', '-', sheet.name)}}}",
             rf"\begin{{tabular}}{{{kinds}}}",
-            r"\hline",
+            r"\toprule",
             *head,
-            r"\hline",
+            r"\midrule",
             *lines,
-            r"\hline",
+            r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
             "",
@@ -235,8 +293,12 @@ def as_latex(sheet: Sheet) -> str:
 
 
 def _latex_cell(cell: Cell) -> str:
-    if _NUMBER.fullmatch(cell.text):  # set as mathematics, so that a minus is one
-        said = rf"$\mathbf{{{cell.text}}}$" if cell.best else f"${cell.text}$"
+    written = cell.text.replace("\N{MINUS SIGN}", "-")
+    if _NUMBER.fullmatch(
+        written
+    ):  # set as mathematics, so that a minus is one; a comma would be followed by a space
+        written = written.replace(",", "{,}")
+        said = rf"$\mathbf{{{written}}}$" if cell.best else f"${written}$"
     else:
         said = rf"\textbf{{{_latex(cell.text)}}}" if cell.best else _latex(cell.text)
     return rf"{said} {{\scriptsize {_latex(cell.detail)}}}" if cell.detail else said
@@ -260,6 +322,7 @@ _LATEX = {
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
     "±": r"\(\pm\)",
+    "\N{MINUS SIGN}": r"\(-\)",
     "–": "--",
     "[": "{[}",  # behind a \\ it would be an option
     "]": "{]}",
@@ -276,7 +339,17 @@ def _latex(value: str) -> str:
 
 def as_html(sheet: Sheet) -> str:
     """A table with its caption, heads with their scopes, classes `data` and `n` as the style sheet has them."""
-    head = []
+    named = gettext("{title}, table").format(title=sheet.title)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{_html(named)}">'
+        f'<table class="data"><caption>{_html(sheet.title)}</caption>\n'
+        f"{html_rows(sheet)}</table></div>{html_notes(sheet)}\n"
+    )
+
+
+def html_rows(sheet: Sheet) -> str:
+    """Head and body of the table, for a page that writes the caption itself."""
+    sheet, head = sheet.laid_out, []
     if sheet.grouped:
         spans = "".join(
             f'<th scope="colgroup" colspan="{n}" class="g">{_html(name)}</th>'
@@ -299,19 +372,18 @@ def as_html(sheet: Sheet) -> str:
         + "</tr>"
         for row in sheet.rows
     )
-    notes = [f"<p>{_html(said)}</p>" for said in filter(None, [sheet.note])]
-    notes += [f"<p>{_html(gettext(UNDEFINED))}: {_html(reason)}</p>" for reason in _reasons(sheet)]
-    named = gettext("{title}, table").format(title=sheet.title)
-    below = f'\n<div class="soft small">{"".join(notes)}</div>' if notes else ""
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{_html(named)}">'
-        f'<table class="data"><caption>{_html(sheet.title)}</caption>\n'
-        f"<thead>{''.join(head)}</thead>\n<tbody>\n{body}\n</tbody></table></div>{below}\n"
-    )
+    return f"<thead>{''.join(head)}</thead>\n<tbody>\n{body}\n</tbody>"
+
+
+def html_notes(sheet: Sheet) -> str:
+    """What has to be known to read the table, to stand below it; "" where there is nothing."""
+    notes = [f"<p>{_html(said)}</p>" for said in [sheet.note, *_said_below(sheet)] if said]
+    return f'\n<div class="soft small">{"".join(notes)}</div>' if notes else ""
 
 
 def _html_cell(cell: Cell, column: Column, *, first: bool) -> str:
     said = _html(cell.text)
+    said = f'<a href="{_html(cell.address)}">{said}</a>' if cell.address else said
     said = f"<strong>{said}</strong>" if cell.best else said
     detail = f' <small class="soft">{_html(cell.detail)}</small>' if cell.detail else ""
     reason = f' title="{_html(cell.reason)}"' if cell.reason else ""
@@ -329,26 +401,58 @@ def _html(value: str) -> str:
 
 
 def as_csv(sheet: Sheet) -> str:
-    """Comma-separated, one line of heads; beside each column with intervals or deviations a second one that holds them."""
-    beside = [any(row[place].detail for row in sheet.rows) for place in range(len(sheet.columns))]
+    """Comma-separated, one line of heads, numbers in full, empty where there is none.
+
+    A column of estimates is followed by columns with the ends of the interval, n and the deviation, as far as it has
+    them. Where it is the only one that is declared so (`Column.counted`), they are called value, low, high and n.
+    """
+    single = sum(bool(column.counted) for column in sheet.columns) == 1
+    columns = [
+        _csv_columns(column, [row[place] for row in sheet.rows], short=single and bool(column.counted))
+        for place, column in enumerate(sheet.columns)
+    ]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    heads: list[str] = []
-    for column, has_detail in zip(sheet.columns, beside, strict=True):
-        title = _full_title(column)
-        heads += [guarded(title), guarded(f"{title}, interval")] if has_detail else [guarded(title)]
-    writer.writerow(heads)
-    for row in sheet.rows:
-        line: list[str] = []
-        for cell, has_detail in zip(row, beside, strict=True):
-            said = f"{cell.number:g}" if cell.number is not None and cell.number.is_integer() else cell.text
-            line += (
-                [guarded(_plain(said)), guarded(_plain(cell.detail))]
-                if has_detail
-                else [guarded(_plain(said))]
-            )
-        writer.writerow(line)
+    writer.writerow([guarded(head) for parts in columns for head, _ in parts])
+    for line in range(len(sheet.rows)):
+        writer.writerow([cells[line] for parts in columns for _, cells in parts])
     return out.getvalue()
+
+
+def _csv_columns(column: Column, cells: Sequence[Cell], *, short: bool) -> list[tuple[str, list[str]]]:
+    """The columns of CSV that one column becomes, each a head and its cells."""
+    title = _full_title(column)
+    head = "value" if short else title
+    found = [(head, [_csv_value(cell, column) for cell in cells])]
+    further: tuple[tuple[str, list[float | None]], ...] = (
+        ("low", [cell.low for cell in cells]),
+        ("high", [cell.high for cell in cells]),
+        ("n", [cell.n for cell in cells]),
+        ("sd", [cell.deviation for cell in cells]),
+    )
+    for name, values in further:
+        wanted = column.counted and name != "sd"
+        if wanted or any(value is not None for value in values):
+            found.append((name if short else f"{title}, {name}", [_csv_number(value) for value in values]))
+    numbered = any(cell.number is not None for cell in cells)
+    if any(cell.detail for cell in cells) and not column.counted and len(found) == 1:
+        found.append((f"{title}, detail", [guarded(_plain(cell.detail)) for cell in cells]))
+    if column.unit and numbered:
+        found.append(("unit" if short else f"{title}, unit", [column.unit for _ in cells]))
+    return found
+
+
+def _csv_value(cell: Cell, column: Column) -> str:
+    if cell.number is not None:
+        return _csv_number(cell.number)
+    absent = cell.text in (NOTHING, UNDEFINED, gettext(UNDEFINED)) or column.counted
+    return "" if absent and column.numeric else guarded(_plain(cell.text))
+
+
+def _csv_number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return str(int(value)) if float(value).is_integer() else str(round(value, 6))
 
 
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?", re.ASCII)
@@ -378,6 +482,11 @@ def _full_title(column: Column) -> str:
     return f"{column.group}: {column.title}" if column.group else column.title
 
 
-def _reasons(sheet: Sheet) -> Sequence[str]:
-    """Why figures are undefined, each reason once."""
-    return list(dict.fromkeys(cell.reason for row in sheet.rows for cell in row if cell.reason))
+def _said_below(sheet: Sheet) -> Sequence[str]:
+    """Why figures are undefined or without an interval, each sentence once."""
+    cells = [cell for row in sheet.rows for cell in row]
+    undefined = [f"{gettext(UNDEFINED)}: {cell.reason}" for cell in cells if cell.reason]
+    without = [
+        gettext("No interval: {reason}").format(reason=cell.no_interval) for cell in cells if cell.no_interval
+    ]
+    return list(dict.fromkeys([*undefined, *without]))

@@ -142,7 +142,7 @@ def test_no_spreadsheet_takes_a_text_for_a_formula_and_numbers_stay_numbers(valu
 def test_csv_gives_back_what_was_put_in(name: str) -> None:
     lines = list(csv.reader(io.StringIO(as_csv(sheet(name)), newline="")))
     assert [len(line) for line in lines] == [4, 4]
-    assert lines[0] == ["Model", "row_shuffle: Em", "row_shuffle: Em, interval", "row_shuffle: VP"]
+    assert lines[0] == ["Model", "row_shuffle: Em", "row_shuffle: Em, detail", "row_shuffle: VP"]
     assert lines[1][1:] == ["-55.36", "± 1.20", "10.24"]
     plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", name).strip()
     assert lines[1][0] in (plain, f"'{plain}")
@@ -154,12 +154,12 @@ def test_every_form_says_why_a_figure_is_undefined() -> None:
     for form in (as_text, as_markdown, as_latex, as_html):
         assert "undefined" in form(one)
         assert "No original was answered correctly." in form(one)
-    assert "undefined" in as_csv(one)
+    assert as_csv(one).split("\r\n")[1] == "a,,4", "a program reads an empty cell, not a word"
 
 
 def test_figures_are_printed_times_100_with_their_interval_and_deviation() -> None:
     estimate = Estimate(0.79827, 0.75, 0.84, 100)
-    assert share(estimate) == Cell("79.83", 79.827, "75.00 to 84.00")
+    assert share(estimate) == Cell("79.83", 79.827, "75.00 to 84.00", low=75.0, high=84.0, n=100)
     assert share(estimate, deviation=0.012).detail == "± 1.20, 75.00 to 84.00"
     assert share(Estimate(-0.00001, None, None, 1)).text == "0.00"
     assert count(6489) == Cell("6,489", 6489.0)
@@ -182,10 +182,14 @@ def test_every_form_takes_awkward_texts(form: object) -> None:
 
 
 def test_a_figure_has_its_interval_beside_it_in_the_places_asked_for() -> None:
-    assert figure(Estimate(0.47, 0.4, 0.5, 3)) == Cell("0.470", 0.47, "0.400 to 0.500")
-    assert figure(Estimate(0.5, 0.25, 0.75, 3), factor=100, places=1) == Cell("50.0", 50.0, "25.0 to 75.0")
-    assert figure(Estimate(-0.0004, None, None, 3)) == Cell("0.000", -0.0004)
-    assert figure(Estimate(None, None, None, 0, "why")) == Cell("undefined", reason="why")
+    assert figure(Estimate(0.47, 0.4, 0.5, 3)) == Cell(
+        "0.470", 0.47, "0.400 to 0.500", low=0.4, high=0.5, n=3
+    )
+    assert figure(Estimate(0.5, 0.25, 0.75, 3), factor=100, places=1) == Cell(
+        "50.0", 50.0, "25.0 to 75.0", low=25.0, high=75.0, n=3
+    )
+    assert figure(Estimate(-0.0004, None, None, 3)) == Cell("0.000", -0.0004, n=3)
+    assert figure(Estimate(None, None, None, 0, "why")) == Cell("undefined", reason="why", n=0)
 
 
 def test_a_list_of_figures_reads_on_a_terminal_with_its_intervals() -> None:
@@ -198,4 +202,64 @@ def test_a_list_of_figures_reads_on_a_terminal_with_its_intervals() -> None:
         "c                          –",
     ]
     assert "a&#124;b | 0.500 (0.250 to 0.750) |" in as_markdown(sheet)
-    assert as_csv(sheet).split("\r\n")[:2] == ['name,n,"n, interval"', "a|b,0.500,0.250 to 0.750"]
+    assert as_csv(sheet).split("\r\n")[:3] == [
+        'name,n,"n, low","n, high","n, n"',
+        "a|b,0.5,0.25,0.75,3",
+        "c,,,,",
+    ]
+
+
+ESTIMATES = Sheet(
+    "kappa",
+    "Agreement",
+    (Column("Batch", numeric=False), Column("Value", counted="Items"), Column("Raters")),
+    (
+        (
+            text("one"),
+            Cell("\N{MINUS SIGN}0.125", -0.125, "\N{MINUS SIGN}0.3 to 0.1", low=-0.3, high=0.1, n=1200),
+            count(3),
+        ),
+        (text("two"), Cell("1.000", 1.0, n=7, no_interval="All ratings agree."), count(2)),
+        (text("three"), Cell("undefined", reason="No unit has two ratings.", n=0), count(0)),
+    ),
+)
+
+
+def test_a_program_reads_value_low_high_and_n_in_columns_of_their_own() -> None:
+    assert as_csv(ESTIMATES).split("\r\n")[:4] == [
+        "Batch,value,low,high,n,Raters",
+        "one,-0.125,-0.3,0.1,1200,3",
+        "two,1,,,7,2",
+        "three,,,,0,0",
+    ]
+
+
+def test_people_read_a_figure_its_interval_and_n_beside_each_other_and_why_one_is_missing() -> None:
+    lines = as_text(ESTIMATES).split("\n")
+    assert lines[2].split("  ")[0] == "Batch"
+    assert [part.strip() for part in lines[2].split("  ") if part] == [
+        "Batch",
+        "Value",
+        "95 % CI",
+        "Items",
+        "Raters",
+    ]
+    for form in (as_text, as_markdown, as_latex, as_html):
+        said = form(ESTIMATES)
+        assert "No interval: All ratings agree." in said
+        assert "undefined: No unit has two ratings." in said
+
+
+def test_latex_sets_a_true_minus_as_mathematics_and_rules_as_booktabs_does() -> None:
+    said = as_latex(ESTIMATES)
+    assert r"one & $-0.125$ & \(-\)0.3 to 0.1 & $1{,}200$ & $3$ \\" in said
+    for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"% needs \usepackage{booktabs}"):
+        assert rule in said
+    assert r"\hline" not in said
+
+
+def test_only_a_page_has_the_address_behind_a_cell() -> None:
+    one = Sheet("x", "X", (Column("Batch", numeric=False),), ((Cell("a", address="/b/?x=1&y=2"),),))
+    assert '<a href="/b/?x=1&amp;y=2">a</a>' in as_html(one)
+    for form in (as_text, as_markdown, as_latex, as_csv):
+        assert "/b/" not in form(one)
