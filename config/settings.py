@@ -432,5 +432,7 @@ LOGGING = {
         # Scanners ask for hosts of their own: the message names the host, and a traceback of Django adds nothing.
         "django.security.DisallowedHost": {"filters": ["without_traceback"]},
         "httpx": {"level": "WARNING"},
+        "matplotlib": {"level": "WARNING"},
+        "fontTools": {"level": "WARNING"},
     },
 }

@@ -31,11 +31,13 @@ FEW = 12
 
 @dataclass(frozen=True)
 class Point:
-    """A figure with the ends of its interval, in the unit of the axis. None where it is undefined."""
+    """A figure with the ends of its interval, in the unit of the axis, and how many units it is of. None where it is
+    undefined or unknown."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
+    n: int | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def bars(name: str, title: str, labels: Sequence[str], series: Sequence[Series],
     """
     height, drawn = 0, []
     for place, label in enumerate(labels):
-        drawn.append(_label(label, height))
+        drawn.append(_label(label, height, n_of(series, place)))
         height += LABEL
         for number, one in enumerate(series):
             drawn.append(_bar(one, number, one.points[place], height, axis, lettered=len(series) > 1))
@@ -139,8 +141,22 @@ def _bar(
     )
 
 
-def _label(label: str, top: int) -> SafeString:
-    return format_html('<text class="label" x="0" y="{}">{}</text>', top + LABEL - 7, _short(label))
+def _label(label: str, top: int, n: str = "") -> SafeString:
+    beside = format_html('<tspan class="small" dx="6">{}</tspan>', n) if n else ""
+    return format_html('<text class="label" x="0" y="{}">{}{}</text>', top + LABEL - 7, _short(label), beside)
+
+
+def n_of(series: Sequence[Series], place: int) -> str:
+    """How many units the points at one label are of, "n = 12" or "n = 3 to 12"; "" where nobody knows."""
+    found = sorted(
+        {point.n for one in series if (point := one.points[place]) is not None and point.n is not None}
+    )
+    if not found:
+        return ""
+    least, most = (words.number(f"{n:,}") for n in (found[0], found[-1]))
+    if least == most:
+        return gettext("n = {n}").format(n=most)
+    return gettext("n = {least} to {most}").format(least=least, most=most)
 
 
 def _key(number: int, down: int) -> SafeString:
@@ -588,11 +604,11 @@ def _said(point: Point) -> str:
     if point.value is None:
         return gettext("undefined")
     said = _number(point.value)
-    if point.low is None or point.high is None:
-        return said
-    return gettext("{said} ({number} to {number_2})").format(
-        said=said, number=_number(point.low), number_2=_number(point.high)
-    )
+    if point.low is not None and point.high is not None:
+        said = gettext("{said} ({number} to {number_2})").format(
+            said=said, number=_number(point.low), number_2=_number(point.high)
+        )
+    return said if point.n is None else f"{said}, {n_of([Series('', [point])], 0)}"
 
 
 def _number(value: float) -> str:

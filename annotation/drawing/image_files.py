@@ -1,0 +1,321 @@
+"""Charts as files that stand alone: SVG, PDF and PNG for a paper, drawn by matplotlib from the series of the page.
+
+The same figure gives the same bytes: no date, no program version, a fixed salt of the ids. Fonts are embedded (outlines
+in SVG, TrueType in PDF, as conferences ask for), text is never read as a formula, and each file has title, axis, n and
+the meaning of its intervals. Colours are those of the pages in light mode; series differ in mark and dash or hatch, too.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import textwrap
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
+
+from django.utils.translation import gettext
+
+from annotation import words
+from annotation.drawing.charts import FEW, Axis, Series, bins, n_of
+from annotation.drawing.figures import Bars, Columns, Distribution, Figure, Heat, Lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = ("#1c5d99", "#b4500a", "#1a6b45", "#7a3c9a", "#a52a20", "#0f6f75", "#8a6100", "#55606c")
+"""The light colours of static/askew/charts.css."""
+MARKERS = ("o", "s", "^", "D", "P", "v")
+DASHES: tuple[Any, ...] = ("-", (0, (6, 3)), (0, (2, 3)), (0, (8, 3, 2, 3)), (0, (1, 2)), (0, (10, 4)))
+HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---")
+WIDTH = 6.3
+"""Inches: the width of the text of a page of A4 with usual margins."""
+CHARACTERS = 84
+"""Characters of a line of the title or of a note at this width."""
+MOST_WRITTEN = 12
+"""Columns of a heat map up to which the values stand in the squares."""
+STYLE = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so that every machine draws the same
+    "font.size": 8.0,
+    "text.parse_math": False,
+    "axes.unicode_minus": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#d8d8d8",
+    "grid.linewidth": 0.6,
+    "hatch.linewidth": 0.6,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "askew",
+    "pdf.fonttype": 42,
+    "figure.facecolor": "white",
+    "savefig.dpi": 200,
+}
+_METADATA: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None, "Creator": "Askew"},
+    "pdf": {"CreationDate": None, "ModDate": None, "Creator": "Askew", "Producer": None},
+    "png": {"Software": "Askew"},
+}
+_ONE_AT_A_TIME = threading.Lock()
+"""The style of matplotlib is that of the whole process."""
+
+
+def image(figure: Figure, format: str) -> bytes:
+    """The chart of a figure as a file: svg, pdf or png. Raises ValueError for a figure without a chart."""
+    if figure.chart is None:
+        raise ValueError(f"{figure.name} is a table, without a chart")
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
+    out = io.BytesIO()
+    with _ONE_AT_A_TIME, matplotlib.rc_context(STYLE):
+        canvas = Canvas(figsize=(WIDTH, _height(figure.chart)), layout="constrained")
+        FigureCanvasAgg(canvas)
+        axes = canvas.add_subplot()
+        _DRAWN[type(figure.chart)](axes, figure.chart)
+        canvas.suptitle(_lines(figure.title), fontsize=9.5, fontweight="bold", x=0.01, ha="left")
+        if below := _below(figure):
+            canvas.supxlabel(below, fontsize=7.5, color="#444444", x=0.01, ha="left")
+        metadata = {**_METADATA[format], "Title": figure.title}
+        canvas.savefig(out, format=format, bbox_inches="tight", pad_inches=0.06, metadata=metadata)
+    content = out.getvalue()
+    return _described(content, figure) if format == "svg" else content
+
+
+def _described(svg: bytes, figure: Figure) -> bytes:
+    """The file as an image with a description beside its title, for those who do not see it."""
+    said = f"</title>\n <desc>{_xml(figure.sheet.note or figure.basis or figure.title)}</desc>".encode()
+    svg = svg.replace(b"<svg ", b'<svg role="img" ', 1)
+    return svg.replace(b"</title>", said, 1)
+
+
+def _xml(text: str) -> str:
+    return escape(_one_line(text))
+
+
+def _one_line(text: str) -> str:
+    """Without characters that no file of ours may hold or that end a line."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]+", " ", text).strip()
+
+
+def _lines(text: str, wide: int = CHARACTERS) -> str:
+    return "\n".join(textwrap.wrap(_one_line(text), wide))
+
+
+def _short(text: str, most: int = 40) -> str:
+    plain = _one_line(text)
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
+
+
+def _below(figure: Figure) -> str:
+    """What a reader has to know: what the whiskers are, of how many units, the note of the table."""
+    series = getattr(figure.chart, "series", ())
+    whiskers = any(point is not None and point.low is not None for one in series for point in one.points)
+    said = [
+        figure.basis,
+        gettext("Whiskers: 95 % confidence intervals.") if whiskers else "",
+        figure.sheet.note,
+    ]
+    return "\n".join(_lines(sentence, 100) for sentence in said if sentence)
+
+
+def _height(chart: Any) -> float:
+    match chart:
+        case Bars():
+            several = len(chart.series) > 1
+            groups = len(chart.labels) * (0.14 + 0.17 * max(1, len(chart.series)))
+            return 1.1 + groups + (0.17 * len(chart.series) if several else 0)
+        case Distribution():
+            return 1.0 + 0.42 * sum(bool(values) for one in chart.spreads for values in one.values)
+        case Heat():
+            return 1.2 + 0.3 * len(chart.rows)
+        case _:
+            return 3.2
+
+
+# -- the kinds of charts ----------------------------------------------------------------------------
+
+
+def _bars(axes: Axes, chart: Bars) -> None:
+    thick = 0.8 / max(1, len(chart.series))
+    handles: dict[int, Any] = {}
+    for number, one in enumerate(chart.series):
+        for place, point in enumerate(one.points):
+            at = place - 0.4 + thick * (number + 0.5)
+            if point is None or point.value is None:
+                said = gettext("undefined") if point is not None else gettext("not asked")
+                axes.text(max(0.0, chart.axis.low), at, f" {said}", va="center", fontsize=7, color="#5b626c")
+                continue
+            drawn = axes.barh(
+                at,
+                point.value,
+                thick * 0.86,
+                color=COLOURS[number % len(COLOURS)],
+                alpha=0.85,
+                edgecolor="white",
+                hatch=HATCHES[number % len(HATCHES)] if len(chart.series) > 1 else "",
+            )
+            handles.setdefault(number, drawn)
+            if point.low is not None and point.high is not None:
+                axes.plot(
+                    [point.low, point.high],
+                    [at, at],
+                    color="#20252b",
+                    linewidth=1.0,
+                    marker="|",
+                    markersize=4,
+                )
+    labels = [_with_n(label, chart.series, place) for place, label in enumerate(chart.labels)]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    _value_axis(axes, chart.axis, "x")
+    _legend(axes, chart.series, handles)
+
+
+def _lines_chart(axes: Axes, chart: Lines) -> None:
+    apart = 0.5 / max(1, len(chart.series))
+    handles: dict[int, Any] = {}
+    for number, one in enumerate(chart.series):
+        shift = (number - (len(chart.series) - 1) / 2) * min(apart, 0.08)
+        colour = COLOURS[number % len(COLOURS)]
+        across = [place + shift for place in range(len(one.points))]
+        # A missing value breaks the line.
+        values = [
+            float("nan") if point is None or point.value is None else point.value for point in one.points
+        ]
+        [handles[number]] = axes.plot(
+            across,
+            values,
+            color=colour,
+            linestyle=DASHES[number % len(DASHES)],
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=4.5,
+            linewidth=1.4,
+            clip_on=False,
+            zorder=3,
+        )
+        for at, point in zip(across, one.points, strict=True):
+            if point is not None and point.low is not None and point.high is not None:
+                axes.plot([at, at], [point.low, point.high], color=colour, linewidth=0.9)
+    step = -(-len(chart.labels) // chart.most) if chart.most else 1
+    places = list(range(0, len(chart.labels), max(1, step)))
+    labels = [_with_n(chart.labels[place], chart.series, place, "\n") for place in places]
+    axes.set_xticks(places, labels)
+    axes.set_xlim(-0.5, len(chart.labels) - 0.5)
+    _value_axis(axes, chart.axis, "y")
+    _legend(axes, chart.series, handles)
+
+
+def _columns(axes: Axes, chart: Columns) -> None:
+    axes.bar(range(len(chart.values)), list(chart.values), 0.8, color=COLOURS[0], alpha=0.85)
+    step = max(1, -(-len(chart.labels) // 8))
+    places = list(range(0, len(chart.labels), step))
+    axes.set_xticks(places, [_short(chart.labels[place], 18) for place in places])
+    axes.set_xlim(-0.6, max(len(chart.values) - 0.4, 4.6))  # one day is no wall
+    _value_axis(axes, chart.axis, "y")
+
+
+def _heat(axes: Axes, chart: Heat) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    shades = LinearSegmentedColormap.from_list("askew", ["#f1f5f9", COLOURS[0]])
+    span = max(chart.high - chart.low, 1e-9)
+    for line, of_row in enumerate(chart.values):
+        for place, value in enumerate(of_row):
+            if value is None:
+                continue
+            part = min(1.0, max(0.0, (value - chart.low) / span))
+            axes.add_patch(_square(place, line, shades(part)))
+            if len(chart.columns) <= MOST_WRITTEN:
+                said = words.number(f"{value:,.0f}") if chart.whole else words.decimal(value, 2)
+                axes.text(
+                    place, line, said, ha="center", va="center", color="white" if part > 0.55 else "#20252b"
+                )
+    axes.set_xlim(-0.5, len(chart.columns) - 0.5)
+    axes.set_ylim(len(chart.rows) - 0.5, -0.5)
+    names = [_short(one, 24) for one in chart.columns]
+    tilted: dict[str, Any] = {"rotation": 35, "ha": "left"} if len(names) > 4 else {}
+    axes.set_xticks(range(len(names)), names, **tilted)
+    axes.set_yticks(range(len(chart.rows)), [_short(one, 30) for one in chart.rows])
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _square(place: int, line: int, colour: Any) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((place - 0.48, line - 0.48), 0.96, 0.96, facecolor=colour, edgecolor="none")
+
+
+def _distribution(axes: Axes, chart: Distribution) -> None:
+    labels: list[str] = []
+    for place, label in enumerate(chart.labels):
+        for number, one in enumerate(chart.spreads):
+            values = one.values[place]
+            if not values:
+                continue
+            base, colour = len(labels), COLOURS[number % len(COLOURS)]
+            columns = bins(values, chart.axis)
+            most = max(column.count for column in columns)
+            for column in columns:
+                middle, tall = (column.low + column.high) / 2, 0.8 * column.count / most
+                if len(values) <= FEW:
+                    stacked = [base + 0.3 - 0.16 * up for up in range(column.count)]
+                    axes.plot([middle] * column.count, stacked, "o", color=colour, markersize=4, alpha=0.8)
+                elif column.count:
+                    wide = (column.high - column.low) or (chart.axis.high - chart.axis.low) / 45
+                    axes.bar(middle, -tall, wide * 0.94, bottom=base + 0.4, color=colour, alpha=0.85)
+            mean = sum(values) / len(values)
+            axes.plot(
+                [mean, mean], [base - 0.42, base + 0.42], color="#20252b", linestyle=(0, (4, 2)), linewidth=1
+            )
+            name = f"{label}, {one.name}" if len(chart.spreads) > 1 else label
+            said = gettext("n = {n}").format(n=words.number(f"{len(values):,}"))
+            labels.append(f"{_short(name, 48)} ({said})")
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    _value_axis(axes, chart.axis, "x")
+
+
+_DRAWN: dict[type, Callable[[Any, Any], None]] = {
+    Bars: _bars,
+    Lines: _lines_chart,
+    Columns: _columns,
+    Heat: _heat,
+    Distribution: _distribution,
+}
+
+
+def _with_n(label: str, series: Sequence[Series], place: int, between: str = " ") -> str:
+    n = n_of(series, place)
+    return f"{_short(label)}{between}({n})" if n else _short(label)
+
+
+def _legend(axes: Axes, series: Sequence[Series], handles: Mapping[int, Any]) -> None:
+    if len(series) > 1 and handles:
+        names = [_short(series[number].name, 70) for number in handles]
+        columns = 2 if len(names) > 2 and max(map(len, names)) < 36 else 1
+        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.4}
+        axes.legend(list(handles.values()), names, frameon=False, ncols=columns, **place)
+
+
+def _value_axis(axes: Axes, axis: Axis, which: str) -> None:
+    """The axis of values with the marks of the page, a grid and the line of zero."""
+    ticks = [words.number(f"{tick:g}".replace("-", "\N{MINUS SIGN}")) for tick in axis.ticks]
+    marks = [f"{tick} {axis.unit}" if axis.unit else tick for tick in ticks]
+    if which == "x":
+        axes.set_xticks(axis.ticks, marks)
+        axes.set_xlim(axis.low, axis.high)
+        axes.grid(axis="x")
+        axes.axvline(0, color="#85898f", linewidth=0.8) if axis.low <= 0 <= axis.high else None
+    else:
+        axes.set_yticks(axis.ticks, marks)
+        axes.set_ylim(axis.low, axis.high)
+        axes.grid(axis="y")
+        axes.axhline(0, color="#85898f", linewidth=0.8) if axis.low <= 0 <= axis.high else None
