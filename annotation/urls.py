@@ -16,6 +16,7 @@ from annotation.views import (
     dashboards,
     demo,
     evaluating,
+    figure_files,
     fooling,
     golding,
     guidance,
@@ -121,6 +122,9 @@ urlpatterns = [
     path("projects/<slug:slug>/agreement/", dashboards.agreement_page, name="agreement"),
     path("projects/<slug:slug>/dashboard/", dashboards.dashboard, name="dashboard"),
     path("batches/<str:public_id>/quality/", dashboards.quality, name="batch_quality"),
+    path(
+        "figures/<slug:of>/<str:key>/<slug:name>.<slug:format>", figure_files.figure_file, name="figure_file"
+    ),
     # before and beside the items
     path("batches/<str:public_id>/entry/", qualifying.entry, name="entry"),
     path("batches/<str:public_id>/gold/", golding.gold_items, name="gold"),

@@ -45,6 +45,7 @@ MESSAGES = (
     "tableqa.programs.search",
     "tableqa.question_types",
     "tableqa.serialisations.torr",
+    "tableqa.zero_width",
     "tasks.resolving",
 )
 """Modules that declare messages, beside the task types."""

@@ -1,26 +1,26 @@
-"""Charts of a study with their numbers, from the figures that snapshots hold. Pure: no database, no request.
+"""Figures of a study, from what snapshots hold. Pure: no database, no request.
 
-A `Drawn` is a chart, its title, which says what it shows, and the same numbers as a table for beside it.
+Each function makes a `figures.Figure`: chart, table, files and texts are of the same series.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 from django.utils.formats import date_format, number_format
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from annotation import words
 from annotation.drawing import charts
 from annotation.drawing.charts import Point, Series
+from annotation.drawing.figures import Bars, Columns, Figure, Heat, Lines
 from tableqa.proportions import Proportion
+from tableqa.sheets import Cell, Column, Sheet, count, text
+from tableqa.zero_width import Interval, honest_interval
 
-Figures = Mapping[str, Any]
+Statistics = Mapping[str, Any]
 """One figure of agreement as a snapshot holds it: value, low, high, units, raters, ratings, reason."""
 
 MOST_SERIES = 8
@@ -31,72 +31,83 @@ WRITTEN = 6
 """So many of them are written below the axis: on a phone there is no room for more."""
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A chart and its numbers: `head` names the columns of `rows`, whose first cell names the row.
-
-    The first `words` columns hold words, the others numbers.
-    """
-
-    name: str
-    title: str
-    svg: SafeString
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-    words: int = 1
-
-    @property
-    def table(self) -> SafeString:
-        """Head and body of the table, escaped; made here because there may be a row for each pair of forty people."""
-        kinds = ["" if place < self.words else ' class="n"' for place in range(len(self.head))]
-        head = "".join(
-            f'<th scope="col"{kind}>{escape(gettext(name))}</th>'
-            for kind, name in zip(kinds, self.head, strict=True)
-        )
-        rows = "".join(
-            f'<tr><th scope="row" dir="auto">{escape(row[0])}</th>'
-            + "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds[1:], row[1:], strict=True))
-            + "</tr>\n"
-            for row in self.rows
-        )
-        return mark_safe(f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>")  # nosec B308 B703: escaped above
-
-
 def number(value: float | None) -> str:
     """A coefficient with three decimals and a true minus, or a dash."""
     return DASH if value is None else words.decimal(value)
 
 
-def interval(figure: Figures) -> str:
-    """An interval in words, or a dash."""
-    if figure["low"] is None or figure["high"] is None:
-        return DASH
-    return gettext("{number} to {number_2}").format(
-        number=number(figure["low"]), number_2=number(figure["high"])
+def interval_of(figure: Statistics, statistic: str) -> Interval:
+    """The interval of a figure of agreement, never one of zero width (`tableqa.zero_width`)."""
+    bounds = (0.0, 1.0) if statistic == "percent_agreement" else None
+    n = figure.get("items", figure["units"])
+    return honest_interval(figure["value"], figure["low"], figure["high"], n, bounds=bounds)
+
+
+def interval(figure: Statistics, statistic: str) -> str:
+    """An interval in words, why there is none, or a dash."""
+    found = interval_of(figure, statistic)
+    if found.low is None or found.high is None:
+        return words.shown(found.reason) or DASH
+    return gettext("{number} to {number_2}").format(number=number(found.low), number_2=number(found.high))
+
+
+def estimate(figure: Statistics, statistic: str, n: int | None = None) -> Cell:
+    """A figure of agreement as a cell of a column of estimates; n: the number of items where it is not its units."""
+    n = figure["units"] if n is None else n
+    if figure["value"] is None:
+        return Cell(gettext("undefined"), reason=words.shown(figure["reason"]), n=n)
+    found = interval_of(figure, statistic)
+    detail = interval(figure, statistic) if found.low is not None else ""
+    return Cell(
+        number(figure["value"]),
+        figure["value"],
+        detail,
+        low=found.low,
+        high=found.high,
+        n=n,
+        no_interval=words.shown(found.reason),
     )
 
 
-def point(figure: Figures | None) -> Point | None:
+def share(found: Proportion) -> Cell:
+    """A share as a cell of a column of estimates, in percent."""
+    if found.value is None:
+        return Cell(DASH, n=found.n)
+    low, high = (None if end is None else round(100 * end, 6) for end in (found.low, found.high))
+    value = round(100 * found.value, 6)
+    return Cell(words.percent(found), value, words.interval(found), low=low, high=high, n=found.n)
+
+
+def names(*titles: str) -> tuple[Column, ...]:
+    """Columns of texts."""
+    return tuple(Column(gettext(title), numeric=False) for title in titles)
+
+
+def point(figure: Statistics | None, statistic: str) -> Point | None:
     """A figure as a chart takes it; None where nothing is there."""
-    return None if figure is None else Point(figure["value"], figure["low"], figure["high"])
+    if figure is None:
+        return None
+    found = interval_of(figure, statistic)
+    return Point(figure["value"], found.low, found.high, figure["units"])
 
 
-def agreement_over_weeks(given: Sequence[tuple[str, Sequence[Figures]]]) -> Drawn | None:
-    """Lines of agreement by week, one for each (name, weeks); None where no week has a value."""
-    shown = [(name, weeks) for name, weeks in given if any(one["value"] is not None for one in weeks)]
-    labels = _weeks({one["name"] for _, weeks in shown for one in weeks})
+def agreement_over_weeks(given: Sequence[tuple[str, str, Sequence[Statistics]]]) -> Figure | None:
+    """Lines of agreement by week, one for each (name, statistic, weeks); None where no week has a value."""
+    shown = [entry for entry in given if any(one["value"] is not None for one in entry[2])]
+    labels = _weeks({one["name"] for _, _, weeks in shown for one in weeks})
     if not labels:
         return None
-    found = [(name, {one["name"]: one for one in weeks}) for name, weeks in shown]
-    drawn = found[:MOST_SERIES]
-    series = [Series(name, [point(weeks.get(label)) for label in labels]) for name, weeks in drawn]
-    rows = [
-        (label, name, number(one["value"]), interval(one), str(one["units"]), str(one["raters"]))
-        for label in labels
-        for name, weeks in found
-        if (one := weeks.get(label)) is not None
+    found = [(name, statistic, {one["name"]: one for one in weeks}) for name, statistic, weeks in shown]
+    series = [
+        Series(name, [point(weeks.get(label), statistic) for label in labels])
+        for name, statistic, weeks in found[:MOST_SERIES]
     ]
+    rows = tuple(
+        (text(label), text(name), estimate(one, statistic), count(one["raters"]))
+        for label in labels
+        for name, statistic, weeks in found
+        if (one := weeks.get(label)) is not None
+    )
     title = gettext("Agreement by week of an item's last response")
     note = (
         gettext("The chart shows the first {most_series}; the table shows all.").format(
@@ -105,15 +116,13 @@ def agreement_over_weeks(given: Sequence[tuple[str, Sequence[Figures]]]) -> Draw
         if len(found) > MOST_SERIES
         else ""
     )
-    return Drawn(
-        "weeks",
-        title,
-        charts.lines("weeks", title, labels, series, _axis(series), most=WRITTEN),
-        ("Week", "Measure", "Value", gettext("95 % CI"), "Items", "Raters"),
-        tuple(rows),
-        note,
-        words=2,
-    )
+    columns = (*names("Week", "Measure"), _value(gettext("Items")), Column(gettext("Raters")))
+    sheet = Sheet("weeks", title, columns, rows, note)
+    return Figure("weeks", title, sheet, Lines(labels, series, _axis(series), most=WRITTEN))
+
+
+def _value(counted: str) -> Column:
+    return Column(gettext("Value"), counted=counted)
 
 
 def _weeks(named: Iterable[str]) -> list[str]:
@@ -131,36 +140,29 @@ def _weeks(named: Iterable[str]) -> list[str]:
     return weeks
 
 
-def agreement_by_source(measure: Figures, statistic: str) -> Drawn | None:
-    """Bars of agreement by source; None where there is one source only."""
+def agreement_by_source(measure: Statistics, statistic: str) -> Figure | None:
+    """Bars of agreement by source; None where there is one source only. `statistic`: in words."""
     sources = measure["sources"]
     if len(sources) < 2:
         return None
     title = gettext("Agreement by source: {measure}, {statistic}").format(
         measure=words.measure(measure["name"]), statistic=statistic
     )
-    series = [Series(statistic, [point(one) for one in sources])]
-    rows = tuple(
-        (one["name"], number(one["value"]), interval(one), str(one["units"]), str(one["raters"]))
-        for one in sources
-    )
-    labels = [one["name"] for one in sources]
-    return Drawn(
-        "sources",
-        title,
-        charts.bars("sources", title, labels, series, _axis(series)),
-        ("Source", "Value", gettext("95 % CI"), "Items", "Raters"),
-        rows,
-    )
+    by = measure["statistic"]
+    series = [Series(statistic, [point(one, by) for one in sources])]
+    rows = tuple((text(one["name"]), estimate(one, by), count(one["raters"])) for one in sources)
+    columns = (*names("Source"), _value(gettext("Items")), Column(gettext("Raters")))
+    chart = Bars([one["name"] for one in sources], series, _axis(series))
+    return Figure("sources", title, Sheet("sources", title, columns, rows), chart)
 
 
-def pairs(measure: Figures, statistic: str, names: Mapping[str, str]) -> Drawn | None:
-    """A heat map of every two people; None where no two people share an item."""
+def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Figure | None:
+    """A heat map of every two people; None where no two people share an item. `statistic`: in words."""
     if not measure["pairs"]:
         return None
     found = {(one["one"], one["other"]): one for one in measure["pairs"]}
-    keys = sorted({key for both in found for key in both}, key=lambda key: (called(names, key), key))
-    people = [called(names, key) for key in keys]
+    keys = sorted({key for both in found for key in both}, key=lambda key: (called(people, key), key))
+    named = [called(people, key) for key in keys]
 
     def between(one: str, other: str) -> float | None:
         figure = found.get((one, other)) or found.get((other, one))
@@ -170,33 +172,29 @@ def pairs(measure: Figures, statistic: str, names: Mapping[str, str]) -> Drawn |
     title = gettext("Agreement of each pair of people: {measure}, {statistic}").format(
         measure=words.measure(measure["name"]), statistic=statistic
     )
-    rows = [
-        (
-            gettext("{called} and {called_2}").format(
-                called=called(names, one), called_2=called(names, other)
-            ),
-            number(figure["value"]) if figure["value"] is not None else words.shown(figure["reason"]),
-            interval(figure),
-            str(figure["units"]),
-        )
-        for (one, other), figure in sorted(
-            found.items(), key=lambda entry: (entry[1]["value"] is None, entry[1]["value"] or 0.0, entry[0])
-        )
-    ]
-    return Drawn(
-        "pairs",
-        title,
-        charts.heat("pairs", title, people, people, values),
-        (gettext("Pair, lowest first"), "Value", gettext("95 % CI"), gettext("Items in common")),
-        tuple(rows),
-        gettext(
-            "Each figure covers the items that both people rated. A low row means one person "
-            "differs from all others. A single low square means two people differ from each other."
-        ),
+    lowest_first = sorted(
+        found.items(), key=lambda entry: (entry[1]["value"] is None, entry[1]["value"] or 0.0, entry[0])
     )
+    rows = tuple(
+        (
+            text(
+                gettext("{called} and {called_2}").format(
+                    called=called(people, one), called_2=called(people, other)
+                )
+            ),
+            estimate(figure, measure["pair_statistic"]),
+        )
+        for (one, other), figure in lowest_first
+    )
+    note = gettext(
+        "Each figure covers the items that both people rated. A low row means one person "
+        "differs from all others. A single low square means two people differ from each other."
+    )
+    columns = (*names(gettext("Pair, lowest first")), _value(gettext("Items in common")))
+    return Figure("pairs", title, Sheet("pairs", title, columns, rows, note), Heat(named, named, values))
 
 
-def confusion(measure: Figures) -> Drawn | None:
+def confusion(measure: Statistics) -> Figure | None:
     """A heat map of which labels two people gave to one item; None where values are no labels."""
     found = measure["confusion"]
     if found is None:
@@ -210,84 +208,86 @@ def confusion(measure: Figures) -> Drawn | None:
         for one in range(len(labels))
         for other in range(one, len(labels))
     ]
-    total = sum(count for _, count in pairs_of) or 1
+    total = sum(number for _, number in pairs_of)
     rows = tuple(
-        (name, words.number(f"{count:,}"), f"{words.decimal(100 * count / total, 1)} %")
-        for name, count in sorted(pairs_of, key=lambda entry: (-entry[1], entry[0]))
+        (
+            text(name),
+            _count(number),
+            Cell(f"{words.decimal(100 * number / (total or 1), 1)} %", 100 * number / (total or 1)),
+        )
+        for name, number in sorted(pairs_of, key=lambda entry: (-entry[1], entry[0]))
     )
     halved = [
-        [count / 2 if one == other else float(count) for other, count in enumerate(row)]
+        [number / 2 if one == other else float(number) for other, number in enumerate(row)]
         for one, row in enumerate(counts)
     ]
-    return Drawn(
+    columns = (*names(gettext("Labels")), Column(gettext("Pairs")), Column(gettext("Share"), unit="%"))
+    return Figure(
         "confusion",
         title,
-        charts.heat(
-            "confusion", title, labels, labels, halved, 0.0, max(map(max, halved)) or 1.0, whole=True
-        ),
-        (gettext("Labels"), gettext("Pairs"), "Share"),
-        rows,
+        Sheet("confusion", title, columns, rows),
+        Heat(labels, labels, halved, 0.0, max(map(max, halved)) or 1.0, whole=True),
+        basis=gettext("n = {n} pairs of responses").format(n=words.number(f"{total:,}")),
     )
 
 
-def by_day(days: Sequence[date], counts: Sequence[int], title: str) -> Drawn | None:
+def by_day(days: Sequence[date], counts: Sequence[int], title: str) -> Figure | None:
     """Columns of submissions by day; None before the first."""
     if not days:
         return None
     labels = [day.isoformat() for day in days]
-    axis = charts.axis_over(counts)
     rows = tuple(
-        (label, words.number(f"{count:,}")) for label, count in reversed([*zip(labels, counts, strict=True)])
+        (text(label), _count(number)) for label, number in reversed([*zip(labels, counts, strict=True)])
     )
     short = [date_format(day, gettext("j M")) for day in days]
-    return Drawn(
+    columns = (*names("Day"), Column(gettext("Submissions")))
+    return Figure(
         "days",
         title,
-        charts.columns("days", title, short, counts, axis),
-        ("Day", gettext("Submissions")),
-        rows,
+        Sheet("days", title, columns, rows),
+        Columns(short, counts, charts.axis_over(counts)),
+        basis=gettext("n = {n} submissions").format(n=words.number(f"{sum(counts):,}")),
     )
+
+
+def _count(number: int) -> Cell:
+    return Cell(words.number(f"{number:,}"), float(number))
 
 
 def shares(
-    name: str, title: str, head: tuple[str, str, str], found: Sequence[tuple[str, Proportion]], note: str = ""
-) -> Drawn | None:
-    """Bars of shares with their intervals; None where nothing was counted."""
-    there = [(label, one) for label, one in found if one.n]
+    name: str,
+    title: str,
+    head: tuple[str, str],
+    found: Sequence[tuple[str, Proportion]],
+    note: str = "",
+    counted: str = "",
+) -> Figure | None:
+    """Bars of shares with their intervals; None where nothing was counted. `head`: the first two columns."""
+    there = [(label or gettext("(empty)"), one) for label, one in found if one.n]
     if not there:
         return None
-    series = [
-        Series(title, [Point(_hundred(one.value), _hundred(one.low), _hundred(one.high)) for _, one in there])
-    ]
+    series = [Series(title, [share_point(one) for _, one in there])]
     ends = [
         end for one in series[0].points if one is not None for end in (one.value, one.high) if end is not None
     ]
-    axis = charts.axis_over(ends, unit="%")
-    labels = [label or gettext("(empty)") for label, _ in there]
-    rows = tuple(
-        (
-            label or gettext("(empty)"),
-            words.percent(one),
-            words.interval(one),
-            gettext("{hits} of {n}").format(
-                hits=number_format(one.hits, force_grouping=True), n=number_format(one.n, force_grouping=True)
-            ),
-        )
-        for label, one in there
+    rows = tuple((text(label), _count(one.hits), share(one)) for label, one in there)
+    columns = (
+        *names(head[0]),
+        Column(gettext("Count")),
+        Column(gettext(head[1]), counted=counted or gettext("of"), unit="%"),
     )
-    return Drawn(
-        name,
-        title,
-        charts.bars(name, title, labels, series, axis),
-        (*head[:2], gettext("95 % CI"), head[2]),
-        rows,
-        note,
-    )
+    chart = Bars([label for label, _ in there], series, charts.axis_over(ends, unit="%"))
+    return Figure(name, title, Sheet(name, title, columns, rows, note), chart)
 
 
-def called(names: Mapping[str, str], key: str) -> str:
+def share_point(found: Proportion) -> Point:
+    """A share as a chart takes it, in percent."""
+    return Point(_hundred(found.value), _hundred(found.low), _hundred(found.high), found.n)
+
+
+def called(people: Mapping[str, str], key: str) -> str:
     """What somebody is called on this page."""
-    return names.get(key, gettext("a former member"))
+    return people.get(key, gettext("a former member"))
 
 
 def _axis(series: Sequence[Series]) -> charts.Axis:
@@ -309,7 +309,7 @@ def _hundred(value: float | None) -> float | None:
 # -- the monitors of a benchmark --------------------------------------------------------------------
 
 
-def monitors(found: Figures) -> list[Drawn]:
+def monitors(found: Statistics) -> list[Figure]:
     """Charts of what a benchmark should not have, from `annotation.quality.dashboards.monitors`; those that have data."""
     answers, openings, holding = (
         (
@@ -340,7 +340,7 @@ def monitors(found: Figures) -> list[Drawn]:
     return [one for one in drawn if one is not None]
 
 
-def _concentrated(name: str, title: str, head: str, found: Figures | None) -> Drawn | None:
+def _concentrated(name: str, title: str, head: str, found: Statistics | None) -> Figure | None:
     if found is None:
         return None
     spread = found["normalised"]
@@ -348,15 +348,15 @@ def _concentrated(name: str, title: str, head: str, found: Figures | None) -> Dr
         found=number_format(found["distinct"], force_grouping=True),
         found_2=number_format(found["n"], force_grouping=True),
     )
-    if spread is not None and found["low"] is not None:
+    if spread is not None and found["low"] is not None and found["low"] < found["high"]:
         note += gettext(
             " Spread {spread} (95 % CI {low} to {high}); 1: all differ, 0: all identical."
         ).format(spread=number(spread), low=number(found["low"]), high=number(found["high"]))
     top = [(str(value), Proportion(**share)) for value, share in found["top"]]
-    return shares(name, title, (head, "Share", "Count"), top, note)
+    return shares(name, title, (head, "Share"), top, note)
 
 
-def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
+def _by_place(name: str, title: str, found: Statistics | None) -> Figure | None:
     if found is None:
         return None
     parts = (
@@ -364,46 +364,33 @@ def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
         ("last", gettext("all in the last two")),
         ("ends", gettext("all in the first three or last two")),
     )
+    chances = [100 * found[f"{part}_by_chance"] for part, _ in parts]
     series = [
-        Series(gettext("observed"), [_share_point(found[part]) for part, _ in parts]),
-        Series(
-            gettext("expected by chance"), [Point(_hundred(found[f"{part}_by_chance"])) for part, _ in parts]
-        ),
+        Series(gettext("observed"), [share_point(Proportion(**found[part])) for part, _ in parts]),
+        Series(gettext("expected by chance"), [Point(chance) for chance in chances]),
     ]
     ends = [one.high for one in series[0].points if one is not None and one.high is not None]
     rows = tuple(
         (
-            said,
-            words.percent(Proportion(**found[part])),
-            words.interval(Proportion(**found[part])),
-            f"{words.decimal(100 * found[f'{part}_by_chance'], 1)} %",
-            gettext("{found} of {found_2}").format(
-                found=number_format(found[part]["hits"], force_grouping=True),
-                found_2=number_format(found["n"], force_grouping=True),
-            ),
+            text(label),
+            _count(found[part]["hits"]),
+            share(Proportion(**found[part])),
+            Cell(f"{words.decimal(chance, 1)} %", round(chance, 6)),
         )
-        for part, said in parts
+        for (part, label), chance in zip(parts, chances, strict=True)
     )
-    labels = [said for _, said in parts]
-    return Drawn(
-        name.replace("_", "-"),
-        title,
-        charts.bars(
-            name.replace("_", "-"), title, labels, series, charts.axis_over(ends, most=10.0, unit="%")
-        ),
-        (
-            gettext("Position in the table"),
-            "Share",
-            gettext("95 % CI"),
-            gettext("Expected by chance"),
-            "Count",
-        ),
-        rows,
-        _left_out(name, found),
+    columns = (
+        *names(gettext("Position in the table")),
+        Column(gettext("Count")),
+        Column(gettext("Share"), counted=gettext("of"), unit="%"),
+        Column(gettext("Expected by chance")),
     )
+    anchor = name.replace("_", "-")
+    chart = Bars([label for _, label in parts], series, charts.axis_over(ends, most=10.0, unit="%"))
+    return Figure(anchor, title, Sheet(anchor, title, columns, rows, _left_out(name, found)), chart)
 
 
-def _left_out(name: str, found: Figures) -> str:
+def _left_out(name: str, found: Statistics) -> str:
     """Of how many the figures are not, and why: what stands in no row, and what stands in a table too short to tell."""
     without, short = (number_format(found[key], force_grouping=True) for key in ("without", "short"))
     said = {
@@ -415,17 +402,13 @@ def _left_out(name: str, found: Figures) -> str:
     return f"{said} {also.format(found=short)}"
 
 
-def _share_point(found: Figures) -> Point:
-    return Point(_hundred(found["value"]), _hundred(found["low"]), _hundred(found["high"]))
-
-
-def _sizes(found: Figures | None) -> Drawn | None:
+def _sizes(found: Statistics | None) -> Figure | None:
     if found is None:
         return None
     note = gettext("Median {median}, mean {mean}").format(
         median=words.number(f"{found['median']:g}"), mean=words.decimal(found["mean"], 2)
     )
-    if found["low"] is not None:
+    if found["low"] is not None and found["low"] < found["high"]:
         note += gettext(" (95 % CI {low} to {high})").format(
             low=words.decimal(found["low"], 2), high=words.decimal(found["high"], 2)
         )
@@ -433,7 +416,7 @@ def _sizes(found: Figures | None) -> Drawn | None:
     return shares(
         "edit-sizes",
         gettext("Edit size in net operations"),
-        (gettext("Operations"), "Share", "Count"),
+        (gettext("Operations"), "Share"),
         top,
         f"{note}.",
     )

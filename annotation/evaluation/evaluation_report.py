@@ -25,6 +25,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from annotation.drawing import charts
 from annotation.drawing.charts import Point, Series, Spread
+from annotation.drawing.figures import Bars, Distribution, Figure, Lines
 from tableqa.evaluation import (
     MACRO,
     ORIGINAL,
@@ -41,7 +42,6 @@ from tableqa.sheets import (
     Column,
     Sheet,
     as_csv,
-    as_html,
     as_latex,
     as_markdown,
     as_text,
@@ -57,21 +57,6 @@ MOST_MODELS = 12
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A chart with the table of its numbers."""
-
-    name: str
-    title: str
-    svg: SafeString
-    sheet: Sheet
-
-    @property
-    def table(self) -> SafeString:
-        """The numbers as an HTML table."""
-        return _safe(as_html(self.sheet))
-
-
-@dataclass(frozen=True)
 class Report:
     """What is said of some models on one benchmark."""
 
@@ -84,14 +69,14 @@ class Report:
     by_rule: Mapping[str, Mapping[str, Evaluation]] = field(default_factory=dict)
 
     @property
-    def tables(self) -> list[tuple[Sheet, SafeString]]:
-        """The tables laid out as in the papers, each as HTML."""
-        return [(sheet, _safe(as_html(sheet))) for sheet in self.sheets if not _is_long(sheet)]
+    def tables(self) -> list[Figure]:
+        """The tables laid out as in the papers."""
+        return [_table(sheet) for sheet in self.sheets if not _is_long(sheet)]
 
     @property
-    def long_tables(self) -> list[tuple[Sheet, SafeString]]:
+    def long_tables(self) -> list[Figure]:
         """The tables that hold every kind in every source, which a page shows folded."""
-        return [(sheet, _safe(as_html(sheet))) for sheet in self.sheets if _is_long(sheet)]
+        return [_table(sheet) for sheet in self.sheets if _is_long(sheet)]
 
     def to_dict(self) -> dict[str, Any]:
         """JSON: every figure of every model with its interval, shares from 0 to 1."""
@@ -114,6 +99,10 @@ class Report:
                 for (first, second), found in self.differences.items()
             ],
         }
+
+
+def _table(sheet: Sheet) -> Figure:
+    return Figure(sheet.name, sheet.title, sheet)
 
 
 def _is_long(sheet: Sheet) -> bool:
@@ -224,8 +213,8 @@ def _bars(
     return Figure(
         name,
         title,
-        charts.bars(name, title, kinds, series, axis),
         _numbers(name, figure, kinds, _counts(models, kinds), series),
+        Bars(kinds, series, axis),
     )
 
 
@@ -257,12 +246,10 @@ def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
         ]
         name, title = f"position-{what}", gettext(BY_PLACE[what][0])
         axis = charts.axis_over(_ends(series), most=100)
-        svg = charts.lines(name, title, list(kinds), series, axis)
         made.append(
             Figure(
                 name,
                 title,
-                svg,
                 _numbers(
                     name,
                     "Em",
@@ -271,6 +258,7 @@ def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
                     series,
                     *map(gettext, BY_PLACE[what][1:]),
                 ),
+                Lines(list(kinds), series, axis),
             )
         )
     return made
@@ -308,10 +296,8 @@ def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
     title = gettext("Accuracy per seed")
     # The axis begins near the lowest seed: from 0 on, seeds lie so close together that they would be one dot.
     axis = charts.axis_over(every, least=min(every) - 1, most=min(100.0, max(every) + 1))
-    svg = charts.distribution("seeds", title, kinds, spreads, axis)
-    return Figure(
-        "seeds", title, svg, Sheet("seeds-numbers", gettext("Exact match per seed"), columns, tuple(rows))
-    )
+    sheet = Sheet("seeds-numbers", gettext("Exact match per seed"), columns, tuple(rows))
+    return Figure("seeds", title, sheet, Distribution(kinds, spreads, axis))
 
 
 def _of_seeds(evaluation: Evaluation, kind: str) -> list[float]:
@@ -351,13 +337,8 @@ def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure 
         Column(gettext("always correct")),
     )
     title = gettext("Questions by share of seeds with a correct answer")
-    svg = charts.distribution("questions", title, kinds, spreads, charts.axis_over([], most=100))
-    return Figure(
-        "questions",
-        title,
-        svg,
-        Sheet("questions-numbers", gettext("Questions by number of seeds"), columns, tuple(rows)),
-    )
+    sheet = Sheet("questions-numbers", gettext("Questions by number of seeds"), columns, tuple(rows))
+    return Figure("questions", title, sheet, Distribution(kinds, spreads, charts.axis_over([], most=100)))
 
 
 def _kinds(models: Mapping[str, Evaluation]) -> list[str]:
@@ -370,7 +351,7 @@ def _point(evaluation: Evaluation, kind: str, figure: str) -> Point | None:
     if row is None:
         return None
     estimate: Estimate = getattr(row, figure)
-    return Point(_hundred(estimate.value), _hundred(estimate.low), _hundred(estimate.high))
+    return Point(_hundred(estimate.value), _hundred(estimate.low), _hundred(estimate.high), estimate.n)
 
 
 def _counts(models: Mapping[str, Evaluation], kinds: Iterable[str]) -> list[str]:
@@ -421,7 +402,8 @@ def _cell(point: Point | None) -> Cell:
         if point.low is not None and point.high is not None
         else ""
     )
-    return Cell(f"{point.value:.2f}", point.value, between)
+    ends = {"low": point.low, "high": point.high, "n": point.n}
+    return Cell(f"{point.value:.2f}", point.value, between, **ends)
 
 
 # -- forms ------------------------------------------------------------------------------------------

@@ -12,13 +12,17 @@ from __future__ import annotations
 import zoneinfo
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import F, Prefetch, QuerySet
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 
-from annotation import visibility
+from annotation import visibility, words
+from annotation.drawing.charts import Series, axis_over
+from annotation.drawing.drawn import names, share, share_point
+from annotation.drawing.figures import Bars, Figure
 from annotation.help import predicting
 from annotation.help.origins import HUMAN
 from annotation.models import Batch, Membership, Person, Project, Try, Verdict
@@ -26,7 +30,7 @@ from annotation.work import reply_states
 from predictor.listing import STATES as STATES_OF_REPLIES
 from tableqa.answers import compare
 from tableqa.proportions import Proportion, proportion
-from tableqa.sheets import guarded
+from tableqa.sheets import Cell, Column, Sheet, count, guarded, text
 from tasks.contract import task_types
 
 AT_ONCE = 500
@@ -75,23 +79,6 @@ class Line:
     checked: int
     verified: Proportion
     states: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def rates(self) -> list[tuple[str, str]]:
-        """Rate and interval of both in words that a narrow column does not break."""
-        return [
-            (one.percent.replace(" ", "\u00a0"), one.interval.replace(" ", "\u00a0"))
-            for one in (self.fooled, self.verified)
-        ]
-
-    @property
-    def drawn(self) -> list[dict[str, str]]:
-        """Where the figure draws rate and interval of both, in per cent of its width; none where nothing was counted."""
-        return [
-            {"low": f"{100 * low:.1f}", "at": f"{100 * value:.1f}", "high": f"{100 * high:.1f}"}
-            for low, value, high in ((one.low, one.value, one.high) for one in (self.fooled, self.verified))
-            if low is not None and value is not None and high is not None
-        ]
 
 
 def of_batch(batch: Batch) -> list[Looked]:
@@ -260,6 +247,15 @@ CSV = (
 )
 
 
+HEADS = {
+    "kind": gettext_noop("Task type"),
+    "annotator": "Person",
+    "week": "Week",
+    "model": "Model",
+    "origin": gettext_noop("Origin"),
+}
+"""Heads of the columns by the fields of `Looked` that lines are grouped by."""
+
 STATES = (*STATES_OF_REPLIES, "too_large")
 """Why a model gives no answer that can be judged, in the order of their columns."""
 
@@ -270,20 +266,64 @@ def columns(looked: Sequence[Looked]) -> list[tuple[str, str]]:
     return [(state, gettext(reply_states.WORDS[state])) for state in states]
 
 
-def tables(looked: Sequence[Looked]) -> list[dict[str, Any]]:
-    """The tables of the page: for each a title, the head of its names, and lines, with a number for each of `columns`."""
-    states = [state for state, _ in columns(looked)]
-    return [
-        {
-            "title": title,
-            "head": title.removeprefix("Per ").capitalize(),
-            "lines": [
-                (line, [line.states.get(state, 0) for state in states])
-                for line in lines(looked, (field, "model", "origin") if field else ("model", "origin"))
-            ],
-        }
-        for title, field in TABLES
+NOTE = gettext_noop(
+    "Fooled: the model is right on the original and wrong on the submission, by the current gold answer. Checked: a "
+    "fooled example that another annotator answered blind. Verified: with the author's answer. Both rates are shares of "
+    "the submissions whose original the model answers correctly. The other submissions are counted separately. Open "
+    "verdicts and examples without a readable model answer are not counted. With proposals, each line names the origin: "
+    "written by a person, accepted from a proposal, or edited from a proposal. Intervals: Wilson, 95 %."
+)
+
+
+def figures(looked: Sequence[Looked]) -> list[Figure]:
+    """The charts and tables of the page: both rates per model, task type, person and week."""
+    states = columns(looked)
+    return [_figure(looked, title, field, states) for title, field in TABLES] if looked else []
+
+
+def _figure(looked: Sequence[Looked], title: str, field: str, states: Sequence[tuple[str, str]]) -> Figure:
+    by = (field, "model", "origin") if field else ("model", "origin")
+    found = lines(looked, by)
+    heads = [HEADS[name] for name in by]
+    series = [
+        Series(gettext("Fooling rate"), [share_point(line.fooled) for line in found]),
+        Series(gettext("Verified rate"), [share_point(line.verified) for line in found]),
     ]
+    sheet_columns = (
+        *names(*heads),
+        *map(Column, (gettext("Submitted"), gettext("Evaluated"))),
+        *(Column(capfirst(said)) for _, said in states),
+        Column(gettext("Wrong on the original"), unit="%"),
+        Column(gettext("Fooling rate"), unit="%"),
+        Column(gettext("Checked")),
+        Column(gettext("Verified rate"), unit="%"),
+    )
+    rows = tuple(
+        (
+            *map(text, line.names),
+            *map(count, (line.submitted, line.judged)),
+            *(count(line.states.get(state, 0)) for state, _ in states),
+            *map(_rate, (line.wrong_before,)),
+            _rate(line.fooled),
+            count(line.checked),
+            _rate(line.verified),
+        )
+        for line in found
+    )
+    called = gettext("Fooling the model: {by}").format(by=gettext(title))
+    name = field or "model"
+    sheet = Sheet(name, called, sheet_columns, rows, gettext(NOTE))
+    chart = Bars([" · ".join(line.names) for line in found], series, axis_over([], most=100, unit="%"))
+    return Figure(name, called, sheet, chart)
+
+
+def _rate(found: Proportion) -> Cell:
+    """A share with its count and interval beside it."""
+    cell = share(found)
+    counted = gettext("{hits} of {n}").format(
+        hits=words.number(f"{found.hits:,}"), n=words.number(f"{found.n:,}")
+    )
+    return replace(cell, detail=f"{counted}; {cell.detail}" if found.n else counted)
 
 
 def csv_rows(looked: Sequence[Looked]) -> Iterator[tuple[str | int | float | None, ...]]:

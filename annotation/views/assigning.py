@@ -24,7 +24,8 @@ from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms import TERMS
 from annotation.views import gallery
-from annotation.views.figures import figures_in_table
+from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figures import figures_in_table, report_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.work import metering, reply_states
 from tasks.contract import TaskType
@@ -202,8 +203,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "sees_agreement": sees,
         "sees_counts": visibility.sees_counts(actor.person, batch),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
-        "told": told,
-        **figures_in_table(told.data["figures"] if told and told.data else []),
+        **_agreement(request, batch, told),
     }
     if Permission.ADJUDICATE in may:
         waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
@@ -227,22 +227,42 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "assigning/batch.html", context)
 
 
+def agreement_of(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The part of the page's context that holds its agreement, where this person may see it."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
+    sees = visibility.may_see_agreement(actor.person, batch)
+    return _agreement(request, batch, snapshots.one(batch, "agreement", now=timezone.now()) if sees else None)
+
+
+def _agreement(request: PageRequest, batch: Batch, told: snapshots.Shown | None) -> dict[str, Any]:
+    table = figures_in_table(told.data["figures"] if told and told.data else [])
+    return {"told": told, **table, **figure_gallery(request, "batch", batch.public_id, [table["statistics"]])}
+
+
 @page("GET")
 def report(request: PageRequest, public_id: str) -> HttpResponse:
     """What the batch's kind reports beyond agreement, for whoever may see its agreement."""
+    return render(request, "assigning/report.html", report_of(request, public_id))
+
+
+def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The context of the report of a batch."""
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
     sees = visibility.may_see_agreement(actor.person, batch)
     told = snapshots.one(batch, "report", now=timezone.now()) if sees else None
-    context = {
+    found = told.data["reports"] if told and told.data else []
+    reports = [report_table(one, number) for number, one in enumerate(found, start=1)]
+    return {
         "batch": batch,
         "project": batch.project,
         "task": batch.task(),
         "sees_agreement": sees,
         "told": told,
-        "reports": told.data["reports"] if told and told.data else [],
+        "reports": reports,
+        **figure_gallery(request, "report", public_id, reports),
     }
-    return render(request, "assigning/report.html", context)
 
 
 def _facts(batch: Batch, task: TaskType) -> list[dict[str, str]]:

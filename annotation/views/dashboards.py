@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import zoneinfo
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -15,20 +16,25 @@ from django import forms
 from django.db.models import Count, Sum
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation import access, visibility, words
-from annotation.drawing import drawn
+from annotation.drawing import drawn, work_tables
+from annotation.drawing.figures import Figure
 from annotation.models import Batch, Item, Membership, Person, Project, Tally
 from annotation.money import costs
 from annotation.quality import agreement, dashboards, qualifying, snapshots
 from annotation.quality.snapshots import Shown
 from annotation.roles import Permission
-from annotation.views.figures import figures_in_table, in_words, shown
+from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figures import figures_in_table, in_words
 from annotation.views.pages import PageRequest, cut, kind_title, page
 from tableqa.needed import Basis
 from tableqa.proportions import Proportion, proportion
+from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 from tasks.contract import task_types
 
 HABITS = {
@@ -100,6 +106,11 @@ def _begun(batches: Sequence[Batch]) -> set[int]:
 @page("GET")
 def agreement_page(request: PageRequest, slug: str) -> HttpResponse:
     """Every batch's agreement with what it still takes, and one batch taken apart by week, source, pair and label."""
+    return render(request, "dashboards/agreement.html", agreement_of(request, slug))
+
+
+def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict[str, Any]:
+    """The context of the page Agreement. named: people by their names for those who may read them, else pseudonyms."""
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
     may = access.may(actor, project)
@@ -137,8 +148,11 @@ def agreement_page(request: PageRequest, slug: str) -> HttpResponse:
         and (chosen.purpose != Batch.Purpose.WORK or chosen.set_aside_at is not None),
     }
     if chosen is not None:
-        context |= _apart(request, chosen, told[chosen.pk], names_of(project, may), within)
-    return render(request, "dashboards/agreement.html", context)
+        names = names_of(project, may if named else frozenset())
+        context |= _apart(request, chosen, told[chosen.pk], names, within)
+    overview = _overview_figure(context.pop("rows"), within)
+    figures = [*context.get("charts", ()), context.get("with_others"), context.get("statistics")]
+    return context | {"overview": overview} | figure_gallery(request, "agreement", slug, [overview, *figures])
 
 
 def _has_value(found: Shown) -> bool:
@@ -154,11 +168,47 @@ def _overview(batch: Batch, found: Shown, within: float) -> list[dict[str, Any]]
         {
             "batch": batch,
             "shown": found,
-            "figure": shown(by_name[one["name"], one["statistic"]]),
+            "figure": by_name[one["name"], one["statistic"]],
             "needed": _needed(one["basis"], within),
         }
         for one in found.data["measures"]
     ]
+
+
+def _overview_figure(rows: Sequence[Mapping[str, Any]], within: float) -> Figure | None:
+    """The agreement of all batches of the page: a row for each measure, linked to the batch taken apart."""
+    if not rows:
+        return None
+    columns = (
+        *drawn.names("Batch", gettext("Measure"), gettext("Statistic")),
+        Column(gettext("Value"), counted=gettext("Items")),
+        Column(gettext("Raters")),
+        *drawn.names(gettext("Items for ± {within}").format(within=words.number(f"{within:g}"))),
+    )
+    title = gettext("Agreement by batch")
+    lines = tuple(_overview_line(row, within) for row in rows)
+    return Figure("overview", title, Sheet("overview", title, columns, lines))
+
+
+def _overview_line(row: Mapping[str, Any], within: float) -> tuple[Cell, ...]:
+    query = {"batch": row["batch"].public_id, "within": within}
+    figure = row.get("figure")
+    if figure is None:
+        failed = row["shown"].failed
+        reason = words.shown(failed) if failed else gettext("being computed")
+        return (
+            Cell(row["batch"].name, address=f"?{urlencode(query)}#apart"),
+            *(text(reason), *[text(NOTHING)] * 4),
+        )
+    query["measure"] = figure["measure"]
+    return (
+        Cell(row["batch"].name, address=f"?{urlencode(query)}#apart"),
+        text(words.measure(figure["measure"])),
+        text(in_words(figure["statistic"])),
+        drawn.estimate(figure, figure["statistic"]),
+        count(figure["raters"]),
+        text(words.shown(row["needed"])),
+    )
 
 
 def _needed(found: Mapping[str, Any], within: float) -> str:
@@ -177,7 +227,9 @@ def _apart(
     measure = next((one for one in measures if one["name"] == named), measures[0])
     statistic = in_words(measure["statistic"])
     charts = [
-        drawn.agreement_over_weeks([(words.measure(measure["name"]), measure["weeks"])]),
+        drawn.agreement_over_weeks(
+            [(words.measure(measure["name"]), measure["statistic"], measure["weeks"])]
+        ),
         drawn.agreement_by_source(measure, statistic),
         drawn.pairs(measure, in_words(measure["pair_statistic"]), names),
         drawn.confusion(measure),
@@ -191,19 +243,42 @@ def _apart(
         "statistic": statistic,
         "needed": Basis(**measure["basis"]).needed(within),
         "charts": [one for one in charts if one is not None],
-        "people": [
-            {
-                "name": drawn.called(names, one["person"]),
-                "value": drawn.number(one["value"]) if one["value"] is not None else one["reason"],
-                "interval": drawn.interval(one),
-                "units": one["units"],
-                "items": one["items"],
-                "raters": one["raters"],
-                "share": proportion(*one["share"]) if one["share"] else None,
-            }
-            for one in sorted(measure["people"], key=lambda one: (one["value"] is None, one["value"] or 0.0))
-        ],
+        "with_others": _with_others(measure, statistic, names),
     }
+
+
+def _with_others(measure: Mapping[str, Any], statistic: str, names: Mapping[str, str]) -> Figure | None:
+    """Each person's agreement with everybody else, the lowest first; None where nobody shares an item."""
+    people = sorted(measure["people"], key=lambda one: (one["value"] is None, one["value"] or 0.0))
+    if not people:
+        return None
+    title = gettext("Agreement with others: {name}, {statistic}").format(
+        name=words.measure(measure["name"]), statistic=statistic
+    )
+    columns = (
+        *drawn.names(gettext("Person (lowest first)")),
+        Column(gettext("Value"), counted=gettext("Items")),
+        Column(gettext("Comparisons")),
+        Column(gettext("Other annotators")),
+        Column(gettext("Identical"), unit="%"),
+    )
+    rows = tuple(
+        (
+            text(drawn.called(names, one["person"])),
+            drawn.estimate(one, measure["statistic"], one["items"]),
+            count(one["units"]),
+            count(one["raters"] - 1),
+            replace(drawn.share(proportion(*one["share"])), detail="", low=None, high=None, n=None)
+            if one["share"]
+            else text(NOTHING),
+        )
+        for one in people
+    )
+    note = gettext(
+        "A comparison pairs a response of this person with a response of another annotator to the same item. "
+        "The interval resamples whole items, because comparisons of one item share a response."
+    )
+    return Figure("others", title, Sheet("others", title, columns, rows, note))
 
 
 # -- the dashboard ----------------------------------------------------------------------------------
@@ -212,6 +287,17 @@ def _apart(
 @page("GET")
 def dashboard(request: PageRequest, slug: str) -> HttpResponse:
     """Progress and forecast, hours and cost, agreement over time, skips, and what a benchmark should not have."""
+    context = dashboard_of(request, slug)
+    left = context["left"]
+    if request.htmx:  # the note that asks whether it is done
+        if left and left["working"]:
+            return render(request, "dashboards/_left.html", {"left": left})
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    return render(request, "dashboards/dashboard.html", context)
+
+
+def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict[str, Any]:
+    """The context of the dashboard. named: people by their names for those who may read them, else pseudonyms."""
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
     may = access.may(actor, project)
@@ -227,10 +313,6 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
     figures = _figures([batch for batch in on_page if batch.pk in begun], charted, chosen)
     work = {batch.pk: figures.get((batch.pk, "work"), Shown(None)) for batch in on_page}
     left = _left([work[batch.pk] for batch in on_page if batch.pk in begun])
-    if request.htmx:  # the note that asks whether it is done
-        if left and left["working"]:
-            return render(request, "dashboards/_left.html", {"left": left})
-        return HttpResponse(headers={"HX-Refresh": "true"})
     context: dict[str, Any] = {
         "project": project,
         "may": {permission.value for permission in may},
@@ -241,19 +323,28 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
         "weeks": drawn.agreement_over_weeks(_over_time(charted, figures)),
         "more_measures": _has_more_measures(charted, figures),
         "skips": None if left else _skips(charted, work),
-        "reasons": _reasons(charted, work),
+        "reasons": work_tables.reasons(_reasons(charted, work)),
         "looked": charted,
         "chosen": chosen,
         **_pace_and_sums(project, on_page, work, complete=left is None),
     }
+    lines = context["lines"]
+    context["batches"] = work_tables.batches(lines, costs=Permission.SET_UP in may) if lines else None
     if chosen is not None:
         monitors = figures[chosen.pk, "monitors"]
         context |= {
             "watched": monitors,
             "monitors": drawn.monitors(monitors.data) if monitors.data is not None else [],
-            "templates": _templates(monitors, names_of(project, may)),
+            "templates": work_tables.templates(
+                _templates(monitors, names_of(project, may if named else frozenset()))
+            ),
         }
-    return render(request, "dashboards/dashboard.html", context)
+    figures = [
+        context[name]
+        for name in ("days", "batches", "weeks", "skips", "reasons", "templates")
+        if name in context
+    ]
+    return context | figure_gallery(request, "dashboard", slug, [*figures, *context.get("monitors", ())])
 
 
 def _figures(
@@ -306,7 +397,7 @@ def _pace_and_sums(
         "lines": lines,
         "submitted": sum(counter["submitted"] for counter in progress.values()),
         "places": sum(counter["places"] for counter in progress.values()),
-        "accepted": sum(line["accepted"] for line in lines),
+        "accepted": sum(line["accepted"] or 0 for line in lines),
         "items": sum(counter["items"] for counter in progress.values()),
         "hours": sum(line["spent"].hours for line in lines),
         "costs": _costs(lines),
@@ -341,7 +432,7 @@ def _skips(batches: Sequence[Batch], work: Mapping[int, Shown]) -> Any:
     return drawn.shares(
         "skips",
         gettext("Skipped items as a share of assigned items, by source"),
-        ("Source", "Skipped", "Count"),
+        ("Source", "Skipped"),
         dashboards.skip_shares(rows),
     )
 
@@ -388,17 +479,24 @@ def _line(batch: Batch, progress: Mapping[str, int], found: Shown) -> dict[str, 
         owed = {pay["currency"]: "0.00"}  # there is a rate, and nobody has earned anything yet
     spent = dashboards.spent(batch.name, _days(found), owed)
     accepted, excluded = found.data["decided"] if found.data is not None else (0, 0)
-    return {
-        "batch": batch,
-        "kind": kind_title(batch),
-        **progress,
+    # Nothing to work out is nothing that is missing: a batch that nobody has begun.
+    is_known = found.data is not None or not found.behind
+    figures = {
         "accepted": accepted,
         "excluded": excluded,
-        "spent": spent,
+        "hours": spent.hours,
+        "seconds": spent.each,
+        "cost": spent.cost,
         "per_hundred": spent.per_hundred(accepted),
-        "shown": found,
-        # Nothing to work out is nothing that is missing: a batch that nobody has begun.
-        "told": found.data is not None or not found.behind,
+    }
+    return {
+        "name": batch.name,
+        "address": reverse("batch", args=[batch.public_id]),
+        "kind": kind_title(batch),
+        "state": batch.state,
+        "spent": spent,
+        **progress,
+        **{name: value if is_known else None for name, value in figures.items()},
     }
 
 
@@ -410,7 +508,7 @@ def _oldest(found: Any) -> Shown | None:
 
 def _over_time(
     batches: Sequence[Batch], told: Mapping[tuple[int, str], Shown]
-) -> list[tuple[str, list[dict[str, Any]]]]:
+) -> list[tuple[str, str, list[dict[str, Any]]]]:
     return [
         (
             "{batch}: {measure}, {statistic}".format(
@@ -418,6 +516,7 @@ def _over_time(
                 measure=words.measure(measure["name"]),
                 statistic=in_words(measure["statistic"]),
             ),
+            measure["statistic"],
             measure["weeks"],
         )
         for batch in batches
@@ -465,6 +564,11 @@ def _templates(found: Shown, names: Mapping[str, str]) -> list[dict[str, Any]]:
 @page("GET")
 def quality(request: PageRequest, public_id: str) -> HttpResponse:
     """Everybody who works on a batch: pace, gold, agreement with the others, reliability, and what stands out."""
+    return render(request, "dashboards/quality.html", quality_of(request, public_id))
+
+
+def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> dict[str, Any]:
+    """The context of the page Quality. named: people by their names for those who may read them, else pseudonyms."""
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
     may = access.may(actor, batch.project)
@@ -478,16 +582,41 @@ def quality(request: PageRequest, public_id: str) -> HttpResponse:
     if sees:
         found = snapshots.of([batch], ("agreement", "quality"), now=timezone.now())
         told, kept = found[batch.pk, "agreement"], found[batch.pk, "quality"]
-        people = _people(kept.data, told.data, names_of(batch.project, may))
-        for row in people:
+        people = _people(kept.data, told.data, names_of(batch.project, may if named else frozenset()))
+        for number, row in enumerate(people, start=1):
             row["right"] = qualifying.share_in_words(batch, row["gold"]) if row["gold"] else ""
-        context |= {
-            "shown": kept,
-            "people": people,
-            "statistic": _first_statistic(told.data),
-            "unlinked": any(row["accuracy"] is None for row in people),
-        }
-    return render(request, "dashboards/quality.html", context)
+            row["anchor"] = f"#person-{number}"
+        note = _note_of_quality(_first_statistic(told.data), any(row["accuracy"] is None for row in people))
+        table = work_tables.people(people, note)
+        context |= {"shown": kept, "people": people, "table": table}
+        context |= figure_gallery(request, "quality", public_id, [table])
+    return context
+
+
+def _note_of_quality(statistic: str, has_unlinked: bool) -> str:
+    """What has to be known to read the table of people."""
+    sentences = [
+        gettext(
+            "Seconds per item: median of active time. Gold accuracy: share of gold items answered correctly."
+        ),
+        gettext(
+            "Agreement with others: {statistic} over all pairs with a response of another annotator. Interval: "
+            "bootstrap over items."
+        ).format(statistic=statistic)
+        if statistic
+        else "",
+        gettext(
+            "Reliability: probability that the next label is correct, estimated with the Dawid-Skene model. It cannot "
+            "detect mistakes that all annotators share. It has no interval. Intervals: 95 %."
+        ),
+        gettext(
+            "No reliability is shown for annotators with too few shared items: the model needs three annotators who "
+            "share items."
+        )
+        if has_unlinked
+        else "",
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _first_statistic(told: dict[str, Any] | None) -> str:
@@ -518,14 +647,15 @@ def _people(
                 "name": drawn.called(names, key),
                 "hourly": round(3600 * one["timed"] / one["seconds"]) if one["seconds"] else None,
                 "gold": proportion(*one["gold"]) if one["gold"] else None,
-                "agreement": drawn.number(with_others["value"]) if with_others else None,
-                "interval": drawn.interval(with_others) if with_others else None,
-                "items": with_others["items"] if with_others else 0,
-                "raters": with_others["raters"] if with_others else 0,
+                "agreement": drawn.estimate(
+                    with_others, told["measures"][0]["statistic"], with_others["items"]
+                )
+                if with_others and told is not None
+                else None,
                 "labelled": person["labels"] if person else 0,
                 "habits": [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]],
                 "raised": [habit for habit in one["habits"] if habit["raised"]],
-                "accuracy": f"{words.decimal(100 * person['accuracy'], 1)} %" if person else None,
+                "accuracy": person["accuracy"] if person else None,
                 "labels": list(map(words.shown, reliable["labels"]))
                 if reliable is not None and person
                 else [],

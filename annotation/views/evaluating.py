@@ -23,6 +23,7 @@ from annotation.models import Job, ModelRequest, Release
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms import budget
+from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, cut, page, refusals_on
 from annotation.work import metering
 from tableqa.sheets import as_csv
@@ -71,10 +72,28 @@ def evaluations(request: PageRequest, public_id: str) -> HttpResponse:
     }
     if chosen:
         try:
-            context["report"] = evaluation_runs.report(release, chosen)
+            report = evaluation_runs.report(release, chosen)
+            context |= {"report": report, **_gallery(request, release, report)}
         except Refused as refused:
             context["why_not"] = refused.detail
     return render(request, "evaluating/evaluations.html", context)
+
+
+def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures; nothing for those who may not read them now."""
+    release = access.release(access.actor(request), public_id, Permission.RELEASE)
+    chosen = _chosen(request, release)
+    if not chosen or not _is_open_to(request, release):
+        return {}
+    try:
+        return _gallery(request, release, evaluation_runs.report(release, chosen))
+    except Refused:
+        return {}
+
+
+def _gallery(request: PageRequest, release: Release, report: Report) -> dict[str, Any]:
+    figures = [*report.tables, *report.long_tables, *report.figures]
+    return figure_gallery(request, "evaluations", release.public_id, figures)
 
 
 @page("GET")
@@ -105,6 +124,14 @@ def _estimate(release: Release, form: EvaluateForm) -> metering.Estimate | None:
     """What the run that a form describes would use, None where it asks no language model."""
     data = form.cleaned_data
     return evaluation_runs.estimate(release=release, name=data["name"], predictor=data.get("predictor") or "")
+
+
+def _is_open_to(request: PageRequest, release: Release) -> bool:
+    try:
+        visibility.require_no_open_work(request.user, release.project)
+    except Refused:
+        return False
+    return release.ready_at is not None
 
 
 def _barred(request: PageRequest, release: Release) -> HttpResponse | None:

@@ -7,6 +7,11 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
+from annotation import words
+from annotation.drawing.drawn import estimate, names
+from annotation.drawing.figures import Figure
+from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
+
 NAMES = {
     "percent_agreement": gettext_noop("percent agreement"),
     "fleiss_kappa": gettext_noop("Fleiss' kappa"),
@@ -35,13 +40,54 @@ def figures_in_table(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     figures = list(figures)
     reasons = {figure["reason"] for figure in figures if figure["value"] is None}
     is_empty = len(reasons) == 1 and all(figure["value"] is None for figure in figures)
-    return {"figures": [shown(figure) for figure in figures], "lacking": reasons.pop() if is_empty else ""}
+    return {
+        "statistics": statistics(figures) if figures else None,
+        "lacking": reasons.pop() if is_empty else "",
+    }
+
+
+def statistics(figures: Iterable[Mapping[str, Any]], *, batches: bool = False) -> Figure:
+    """The table of statistics of agreement; `batches`: of several, each figure with its `batch_name`."""
+    rows, notes = [], {}
+    for figure in figures:
+        name = in_words(figure["statistic"])
+        row = (text(words.measure(figure["measure"])), text(name))
+        cells = (estimate(figure, figure["statistic"]), count(figure["raters"]))
+        rows.append((*((text(figure["batch_name"]),) if batches else ()), *row, *cells))
+        if figure["note"]:
+            notes[f"{name}: {words.shown(figure['note'])}"] = None
+    columns = (
+        *names(*(["Batch"] if batches else []), gettext("Measure"), gettext("Statistic")),
+        Column(gettext("Value"), counted=gettext("Items")),
+        Column(gettext("Raters")),
+    )
+    title = gettext("Agreement: all statistics")
+    sheet = Sheet("statistics", title, columns, tuple(rows), " ".join(notes))
+    return Figure("statistics", title, sheet)
+
+
+def report_table(report: Mapping[str, Any], number: int) -> Figure:
+    """A report of a task type, as a snapshot holds it, as a table; `number`: which one of its batch."""
+    columns = tuple(
+        Column(words.shown(title), numeric=place > 0) for place, title in enumerate(report["columns"])
+    )
+    rows = tuple(tuple(_report_cell(value) for value in row) for row in report["rows"])
+    name, title = f"report-{number}", words.shown(report["title"])
+    return Figure(name, title, Sheet(name, title, columns, rows, words.shown(report["note"])))
+
+
+def _report_cell(value: Any) -> Cell:
+    if value is None:
+        return text(NOTHING)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Cell(words.number(str(value)), float(value))
+    return text(words.shown(value))
 
 
 def in_words(statistic: str) -> str:
     """krippendorff_alpha_nominal -> Krippendorff's alpha (nominal)."""
-    for key, words in NAMES.items():
+    for key, name in NAMES.items():
         if statistic.startswith(key):
             level = statistic.removeprefix(key).strip("_").replace("_", " ")
-            return f"{gettext(words)} ({gettext(LEVELS.get(level, level))})" if level else gettext(words)
+            return f"{gettext(name)} ({gettext(LEVELS.get(level, level))})" if level else gettext(name)
     return statistic.replace("_", " ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -10,24 +11,33 @@ from django.shortcuts import render
 from annotation import access
 from annotation.help import fooling
 from annotation.roles import Permission
+from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, page
 
 
 @page("GET")
 def report(request: PageRequest, slug: str) -> HttpResponse:
     """Fooling rate and verified fooling rate per model, kind, person and week, for researchers and managers."""
+    if request.GET.get("as") == "csv":
+        return _every_group(request, slug)
+    return render(request, "assigning/fooling.html", report_of(request, slug))
+
+
+def report_of(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The context of the page."""
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.RELEASE)
     looked, left_out = fooling.of_project(project, actor.person)
-    if request.GET.get("as") == "csv":
-        response = HttpResponse(content_type="text/csv; charset=utf-8")
-        response["Content-Disposition"] = f'attachment; filename="{project.slug}-fooling.csv"'
-        csv.writer(response, lineterminator="\r\n").writerows(fooling.csv_rows(looked))
-        return response
-    context = {
-        "project": project,
-        "tables": fooling.tables(looked) if looked else [],
-        "states": fooling.columns(looked),
-        "left_out": left_out,
-    }
-    return render(request, "assigning/fooling.html", context)
+    figures = fooling.figures(looked)
+    context = {"project": project, "figures": figures, "left_out": left_out}
+    return context | figure_gallery(request, "fooling", slug, figures)
+
+
+def _every_group(request: PageRequest, slug: str) -> HttpResponse:
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.RELEASE)
+    looked, _ = fooling.of_project(project, actor.person)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-fooling.csv"'
+    csv.writer(response, lineterminator="\r\n").writerows(fooling.csv_rows(looked))
+    return response

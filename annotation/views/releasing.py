@@ -22,7 +22,8 @@ from annotation.releases.wordings import note_of
 from annotation.roles import Permission
 from annotation.studying import missing
 from annotation.views.contrasting import PART, Said, contrasted, for_scripts
-from annotation.views.figures import shown
+from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figures import statistics
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from tableqa.operations import from_list
 
@@ -106,24 +107,35 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
                 else redirect("releases", release.project.slug)
             )
         may_evaluate = Permission.RELEASE in access.may(access.actor(request), release.project)
-        context = {**_readable(release), **_example(request, release), "may_evaluate": may_evaluate}
+        context = {**_readable(request, release), **_example(request, release), "may_evaluate": may_evaluate}
         return render(request, "releasing/release.html", context)
     return redirect("releases", release.project.slug)
 
 
-def _readable(release: Release) -> dict[str, Any]:
+def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures; nothing for those who may not read the release now."""
+    release = access.release(access.actor(request), public_id)
+    if release.ready_at is None or _barred(request.user, release.project):
+        return {}
+    return _readable(request, release)
+
+
+def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
     manifest = release.manifest
     names = {batch["id"]: batch["name"] for batch in manifest["batches"]}
+    agreement = [
+        {**_figure(figure), "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]
+    ]
+    table = statistics(agreement, batches=True) if agreement else None
     return {
         "release": release,
         "project": release.project,
         "manifest": manifest,
         "counts": manifest["counts"],
         "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
-        "agreement": [
-            {**_figure(figure), "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]
-        ],
+        "agreement": table,
         "files": sorted(manifest["files"].items()),
+        **figure_gallery(request, "release", release.public_id, [table]),
     }
 
 
@@ -155,7 +167,7 @@ def _example(request: PageRequest, release: Release) -> dict[str, Any]:
 
 def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
     """A figure of a manifest, which has its sentences in English, with the messages of these sentences."""
-    return shown({**figure, "reason": note_of(figure["reason"]), "note": note_of(figure["note"])})
+    return {**figure, "reason": note_of(figure["reason"]), "note": note_of(figure["note"])}
 
 
 @page("GET")

@@ -246,6 +246,7 @@ PAGES: dict[str, Row] = {
     "agreement": (the_project, PROGRESS, None),
     "dashboard": (the_project, PROGRESS, None),
     "batch_quality": (the_batch, PROGRESS, None),
+    "figure_file": (lambda t: ["dashboard", t.world.project.slug, "batches", "csv"], PROGRESS, None),
     "batch_panel": (the_batch, None, MANAGE),
     "batch_propose": (the_batch, None, MANAGE),
     "batch_drawing": (the_batch, MANAGE, MANAGE),

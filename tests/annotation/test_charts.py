@@ -19,7 +19,23 @@ TWO = [
     Series("Omni & co", [Point(25), Point(100, 90, 100), Point(0)]),
 ]
 KNOWN = {
-    *("div", "ul", "li", "b", "span", "svg", "title", "desc", "g", "text", "rect", "line", "path", "circle"),
+    *(
+        "div",
+        "ul",
+        "li",
+        "b",
+        "span",
+        "svg",
+        "title",
+        "desc",
+        "g",
+        "text",
+        "rect",
+        "line",
+        "path",
+        "circle",
+        "tspan",
+    ),
 }
 LABELS = ["row_shuffle", "transpose", "<i>"]
 
@@ -146,7 +162,7 @@ def agreed(week: str) -> dict[str, object]:
 
 def test_weeks_stand_at_their_time_and_no_line_crosses_those_in_which_nothing_came() -> None:
     weeks = [agreed("2025-W51"), agreed("2025-W52"), agreed("2026-W10")]
-    found = drawn.agreement_over_weeks([("label", weeks)])
+    found = drawn.agreement_over_weeks([("label", "fleiss_kappa", weeks)])
     assert found is not None
     tree = parsed(found.svg)
 
@@ -158,12 +174,18 @@ def test_weeks_stand_at_their_time_and_no_line_crosses_those_in_which_nothing_ca
     ticks = [one.text or "" for one in tree.iter("text") if one.attrib.get("class") == "tick middle"]
     assert ticks[0] == "2025-W51"
     assert 2 <= len(ticks) <= drawn.WRITTEN
-    assert [row[0] for row in found.rows] == ["2025-W51", "2025-W52", "2026-W10"]
+    assert [row[0].text for row in found.sheet.rows] == ["2025-W51", "2025-W52", "2026-W10"]
 
 
 def test_of_many_weeks_the_last_ones_are_drawn() -> None:
     found = drawn.agreement_over_weeks(
-        [("label", [agreed("2019-W01"), agreed("2020-W53"), agreed("2021-W02")])]
+        [("label", "fleiss_kappa", [agreed("2019-W01"), agreed("2020-W53"), agreed("2021-W02")])]
     )
     assert found is not None
-    assert [row[0] for row in found.rows] == ["2020-W53", "2021-W02"]
+    assert [row[0].text for row in found.sheet.rows] == ["2020-W53", "2021-W02"]
+
+
+def test_a_group_of_bars_says_of_how_many_units_it_is() -> None:
+    series = [Series("a", [Point(1.0, n=3), Point(2.0)]), Series("b", [Point(1.0, n=1200), Point(2.0)])]
+    said = [one.text for one in parsed(bars("x", "t", ["p", "q"], series, AXIS)).iter("tspan")]
+    assert said == ["n = 3 to 1,200"]

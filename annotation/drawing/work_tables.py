@@ -1,0 +1,141 @@
+"""Tables of the work on a study, as figures without a chart: batches, skips, templates, people. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.utils.translation import gettext
+
+from annotation import words
+from annotation.drawing import drawn
+from annotation.drawing.figures import Figure
+from tableqa.proportions import Proportion
+from tableqa.sheets import NOTHING, Cell, Column, Sheet, text
+
+Line = Mapping[str, Any]
+
+
+def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
+    """Progress, hours and, where somebody may read them, costs: a row for each batch.
+
+    Each line has name, address, kind, state, submitted, places, accepted, excluded, items, hours, seconds (each), cost and
+    per_hundred; the figures that are not there yet are None.
+    """
+    columns = (
+        *drawn.names("Batch", gettext("State")),
+        *map(Column, (gettext("Responses"), gettext("Slots"), gettext("Accepted"), gettext("Items"))),
+        *map(Column, (gettext("Excluded"), gettext("Hours"), gettext("Seconds per item"))),
+        *(map(Column, (gettext("Cost"), gettext("Cost per 100 accepted"))) if costs else ()),
+    )
+    rows = tuple(
+        (
+            Cell(line["name"], detail=words.shown(line["kind"]), address=line["address"]),
+            text(words.shown(line["state"])),
+            *(_whole(line[name]) for name in ("submitted", "places", "accepted", "items", "excluded")),
+            _decimal(line["hours"], 2),
+            _decimal(line["seconds"], 0),
+            *(text(line[name] or NOTHING) for name in ("cost", "per_hundred") if costs),
+        )
+        for line in lines
+    )
+    title = gettext("Progress by batch")
+    return Figure("batches", title, Sheet("batches", title, columns, rows))
+
+
+def reasons(rows: Sequence[tuple[str, str, int]]) -> Figure | None:
+    """How often people gave each reason for skipping, from (batch, reason, times); None where nobody skipped."""
+    if not rows:
+        return None
+    title = gettext("Reasons for skipping")
+    columns = (*drawn.names("Reason", "Batch"), Column(gettext("Count")))
+    lines = tuple((text(words.shown(reason)), text(batch), _whole(times)) for batch, reason, times in rows)
+    return Figure("reasons", title, Sheet("reasons", title, columns, lines))
+
+
+def templates(rows: Sequence[Line]) -> Figure | None:
+    """Each person's most frequent question template beside the others' use of it; None without any."""
+    if not rows:
+        return None
+    title = gettext("Question templates: the most frequent template of each person")
+    columns = (
+        *drawn.names("Person", gettext("Most frequent template")),
+        Column(gettext("Share of this person"), unit="%"),
+        Column(gettext("Share of the others"), unit="%"),
+        *drawn.names(gettext("Needs review")),
+    )
+    lines = tuple(
+        (
+            text(row["name"]),
+            text(row["mould"]),
+            _with_n(drawn.share(row["share"])),
+            _with_n(drawn.share(row["of_others"])),
+            text(gettext("yes") if row["stands_out"] else gettext("no")),
+        )
+        for row in rows
+    )
+    return Figure("templates", title, Sheet("templates", title, columns, lines))
+
+
+def people(rows: Sequence[Line], note: str) -> Figure | None:
+    """Everybody's pace, gold accuracy, agreement and reliability; None where nobody has worked.
+
+    Each row has name, anchor, submitted, skipped, median_seconds, hourly, gold (a share or None), agreement (a cell or
+    None), accuracy (from 0 to 1, or None), labelled and raised (a list).
+    """
+    if not rows:
+        return None
+    title = gettext("Quality by person")
+    columns = (
+        *drawn.names(gettext("Person")),
+        *map(Column, (gettext("Submitted"), gettext("Skipped"), gettext("Seconds per item"))),
+        Column(gettext("Items per hour")),
+        Column(gettext("Gold accuracy"), unit="%"),
+        Column(gettext("Agreement with others")),
+        Column(gettext("Reliability"), unit="%"),
+        *drawn.names(gettext("Needs review")),
+    )
+    lines = tuple(
+        (
+            Cell(row["name"], address=row["anchor"]),
+            _whole(row["submitted"]),
+            _whole(row["skipped"]),
+            _decimal(row["median_seconds"], 1),
+            _whole(row["hourly"]),
+            _gold(row),
+            _with_n(row["agreement"]) if row["agreement"] is not None else text(NOTHING),
+            _reliability(row),
+            text(words.number(str(len(row["raised"]))) if row["raised"] else gettext("no")),
+        )
+        for row in rows
+    )
+    return Figure("people", title, Sheet("people", title, columns, lines, note))
+
+
+def _gold(row: Line) -> Cell:
+    found: Proportion | None = row["gold"]
+    return _with_n(replace(drawn.share(found), text=row["right"])) if found is not None else text(NOTHING)
+
+
+def _reliability(row: Line) -> Cell:
+    if row["accuracy"] is None:
+        return text(NOTHING)
+    percent = 100 * row["accuracy"]
+    return _with_n(Cell(f"{words.decimal(percent, 1)} %", round(percent, 6), n=row["labelled"]))
+
+
+def _with_n(cell: Cell) -> Cell:
+    """The cell with its interval and n beside the value, for a table without room for columns of their own."""
+    if cell.n is None:
+        return cell
+    n = gettext("n = {n}").format(n=words.number(f"{cell.n:,}"))
+    return replace(cell, detail=f"{cell.detail}; {n}" if cell.detail else n)
+
+
+def _whole(value: int | None) -> Cell:
+    return text(NOTHING) if value is None else Cell(words.number(f"{value:,}"), float(value))
+
+
+def _decimal(value: float | None, digits: int) -> Cell:
+    return text(NOTHING) if value is None else Cell(words.decimal(value, digits), round(value, 6))

@@ -1,0 +1,20 @@
+"""The menu beside a figure: its table to copy, its files to download."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.template import Context
+
+from annotation.drawing.figures import Figure
+
+register = template.Library()
+
+
+@register.inclusion_tag("site/_figure_menu.html", takes_context=True)
+def figure_menu(context: Context, figure: Figure) -> dict[str, Any]:
+    """The files of a figure of the page's `figure_gallery`; nothing where the page has none or the figure is not in it."""
+    gallery = context.get("figure_gallery")
+    there = gallery is not None and figure.name in gallery.by_name
+    return {"figure": figure, "links": gallery.links(figure) if there else ()}

@@ -1,0 +1,50 @@
+"""A figure of a page as a file: the table as LaTeX, Markdown or CSV, the chart as SVG, PDF or PNG.
+
+One view for all pages: the function that makes the context of a page makes its figures, and so decides who may see them.
+Files are in English, and people have their pseudonyms in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpResponse
+from django.utils import translation
+
+from annotation import access
+from annotation.drawing.figures import content_type
+from annotation.views import assigning, dashboards, evaluating, fooling, releasing
+from annotation.views.pages import PageRequest, page
+
+Context = Callable[[PageRequest, str], Mapping[str, Any]]
+"""From a request and the key of a project, batch or release to a context with `figure_gallery`; 404 for who may not."""
+
+PAGES: Mapping[str, Context] = {
+    "agreement": lambda request, key: dashboards.agreement_of(request, key, named=False),
+    "batch": assigning.agreement_of,
+    "dashboard": lambda request, key: dashboards.dashboard_of(request, key, named=False),
+    "evaluations": evaluating.report_of,
+    "fooling": fooling.report_of,
+    "quality": lambda request, key: dashboards.quality_of(request, key, named=False),
+    "release": releasing.figures_of,
+    "report": assigning.report_of,
+}
+"""The pages that have figures, by the name that their addresses have."""
+
+
+@page("GET")
+def figure_file(request: PageRequest, of: str, key: str, name: str, format: str) -> HttpResponse:
+    """The figure `name` of the page `of`, about the project, batch or release `key`, as a file."""
+    if of not in PAGES:
+        raise Http404(access.NOT_HERE)
+    with translation.override(settings.LANGUAGE_CODE):  # a file is in no reader's language
+        shown = PAGES[of](request, key).get("figure_gallery")
+        figure = shown.by_name.get(name) if shown is not None else None
+        if figure is None or format not in figure.formats:
+            raise Http404(access.NOT_HERE)
+        content = figure.file(format)
+    response = HttpResponse(content, content_type=content_type(format))
+    response["Content-Disposition"] = f'attachment; filename="{key}-{of}-{name}.{format}"'
+    return response

@@ -1,0 +1,35 @@
+/* The menu beside a figure: before each link to a text a button that copies the text. Without this the links download it. */
+
+import { t } from "./language.js";
+
+for (const menu of document.querySelectorAll(".figure-menu")) {
+  const status = menu.querySelector("[role=status]");
+  for (const link of menu.querySelectorAll("a[data-copy]")) {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: link.dataset.copy });
+    button.addEventListener("click", () => copy(link.href, status));
+    link.before(button);
+  }
+  menu.addEventListener("toggle", () => (status.textContent = ""));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
+
+addEventListener("click", ({ target }) => {
+  for (const menu of document.querySelectorAll(".figure-menu[open]")) if (!menu.contains(target)) menu.open = false;
+});
+
+/* The browser has to be asked for its clipboard at once, so it gets the promise of a text. */
+async function copy(address, status) {
+  status.textContent = t("Copying …");
+  const text = fetch(address).then((reply) => (reply.ok && !reply.redirected ? reply.text() : Promise.reject(new Error(reply.status))));
+  try {
+    const content = text.then((words) => new Blob([words], { type: "text/plain" }));
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": content })]);
+    status.textContent = t("Copied.");
+  } catch {
+    status.textContent = t("Copying failed. Download the file instead.");
+  }
+}

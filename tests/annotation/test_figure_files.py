@@ -1,0 +1,176 @@
+"""Figures as files: the series of the page, alone, in every form; for those who may see the page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from xml.etree import ElementTree
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.drawing.charts import Axis, Point, Series, Spread
+from annotation.drawing.figures import IMAGES, TEXTS, Bars, Chart, Columns, Distribution, Figure, Heat, Lines
+from annotation.models import Membership
+from tableqa.sheets import Cell, Column, Sheet, text
+from tests.annotation.cast import World
+from tests.annotation.test_dashboards import timed
+
+AXIS = Axis(0, 100, (0, 50, 100), "%")
+LABELS = ["row_shuffle", "$x^2$ & <b> _a"]
+SERIES = [
+    Series("TAPEX", [Point(50, 40, 60, 120), Point(None)]),
+    Series("_Omni", [Point(25, 20, 31, 100), Point(90, 80, 95, 7)]),
+]
+CHARTS: dict[str, Chart] = {
+    "bars": Bars(LABELS, SERIES, AXIS),
+    "lines": Lines(LABELS, SERIES, AXIS),
+    "columns": Columns(["1 Nov", "2 Nov"], [12, 40], AXIS),
+    "heat": Heat(["a", "b"], ["a", "b"], [[10, 3], [3, None]], 0, 10, whole=True),
+    "distribution": Distribution(LABELS, [Spread("s", [[1.0, 2.0], [float(i) for i in range(50)]])], AXIS),
+}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def figure(chart: Chart | None = None) -> Figure:
+    columns = (Column("Perturbation", numeric=False), Column("R-ACC", counted="Questions", unit="%"))
+    rows = ((text("row_shuffle"), Cell("50.00", 50.0, "40.00 to 60.00", low=40.0, high=60.0, n=120)),)
+    sheet = Sheet(
+        "robustness", "Robustness", columns, rows, "Share of correct answers that stay & <correct>."
+    )
+    return Figure("robustness", "Robustness & <more> of $x$", sheet, chart, basis="n = 127 questions")
+
+
+@pytest.mark.parametrize("format", list(IMAGES))
+@pytest.mark.parametrize("chart", CHARTS.values(), ids=list(CHARTS))
+def test_the_same_figure_gives_the_same_file(chart: Chart, format: str) -> None:
+    first, second = (figure(chart).file(format) for _ in range(2))
+    assert first == second
+    assert first.startswith({"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[format])
+    assert not re.search(rb"CreationDate|ModDate|<dc:date>", first), "no date"
+
+
+@pytest.mark.parametrize("chart", CHARTS.values(), ids=list(CHARTS))
+def test_an_svg_stands_alone(chart: Chart) -> None:
+    content = figure(chart).file("svg")
+    tree = ElementTree.fromstring(content)
+    assert tree.tag == f"{SVG}svg"
+    assert tree.attrib["viewBox"]
+    assert tree.attrib["role"] == "img"
+    assert [one.text for one in tree.iter(f"{SVG}title")] == ["Robustness & <more> of $x$"]
+    assert [one.text for one in tree.iter(f"{SVG}desc")] == [
+        "Share of correct answers that stay & <correct>."
+    ]
+    assert not list(tree.iter(f"{SVG}text")), "letters are outlines, so no font is needed"
+    assert not re.search(rb"<script|\bhref=\"http|@import|url\(http", content)
+
+
+def test_a_picture_says_of_how_many_units_and_what_its_whiskers_are() -> None:
+    from annotation.drawing.image_files import _below, _with_n
+
+    assert _below(figure(CHARTS["bars"])).split("\n")[:2] == [
+        "n = 127 questions",
+        "Whiskers: 95 % confidence intervals.",
+    ]
+    assert _with_n("row_shuffle", SERIES, 0) == "row_shuffle (n = 100 to 120)"
+
+
+def test_a_table_has_no_pictures() -> None:
+    assert figure().formats == tuple(TEXTS)
+    with pytest.raises(KeyError):
+        figure().file("pdf")
+
+
+# -- the page ---------------------------------------------------------------------------------------
+
+
+def browser(person: object) -> Client:
+    client = Client()
+    client.force_login(person)  # type: ignore[arg-type]
+    return client
+
+
+def links(client: Client, page: str) -> list[str]:
+    return re.findall(r'href="(/figures/[^"]+)"', client.get(page).content.decode().replace("&amp;", "&"))
+
+
+@pytest.mark.django_db
+def test_every_link_of_a_page_gives_its_file(world: World) -> None:
+    batch = timed(world)
+    client = browser(world.mara)
+    for page in (
+        f"/projects/{world.project.slug}/agreement/?batch={batch.public_id}",
+        f"/projects/{world.project.slug}/dashboard/",
+        f"/batches/{batch.public_id}/quality/",
+        f"/batches/{batch.public_id}/",
+    ):
+        found = links(client, page)
+        assert found, page
+        for address in found:
+            if address.split("?")[0].endswith((".pdf", ".png")):
+                continue  # drawn as the SVG is, and slow
+            response = client.get(address)
+            assert response.status_code == 200, address
+            assert response.content
+            assert "attachment" in response["Content-Disposition"]
+
+
+@pytest.mark.django_db
+def test_a_file_holds_the_numbers_of_the_page(world: World) -> None:
+    batch = timed(world)
+    page = f"/projects/{world.project.slug}/agreement/?batch={batch.public_id}"
+    client = browser(world.mara)
+    address = next(one for one in links(client, page) if "/statistics.csv" in one)
+
+    rows = list(csv.DictReader(io.StringIO(client.get(address).content.decode())))
+
+    assert {"value", "low", "high", "n"} <= rows[0].keys()
+    html = client.get(page).content.decode()
+    for row in rows:
+        assert f"{float(row['value']):.3f}" in html
+        assert row["n"] == "24"
+
+
+@pytest.mark.django_db
+def test_a_file_is_in_english_and_has_pseudonyms(world: World) -> None:
+    batch = timed(world)
+    client = browser(world.mara)
+    client.cookies["language"] = "de"
+    address = reverse("figure_file", args=["quality", batch.public_id, "people", "csv"])
+
+    content = client.get(address, headers={"accept-language": "de"}).content.decode()
+
+    pseudonyms = Membership.objects.filter(person=world.people["ada"]).values_list("pseudonym", flat=True)
+    assert content.startswith("Person,Submitted,Skipped,")
+    assert pseudonyms[0] in content
+    assert world.people["ada"].name not in content
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("of", "name", "format"),
+    [
+        ("agreement", "statistics", "svg"),
+        ("agreement", "nothing", "csv"),
+        ("cats", "weeks", "csv"),
+        ("agreement", "weeks", "exe"),
+    ],
+)
+def test_what_there_is_not_is_not_found(world: World, of: str, name: str, format: str) -> None:
+    timed(world)
+    address = reverse("figure_file", args=[of, world.project.slug, name, format])
+    assert browser(world.mara).get(address).status_code == 404
+
+
+@pytest.mark.django_db
+def test_nobody_gets_a_figure_of_a_page_that_is_kept_from_them(world: World) -> None:
+    batch = timed(world)
+    for of, key in (
+        ("agreement", world.project.slug),
+        ("quality", batch.public_id),
+        ("batch", batch.public_id),
+    ):
+        address = reverse("figure_file", args=[of, key, "statistics", "csv"])
+        assert browser(world.people["ada"]).get(address).status_code == 404
