@@ -16,6 +16,7 @@ from annotation.views import (
     dashboards,
     demo,
     evaluating,
+    exploring,
     figure_files,
     fooling,
     golding,
@@ -73,6 +74,10 @@ urlpatterns = [
     # what happened
     path("projects/<slug:slug>/log/", stories.log, name="project_log"),
     path("items/<str:public_id>/story/", stories.item, name="item_story"),
+    # the explorer
+    path("projects/<slug:slug>/explorer/", exploring.explorer, name="explorer"),
+    path("batches/<str:public_id>/items/", exploring.batch_items, name="batch_items"),
+    path("items/<str:public_id>/beside/", exploring.explorer_item, name="explorer_item"),
     # crowd entry
     path("crowd/finish/", crowd.finish, name="crowd_finish"),
     path("crowd/back/<str:token>/", crowd.back, name="crowd_back"),

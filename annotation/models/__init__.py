@@ -3,6 +3,7 @@
 from annotation.models.attempts import Attempts
 from annotation.models.crowd import CrowdEntry, CrowdLink
 from annotation.models.events import Event
+from annotation.models.explorer import IndexedItem, ResponseFact, SearchIndex
 from annotation.models.jobs import Job, Upload
 from annotation.models.outcomes import Adjudication, Decision, Outcome, Release
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project
@@ -57,6 +58,7 @@ __all__ = [
     "Gold",
     "Guidelines",
     "Handling",
+    "IndexedItem",
     "Inquiry",
     "Invitation",
     "Item",
@@ -77,6 +79,8 @@ __all__ = [
     "Reading",
     "Release",
     "Reply",
+    "ResponseFact",
+    "SearchIndex",
     "SentBack",
     "Snapshot",
     "Source",

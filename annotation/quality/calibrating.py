@@ -83,7 +83,7 @@ def _compared(
     responses: Sequence[tuple[int, Any]],
     known: tuple[str, ...],
 ) -> Compared:
-    values = [tuple(_value(one, response, plain) for one in measures) for _, response in responses]
+    values = [tuple(compared_value(one, response, plain) for one in measures) for _, response in responses]
     usual = _usual(values)
     said = tuple(
         Said(
@@ -98,9 +98,12 @@ def _compared(
     return Compared(item, plain, said, differ, known)
 
 
-def _value(measure: Measure, response: Any, plain: PlainItem) -> Any:
-    """What is compared of a response. Edits are the same where they come to the same and what is right then is the same."""
-    if measure.level != "edits":
+def compared_value(measure: Measure, response: Any, plain: PlainItem | None) -> Any:
+    """What is compared of a response. Edits are the same where they come to the same and what is right then is the same.
+
+    `plain` is the item; it is needed for edits only.
+    """
+    if measure.level != "edits" or plain is None:
         return measure.value(response)
     operations: Any = measure.value(response)
     try:

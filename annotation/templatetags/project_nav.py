@@ -49,6 +49,7 @@ FOOLING: Final = Link("fooling", gettext_noop("Fooling the model"), Permission.R
 
 TABS: Final[tuple[Link, ...]] = (
     Link("project", "Overview", also=("batch_new", "guidelines")),
+    Link("explorer", gettext_noop("Explorer"), Permission.SEE_PROGRESS),
     Link("people", "People", Permission.INVITE, ("remove_member", "change_roles")),
     Link("dashboard", "Quality", Permission.SEE_PROGRESS, ("agreement",)),
     Link("releases", "Releases", Permission.SEE_PROGRESS, ("release", "evaluations")),
@@ -78,6 +79,7 @@ MENU: Final[tuple[Link, ...]] = (
 
 TABS_OF_BATCH: Final[tuple[Link, ...]] = (
     Link("batch", "Progress", Permission.SEE_PROGRESS, ("open_batch", "close_batch", "batch_report")),
+    Link("batch_items", "Items", Permission.SEE_PROGRESS),
     Link("batch_people", gettext_noop("Annotators"), Permission.SET_UP),
     Link("change_batch", gettext_noop("Settings"), Permission.SET_UP),
     Link("try_batch", gettext_noop("Preview"), Permission.SET_UP),

@@ -29,6 +29,8 @@ FEW = 5
 NEAR = 1
 """Rows drawn above and below one in which somebody did something."""
 LONG = 220
+SMALL_ROWS, SMALL_COLUMNS = 3, 4
+"""Rows and columns of a table that is drawn small."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,32 @@ def contrasted(
         "parts": range(1, parts + 1) if total > whole else (),
         "letters": letters,
         "summary": _summary(merged, marks, letters),
+    }
+
+
+def thumbnail(base: Table, said: Sequence[Said]) -> dict[str, Any] | None:
+    """The changed cells of the merged table, for explorer/_thumbnail.html: at most `SMALL_ROWS` rows with a change, and of
+    the columns the first, which names a row, and those with a change. `more` counts further rows with changes.
+
+    None where nobody changed anything, and where `contrasted` gives nothing.
+    """
+    said = [one for one in said if one.operations]
+    table = contrasted(base, said, whole=0) if said else None
+    if table is None:
+        return None
+    changed = [row for row in table["rows"] if row.get("special")]
+    rows = changed[:SMALL_ROWS] or [row for row in table["rows"] if "cells" in row][:1]
+    columns = table["columns"]
+    is_changed = [
+        bool(column["renamed"] or column["notes"] or column["inserted"])
+        or any(row["cells"][at].get("changes") for row in rows)
+        for at, column in enumerate(columns)
+    ]
+    chosen = sorted({0, *[at for at, is_one in enumerate(is_changed) if is_one]})[:SMALL_COLUMNS]
+    return {
+        "columns": [columns[at] for at in chosen],
+        "rows": [{**row, "cells": [row["cells"][at] for at in chosen]} for row in rows],
+        "more": len(changed) - len(rows) if changed else 0,
     }
 
 

@@ -207,6 +207,9 @@ PAGES: dict[str, Row] = {
     "worked_examples": (the_batch, ANNOTATE, None),
     "project_log": (the_project, PROGRESS, None),
     "item_story": (lambda t: [t.item.public_id], PROGRESS, None),
+    "explorer": (the_project, PROGRESS, None),
+    "batch_items": (lambda t: [t.batch.public_id], PROGRESS, None),
+    "explorer_item": (lambda t: [t.item.public_id], PROGRESS, None),
     # A way in for people without an account; whoever is signed in is told so (409).
     "crowd_enter": (the_crowd, ANYBODY, ANYBODY),
     "crowd_back": (a_way_back, ANYBODY, ANYBODY),

@@ -20,13 +20,14 @@ from prometheus_client import start_http_server
 
 from annotation import jobs, metrics
 from annotation.database import limits
+from annotation.explorer import index
 from annotation.help import asking, predicting, proposing
 from annotation.journeys import adjudicating
 from annotation.management.commands.migrate import require_no_newer_database
 
 log = logging.getLogger(__name__)
 
-KNOWN = (adjudicating, asking, predicting, proposing)
+KNOWN = (adjudicating, asking, index, predicting, proposing)
 """Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
 """Seconds between checks for items to resolve and for jobs of lost workers."""

@@ -1,0 +1,302 @@
+"""The search index: brought up to date where it is read, a little at once and a lot in the background.
+
+    behind = refresh(project, now=now)      0 where the index holds everything
+
+What changed since is told by the events of the project, its flags and its verdicts. Nothing that annotators wait for
+writes to the index. States, people, skipped and flagged items are read from their own tables and are never behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Max, OuterRef, QuerySet, Subquery, Sum
+from django.utils import timezone
+
+from annotation import jobs
+from annotation.by_key import in_lists
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Event,
+    Flag,
+    IndexedItem,
+    Item,
+    Job,
+    Project,
+    ResponseFact,
+    SearchIndex,
+    SentBack,
+    Try,
+    Verdict,
+)
+from annotation.quality import agreement, calibrating
+from tasks.contract import TaskType, UnknownTaskType
+
+KIND: Final = "search_index"
+AT_ONCE: Final = 150
+"""Items with responses that are indexed while a page waits; more are indexed by a job."""
+NEW_AT_ONCE: Final = 1_000
+"""The same for items without responses, which take much less."""
+SETTLED: Final = timedelta(seconds=10)
+"""A row may become visible after one with a higher key; within this time it does. Until then it is looked at again."""
+PAGE: Final = 200
+LABELS: Final = ("nominal", "ordinal", "interval")
+MOST_TEXT: Final = 20_000
+"""Characters of an item that can be found."""
+STRUCTURE: Final = frozenset(
+    {"op", "row", "column", "col", "at", "id", "base", "type", "variant", "rows", "columns"}
+)
+"""Keys of a response whose values are no text of a person."""
+
+
+def refresh(project: Project, *, now: datetime) -> int:
+    """Bring the index of a project up to date. Returns how many items a job is still at, 0 where none is needed."""
+    state, _ = SearchIndex.objects.get_or_create(project=project)
+    through, changed = _changed(state, now)
+    new = _has_new(state)
+    if len(changed) > AT_ONCE or new > NEW_AT_ONCE:
+        unfinished = Job.objects.filter(project=project, kind=KIND).order_by("-pk").first()
+        if unfinished is None or unfinished.finished:
+            jobs.enqueue(project=project, kind=KIND, ids={}, by=None, now=now)
+        return max(len(changed), new)
+    _update(state, through, changed, has_new=new > 0)
+    return 0
+
+
+@jobs.kind(KIND)
+def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    """Index everything that changed; safe to run twice."""
+    state, _ = SearchIndex.objects.get_or_create(project_id=job.project_id)
+    through, changed = _changed(state, timezone.now())
+    total = len(changed) + max(_has_new(state), 0)
+    done = _update(
+        state, through, changed, has_new=True, progress=lambda number: progress(min(number, total), total)
+    )
+    others = Job.objects.filter(project=job.project_id, kind=KIND).exclude(pk=job.pk)
+    others.filter(state__in=[Job.State.DONE, Job.State.FAILED]).delete()
+    return {"items": done}
+
+
+def index_items(keys: Iterable[int]) -> int:
+    """Index these items anew, page by page. Returns how many."""
+    number = 0
+    for some in in_lists(keys, PAGE):
+        with transaction.atomic():
+            number += _index_some(some)
+    return number
+
+
+# -- what changed -----------------------------------------------------------------------------------
+
+
+def _changed(state: SearchIndex, now: datetime) -> tuple[dict[str, int], set[int]]:
+    """Up to which keys everything is settled, and the items (keys) of which anything changed behind what is indexed."""
+    settled = now - SETTLED
+    events = Event.objects.filter(project=state.project_id, pk__gt=state.event)
+    assignments = events.filter(thing="assignment").exclude(after="leased", before="")
+    changed = set(
+        Assignment.objects.filter(pk__in=assignments.values("thing_id")).values_list("item_id", flat=True)
+    )
+    changed |= set(events.filter(thing="item").values_list("thing_id", flat=True))
+    flags = Flag.objects.filter(assignment__batch__project=state.project_id, pk__gt=state.flag)
+    changed |= set(flags.values_list("assignment__item_id", flat=True))
+    verdicts = Verdict.objects.filter(of__assignment__batch__project=state.project_id, pk__gt=state.verdict)
+    changed |= set(verdicts.values_list("of__assignment__item_id", flat=True))
+    through = {
+        "event": events.filter(at__lte=settled).aggregate(last=Max("pk"))["last"] or state.event,
+        "flag": flags.filter(made_at__lte=settled).aggregate(last=Max("pk"))["last"] or state.flag,
+        "verdict": verdicts.filter(made_at__lte=settled).aggregate(last=Max("pk"))["last"] or state.verdict,
+    }
+    return through, changed
+
+
+def _has_new(state: SearchIndex) -> int:
+    """How many items of the project the index lacks, by the counters of its batches; -1 where it counts too many."""
+    counted = Batch.objects.filter(project=state.project_id).aggregate(items=Sum("items_count"))["items"] or 0
+    return int(max(counted - state.items_count, -1))
+
+
+def _update(
+    state: SearchIndex,
+    through: Mapping[str, int],
+    changed: set[int],
+    *,
+    has_new: bool,
+    progress: Any = lambda number: None,
+) -> int:
+    """Index what changed, and what is new; then note how far the index is."""
+    number = 0
+    of_project = Item.objects.filter(batch__project=state.project_id)
+    if has_new:
+        last, lacking = 0, of_project.filter(indexed__isnull=True).order_by("pk").values_list("pk", flat=True)
+        while some := list(lacking.filter(pk__gt=last)[:PAGE]):
+            number += index_items(some)
+            changed -= set(some)
+            last = some[-1]
+            progress(number)
+    for some in in_lists(sorted(changed), PAGE):
+        number += index_items(some)
+        progress(number)
+    if has_new or _has_new(state) < 0:
+        state.items_count = IndexedItem.objects.filter(item__batch__project=state.project_id).count()
+    moved = any(getattr(state, name) != key for name, key in through.items())
+    if has_new or moved:
+        for name, key in through.items():
+            setattr(state, name, key)
+        state.save()
+    return number
+
+
+# -- what an item says ------------------------------------------------------------------------------
+
+
+def _index_some(keys: Sequence[int]) -> int:
+    """Index at most `PAGE` items; those that are gone are left out."""
+    fields = (
+        "pk",
+        "batch_id",
+        "submitted_count",
+        "example__question",
+        "example__answers",
+        "example__external_id",
+    )
+    rows = list(Item.objects.filter(pk__in=keys).values_list(*fields))
+    batches = Batch.objects.select_related("project").in_bulk({row[1] for row in rows})
+    written = _written(keys)
+    indexed: dict[int, IndexedItem] = {}
+    facts: list[ResponseFact] = []
+    of_batch: dict[int, list[int]] = {}
+    for pk, batch, submitted, question, answers, external_id in rows:
+        given = "\n".join([question, *_texts(answers), external_id])
+        indexed[pk] = IndexedItem(
+            item_id=pk, given=_lower(given), responded=_lower("\n".join(written.get(pk, ())))
+        )
+        if submitted:
+            of_batch.setdefault(batch, []).append(pk)
+    for batch, some in of_batch.items():
+        facts += _index_responses(batches[batch], some, indexed)
+    ResponseFact.objects.filter(item__in=keys).delete()
+    IndexedItem.objects.bulk_create(
+        indexed.values(),
+        update_conflicts=True,
+        unique_fields=["item"],
+        update_fields=["given", "responded", "differs", "seconds", "answered_at"],
+    )
+    ResponseFact.objects.bulk_create(facts)
+    return len(rows)
+
+
+def _index_responses(
+    batch: Batch, keys: Sequence[int], indexed: Mapping[int, IndexedItem]
+) -> list[ResponseFact]:
+    """Fill in what was said of these items of a batch. Returns the facts."""
+    try:
+        task = batch.task()
+    except UnknownTaskType:
+        return []
+    measures = agreement.measures_of(task, batch.people_compared)
+    tables = any(measure.level == "edits" for measure in measures)
+    items = Item.objects.filter(pk__in=keys).select_related(*["example__stored_table"] * tables).in_bulk()
+    given = Assignment.objects.filter(item__in=keys).submitted().select_related("annotation", "place")
+    verdicts = _verdicts(given)
+    facts: list[ResponseFact] = []
+    compared: dict[int, list[Any]] = {}
+    for assignment in given.order_by("item_id", "pk"):
+        annotation = assignment.annotation
+        if annotation is None or annotation.response is None:
+            continue
+        row, item = indexed[assignment.item_id], items[assignment.item_id]
+        item.batch = batch
+        response = agreement.stored(task, annotation.response)
+        row.seconds += annotation.active_seconds
+        row.answered_at = max(filter(None, (row.answered_at, assignment.ended_at)), default=None)
+        texts = "\n".join(dict.fromkeys(_texts(annotation.response.get("data"))))
+        row.responded = f"{row.responded}\n{_lower(texts)}".strip()
+        if measures and not assignment.place.added:
+            plain = item.plain() if tables else None
+            values = tuple(calibrating.compared_value(one, response, plain) for one in measures)
+            compared.setdefault(item.pk, []).append(values)
+        facts += [
+            ResponseFact(
+                project_id=batch.project_id,
+                item_id=item.pk,
+                person_id=assignment.person_id,
+                kind=kind,
+                name=name[:60],
+                value=value[:200],
+                seconds=annotation.active_seconds,
+                at=assignment.ended_at,
+            )
+            for kind, name, value in _facts(task, response, annotation, verdicts.get(annotation.pk, ""))
+        ]
+    for item_key, several in compared.items():
+        indexed[item_key].differs = len(set(several)) > 1 if len(several) > 1 else None
+    return facts
+
+
+def _facts(
+    task: TaskType, response: Any, annotation: Annotation, verdict: str
+) -> Iterator[tuple[str, str, str]]:
+    """(kind, name, value) of everything that can be filtered by."""
+    kinds = ResponseFact.Kind
+    for measure in task.measures:
+        value = measure.value(response) if measure.level in LABELS else None
+        if value is not None:
+            yield kinds.LABEL, measure.name, agreement.in_words(value)
+    for code in dict.fromkeys(annotation.unmet or ()):
+        yield kinds.FINDING, "", code
+    if annotation.unsure:
+        yield kinds.UNSURE, "", "yes"
+    if verdict:
+        yield kinds.VERDICT, "", verdict
+
+
+def _verdicts(given: QuerySet[Assignment]) -> dict[int, str]:
+    """By annotation (key), what the newest verdict on it says, where a model in the loop looked at it."""
+    newest = Verdict.objects.filter(of=OuterRef("pk")).order_by("-pk").values("verdict")[:1]
+    tries = Try.objects.filter(annotation__in=given.values("annotation"), kind=Try.Kind.SUBMISSION)
+    return dict(
+        tries.annotate(newest=Subquery(newest))
+        .filter(newest__isnull=False)
+        .values_list("annotation_id", "newest")
+    )
+
+
+def _written(keys: Sequence[int]) -> dict[int, list[str]]:
+    """What people wrote about these items beside their responses: flags, reasons, notes."""
+    found: dict[int, list[str]] = {}
+    skips = Assignment.objects.filter(item__in=keys, state=Assignment.State.SKIPPED)
+    for rows in (
+        Flag.objects.filter(assignment__item__in=keys).values_list("assignment__item_id", "note"),
+        skips.values_list("item_id", "reason"),
+        SentBack.objects.filter(assignment__item__in=keys).values_list("assignment__item_id", "note"),
+        Decision.objects.filter(item__in=keys).values_list("item_id", "note"),
+        Decision.objects.filter(item__in=keys).values_list("item_id", "reason"),
+    ):
+        for item, text in rows:
+            if text:
+                found.setdefault(item, []).append(str(text))
+    return found
+
+
+def _texts(value: object, key: str = "") -> Iterator[str]:
+    """Every text in a response that a person may have written, but for what only names a place in the table."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            if name not in STRUCTURE:
+                yield from _texts(part, str(name))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part, key)
+    elif isinstance(value, str) and value:
+        yield value
+
+
+def _lower(text: str) -> str:
+    return text[:MOST_TEXT].lower().replace("\0", "")

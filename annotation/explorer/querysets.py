@@ -1,0 +1,369 @@
+"""A `Selection` as a queryset of items, within what its reader may know.
+
+Who annotates in a batch, or may, learns nothing of its responses, states and gold items before it closes; an adjudicator
+nothing of the responses to an item that is undecided. Each filter and order that rests on responses therefore leaves only
+items whose responses the reader may see: what is filtered, counted, searched, sorted or exported tells nothing of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
+from typing import Any, Final
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotation.access import Actor, may, where
+from annotation.explorer.selection import ANY, BadSelection, Selection, terms
+from annotation.models import (
+    Assignment,
+    Batch,
+    Decision,
+    Flag,
+    Item,
+    Membership,
+    Project,
+    ResponseFact,
+    Source,
+)
+from annotation.roles import Permission
+
+MOST_COUNTED: Final = 10_000
+"""More matches than this are not counted: pages say "10,000+"."""
+NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who looks at a project, and what they may know of it.
+
+    batches  all batches of the project, by key
+    hidden   keys of batches whose responses, states and gold items are kept from them
+    beyond   keys of batches with items that rest on decisions in hidden ones: these are not listed at all
+    judges   they may have to decide: responses to undecided items are kept from them
+    leads    they may know which items are gold
+    acts     permissions
+    """
+
+    actor: Actor
+    project: Project
+    batches: Mapping[int, Batch]
+    hidden: frozenset[int]
+    beyond: frozenset[int]
+    acts: frozenset[Permission]
+
+    @property
+    def judges(self) -> bool:
+        return Permission.ADJUDICATE in self.acts
+
+    @property
+    def leads(self) -> bool:
+        return Permission.SET_UP in self.acts
+
+    @cached_property
+    def listed(self) -> list[int]:
+        """Keys of the batches whose items are listed."""
+        return [key for key in self.batches if key not in self.beyond]
+
+    @cached_property
+    def people(self) -> dict[str, int]:
+        """Keys of people by pseudonym."""
+        rows = Membership.objects.filter(project=self.project)
+        return dict(rows.values_list("pseudonym", "person_id"))
+
+    def may_read(self, item: Item) -> bool:
+        """Whether they may see the responses to the item: `readable`, for one that is loaded with its decision."""
+        if item.batch_id in self.hidden or item.batch_id in self.beyond:
+            return False
+        return not self.judges or getattr(item, "decision", None) is not None
+
+
+def reader(actor: Actor, project: Project) -> Reader:
+    """What the actor may know of the project. Raises Http404 for those who do not belong there."""
+    acts = may(actor, project)
+    batches = {one.pk: one for one in Batch.objects.filter(project=project).order_by("pk")}
+    unfinished = {key for key, one in batches.items() if one.closed_at is None}
+    if project.pk not in where(Actor(actor.person), Permission.ANNOTATE):
+        mine = Assignment.objects.filter(person=actor.person, batch__in=unfinished)
+        unfinished &= set(mine.values_list("batch_id", flat=True).distinct())
+    beyond: set[int] = set()
+    for key, one in batches.items():  # a batch is made after the one that feeds it
+        if one.feeds_from_id in unfinished or one.feeds_from_id in beyond:
+            beyond.add(key)
+    for one in batches.values():
+        one.project = project
+    return Reader(actor, project, batches, frozenset(unfinished), frozenset(beyond), acts)
+
+
+def readable(who: Reader) -> Q:
+    """The items whose responses the reader may see."""
+    found = ~Q(batch__in=who.hidden) if who.hidden else Q()
+    # Asked of the decisions themselves: an undone one counts no more from that moment on.
+    return found & Q(Exists(Decision.objects.filter(item=OuterRef("pk")))) if who.judges else found
+
+
+def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
+    """The items of a selection, in no order. Raises BadSelection for what the project does not have, or hides."""
+    keys = _batches(who, chosen)
+    found = Item.objects.filter(batch__in=keys)
+    if len(keys) == 1:
+        found = Item.objects.filter(batch=keys[0])
+    if chosen.items:
+        found = found.filter(public_id__in=chosen.items)
+    if chosen.sources:
+        found = found.filter(example__source__in=_sources(who, chosen))
+    if chosen.states:
+        found = _knowing(who, found).filter(_states(who, chosen.states))
+    if chosen.gold is not None:
+        if not who.leads:
+            raise BadSelection([gettext("Only managers can filter by gold items.")])
+        found = _knowing(who, found).filter(is_gold=chosen.gold)
+    for term in terms(chosen.q):
+        found = found.filter(
+            Q(indexed__given__contains=term) | Q(readable(who), indexed__responded__contains=term)
+        )
+    conditions = _of_responses(who, chosen)
+    if conditions or chosen.sort:
+        found = found.filter(readable(who), *conditions)
+    return found
+
+
+def ordered(items: QuerySet[Item], sort: str) -> QuerySet[Item]:
+    """The items in the order of the selection: by batch and position, or by `place`, then by key."""
+    if not sort:
+        return items.order_by("batch_id", "position")
+    field, empty = ("indexed__answered_at", NEVER) if "answered" in sort else ("indexed__seconds", 0.0)
+    sign = "-" if sort.startswith("-") else ""
+    return items.annotate(place=Coalesce(field, Value(empty))).order_by(f"{sign}place", f"{sign}pk")
+
+
+def counted(items: QuerySet[Item]) -> int:
+    """How many there are, at most `MOST_COUNTED` + 1."""
+    return items.order_by().values("pk")[: MOST_COUNTED + 1].count()
+
+
+@dataclass(frozen=True)
+class Page:
+    """Keys of the items of one page, and whether there are others before and behind."""
+
+    keys: list[int]
+    has_previous: bool
+    has_next: bool
+
+
+def page(who: Reader, chosen: Selection, size: int) -> Page:
+    """The page of the selection that begins behind `after`, ends before `before`, or is the first.
+
+    It begins at an item and not at a number: every page costs the same, and what is added meanwhile shifts nothing.
+    """
+    items = ordered(matching(who, chosen), chosen.sort)
+    cursor = _cursor(who, chosen)
+    if cursor is None:
+        keys = list(items.values_list("pk", flat=True)[: size + 1])
+        return Page(keys[:size], False, len(keys) > size)
+    if chosen.before:
+        keys = list(
+            items.filter(_beyond(chosen.sort, cursor, back=True))
+            .reverse()
+            .values_list("pk", flat=True)[: size + 1]
+        )
+        return Page(keys[:size][::-1], len(keys) > size, True)
+    keys = list(
+        items.filter(_beyond(chosen.sort, cursor, back=False)).values_list("pk", flat=True)[: size + 1]
+    )
+    return Page(keys[:size], True, len(keys) > size)
+
+
+def _cursor(who: Reader, chosen: Selection) -> Item | None:
+    public_id = chosen.after or chosen.before
+    if not public_id:
+        return None
+    found = Item.objects.filter(batch__in=who.listed, public_id=public_id)
+    if chosen.sort:
+        found = found.filter(readable(who))
+    item = ordered(found, chosen.sort).first()
+    if item is None:
+        raise BadSelection([gettext("The item {item} is not in this list.").format(item=public_id)])
+    return item
+
+
+def _beyond(sort: str, cursor: Any, *, back: bool) -> Q:
+    """What lies behind the cursor in the order, or before it."""
+    way = "lt" if back is not sort.startswith("-") else "gt"
+    first, second = ("place", "pk") if sort else ("batch_id", "position")
+    at = getattr(cursor, first), getattr(cursor, second)
+    return Q(**{f"{first}__{way}": at[0]}) | Q(**{first: at[0], f"{second}__{way}": at[1]})
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _knowing(who: Reader, items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those of the items whose state the reader may know."""
+    return items.exclude(batch__in=who.hidden) if who.hidden else items
+
+
+def _batches(who: Reader, chosen: Selection) -> list[int]:
+    """Keys of the batches that the selection leaves."""
+    known = {one.public_id: key for key, one in who.batches.items()}
+    if missing := [name for name in chosen.batches if name not in known]:
+        raise BadSelection(
+            [gettext("There is no batch {name} in this project.").format(name=name) for name in missing]
+        )
+    keys = [known[name] for name in chosen.batches] or list(who.batches)
+    kinds = set(chosen.task_types)
+    return [
+        key for key in keys if key not in who.beyond and (not kinds or who.batches[key].task_type in kinds)
+    ]
+
+
+def _sources(who: Reader, chosen: Selection) -> list[int]:
+    known = dict(Source.objects.ready().filter(project=who.project).values_list("public_id", "pk"))
+    if missing := [name for name in chosen.sources if name not in known]:
+        raise BadSelection(
+            [gettext("There is no source {name} in this project.").format(name=name) for name in missing]
+        )
+    return [known[name] for name in chosen.sources]
+
+
+def resolving(who: Reader) -> list[int]:
+    """Keys of the batches whose complete items are due (`assigning.progress`)."""
+    return [
+        key
+        for key, one in who.batches.items()
+        if one.purpose == Batch.Purpose.WORK and (one.closed_at is not None or not one.decide_at_close)
+    ]
+
+
+def _states(who: Reader, states: Sequence[str]) -> Q:
+    """Items in one of these states, counted as everywhere: gold items have none for those who may know of them."""
+    due = resolving(who)
+    all_there = Q(submitted_count__gte=F("places_count"))
+    complete = Q(due_at__isnull=False) | (all_there & (~Q(batch__in=due) | Q(is_gold=True)))
+    undecided = Q(decision__isnull=True, adjudication__isnull=True)
+    conditions = {
+        "accepted": Q(decision__kind=Decision.Kind.ACCEPTED),
+        "excluded": Q(decision__kind=Decision.Kind.EXCLUDED),
+        "adjudication": Q(adjudication__isnull=False),
+        "complete": undecided & complete,
+        "open": undecided & ~complete,
+    }
+    found = Q()
+    for state in states:
+        found |= conditions[state]
+    return found & Q(is_gold=False) if who.leads else found
+
+
+def state_of(who: Reader, item: Item) -> str:
+    """The state of an item that is loaded with its decision and adjudication; "" for gold, to those who may know."""
+    if item.is_gold and who.leads:
+        return ""
+    decision = getattr(item, "decision", None)
+    if decision is not None:
+        return str(decision.kind)
+    if getattr(item, "adjudication", None) is not None:
+        return "adjudication"
+    all_there = item.submitted_count >= item.places_count
+    if item.due_at is not None or (all_there and (item.is_gold or item.batch_id not in resolving(who))):
+        return "complete"
+    return "open"
+
+
+def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
+    """Conditions that rest on responses."""
+    found: list[Any] = []
+    if chosen.differs is not None:
+        found.append(Q(indexed__differs=chosen.differs))
+    if chosen.flagged is not None:
+        flags = Flag.objects.filter(assignment__batch__project=who.project).values("assignment__item")
+        found.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
+    people, period = _people(who, chosen), _period(chosen)
+    facts = ResponseFact.objects.filter(project=who.project)
+    narrowed = _narrowed(facts, people, chosen, period, at="at", seconds="seconds")
+    said = _facts(narrowed, chosen)
+    found += [Q(pk__in=rows.values("item")) for rows in said]
+    for measure, one, other in chosen.pairs:
+        labels = facts.filter(kind=ResponseFact.Kind.LABEL, name=measure)
+        of_one, of_other = labels.filter(value=one), labels.filter(value=other)
+        if one == other:
+            of_one = of_one.filter(
+                Exists(of_one.filter(item=OuterRef("item"), person__gt=OuterRef("person")))
+            )
+        found += [Q(pk__in=of_one.values("item")), Q(pk__in=of_other.values("item"))]
+    if chosen.skipped:
+        skips: QuerySet[Any] = Assignment.objects.filter(batch__in=who.listed, state=Assignment.State.SKIPPED)
+        skips = _narrowed(skips, people, chosen, period, at="ended_at", seconds="active_seconds")
+        if ANY not in chosen.skipped:
+            skips = skips.filter(reason__in=chosen.skipped)
+        found.append(Q(pk__in=skips.values("item")))
+    elif not said and (people or period or chosen.seconds_from is not None or chosen.seconds_to is not None):
+        given: QuerySet[Any] = Assignment.objects.filter(batch__in=who.listed).submitted()
+        given = _narrowed(given, people, chosen, period, at="ended_at", seconds="active_seconds")
+        found.append(Q(pk__in=given.values("item")))
+    return found
+
+
+def _facts(facts: QuerySet[ResponseFact], chosen: Selection) -> list[QuerySet[ResponseFact]]:
+    """For each filter of what responses say, the facts of which one has to be there."""
+    kinds = ResponseFact.Kind
+    found = []
+    labels: dict[str, list[str]] = {}
+    for name, value in chosen.labels:
+        labels.setdefault(name, []).append(value)
+    for name, values in labels.items():
+        found.append(facts.filter(kind=kinds.LABEL, name=name, value__in=values))
+    if chosen.findings:
+        found.append(facts.filter(kind=kinds.FINDING, name="", value__in=chosen.findings))
+    if chosen.verdicts:
+        found.append(facts.filter(kind=kinds.VERDICT, name="", value__in=chosen.verdicts))
+    if chosen.unsure:
+        found.append(facts.filter(kind=kinds.UNSURE, name=""))
+    return found
+
+
+def _narrowed(
+    rows: QuerySet[Any],
+    people: Sequence[int],
+    chosen: Selection,
+    period: Mapping[str, datetime],
+    *,
+    at: str,
+    seconds: str,
+) -> QuerySet[Any]:
+    """The responses of these people, in this period, that took so long."""
+    conditions: dict[str, Any] = {f"{at}__{name}": value for name, value in period.items()}
+    if people:
+        conditions["person__in"] = people
+    if chosen.seconds_from is not None:
+        conditions[f"{seconds}__gte"] = chosen.seconds_from
+    if chosen.seconds_to is not None:
+        conditions[f"{seconds}__lte"] = chosen.seconds_to
+        conditions.setdefault(f"{seconds}__gt", 0)  # 0 says that nobody knows
+    return rows.filter(**conditions)
+
+
+def _people(who: Reader, chosen: Selection) -> list[int]:
+    if missing := [name for name in chosen.people if name not in who.people]:
+        raise BadSelection(
+            [gettext("There is no person {name} in this project.").format(name=name) for name in missing]
+        )
+    return [who.people[name] for name in chosen.people]
+
+
+def _period(chosen: Selection) -> dict[str, datetime]:
+    found = {}
+    if chosen.since is not None:
+        found["gte"] = _begin(chosen.since)
+    if chosen.until is not None:
+        found["lt"] = _begin(chosen.until + timedelta(days=1))
+    return found
+
+
+def _begin(day: date) -> datetime:
+    """The beginning of a day where the reader is at home."""
+    return timezone.make_aware(datetime.combine(day, time()))

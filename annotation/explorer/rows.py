@@ -1,0 +1,111 @@
+"""What a list of items shows: their facts, and the responses that the reader may see; a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from annotation.explorer.querysets import Reader, state_of
+from annotation.models import Assignment, Flag, Item
+from annotation.quality import agreement
+from tasks.contract import Item as PlainItem
+from tasks.contract import TaskType, task_types
+
+
+@dataclass(frozen=True)
+class Response:
+    """What somebody did with an item.
+
+    person    key of its author
+    state     "submitted" or "skipped"
+    words     the response, a sentence each; the reason of a skipped item
+    data      the response as data; {} where there is none
+    seconds   active time, 0.0 where nobody knows
+    added     asked for in addition to the planned responses
+    """
+
+    id: str
+    person: int
+    state: str
+    words: tuple[str, ...]
+    data: Mapping[str, Any]
+    seconds: float
+    at: datetime | None
+    unsure: bool = False
+    added: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """An item of the list. `is_readable`: the reader may see its responses; else there are none.
+
+    state    of `selection.STATES`, "" where the reader must not know it, or for gold
+    plain    the item as its task type sees it; None where the type is not installed
+    """
+
+    item: Item
+    state: str
+    is_readable: bool
+    task: TaskType | None
+    plain: PlainItem | None
+    responses: list[Response] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+    differs: bool | None = None
+
+    @property
+    def is_gold(self) -> bool:
+        return self.state == "gold"
+
+
+def rows(who: Reader, keys: Sequence[int], *, with_tables: bool = True) -> list[Row]:
+    """The items with these keys, in their order."""
+    wanted = ("example__source", "decision", "adjudication", "indexed")
+    tables = ("example__stored_table",) if with_tables else ()
+    items = Item.objects.select_related(*wanted, *tables).in_bulk(keys)
+    found = {key: _row(who, items[key]) for key in keys if key in items}
+    readable = [key for key, row in found.items() if row.is_readable]
+    submitted, skipped = Assignment.State.SUBMITTED, Assignment.State.SKIPPED
+    given = Assignment.objects.filter(item__in=readable, state__in=[submitted, skipped])
+    for assignment in given.select_related("annotation", "place").order_by("place__number", "pk"):
+        row = found[assignment.item_id]
+        row.responses.append(_response(assignment, row))
+    flags = Flag.objects.filter(assignment__item__in=readable).order_by("pk")
+    for key, note in flags.values_list("assignment__item_id", "note"):
+        found[key].flags.append(note)
+    return list(found.values())
+
+
+def _row(who: Reader, item: Item) -> Row:
+    item.batch = who.batches[item.batch_id]
+    task = task_types().get(item.batch.task_type)
+    is_readable = who.may_read(item)
+    knows = item.batch_id not in who.hidden
+    state = state_of(who, item) if knows else ""
+    differs = item.indexed.differs if is_readable and hasattr(item, "indexed") else None
+    plain = item.plain() if task is not None else None
+    return Row(item, "gold" if knows and not state else state, is_readable, task, plain, differs=differs)
+
+
+def _response(assignment: Assignment, row: Row) -> Response:
+    annotation = assignment.annotation
+    if assignment.state == Assignment.State.SKIPPED or annotation is None or annotation.response is None:
+        words: tuple[str, ...] = (assignment.reason,) if assignment.reason else ()
+        data: Mapping[str, Any] = {}
+    else:
+        data = annotation.response.get("data") or {}
+        words = ()
+        if row.task is not None and row.plain is not None:
+            words = tuple(row.task.describe(agreement.stored(row.task, annotation.response), row.plain))
+    return Response(
+        id=assignment.public_id,
+        person=assignment.person_id,
+        state=assignment.state,
+        words=words,
+        data=data,
+        seconds=assignment.active_seconds,
+        at=assignment.ended_at,
+        unsure=bool(annotation and annotation.unsure),
+        added=assignment.place.added,
+    )

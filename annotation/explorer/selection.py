@@ -1,0 +1,284 @@
+"""What of a project is looked at: query parameters as a frozen `Selection`, and back. Pure: no database, no request.
+
+chosen = parse(request.GET)         raises BadSelection, whose `problems` say what is wrong with which parameter
+query(chosen) == "state=excluded"   the same selection, in one canonical form
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import date
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.utils.translation import gettext, gettext_noop
+
+STATES: Final = {
+    "open": gettext_noop("open"),
+    "complete": gettext_noop("complete"),
+    "adjudication": gettext_noop("needs adjudication"),
+    "accepted": gettext_noop("accepted"),
+    "excluded": gettext_noop("excluded"),
+}
+"""States of items. Open: responses are missing. Complete: all responses are there and nothing is decided yet."""
+SORTS: Final = {
+    "": gettext_noop("order of the batch"),
+    "-answered": gettext_noop("last response first"),
+    "answered": gettext_noop("oldest response first"),
+    "-seconds": gettext_noop("most active time first"),
+    "seconds": gettext_noop("least active time first"),
+}
+ANY: Final = "any"
+"""Value of `skipped`: with any reason."""
+MOST_VALUES: Final = 200
+LONGEST: Final = 500
+MOST_TERMS: Final = 20
+SEPARATOR: Final = ":"
+BETWEEN: Final = "~"
+
+Params = Mapping[str, Sequence[str]]
+"""Parameters with all of their values."""
+
+
+class BadSelection(Exception):
+    """Parameters that name no selection; `problems` is a sentence for each."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(" ".join(problems))
+        self.problems = tuple(problems)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Filters, order and place in the list. Values of one filter are alternatives; different filters all apply.
+
+    q            words that all occur in the question, its answers, a response or a note
+    task_types, batches, sources   keys and public ids
+    states       of `STATES`
+    labels       (measure, value): somebody gave this label
+    pairs        (measure, one value, another): two people gave these labels to the same item
+    people       pseudonyms: they submitted a response; with `skipped`, they skipped the item
+    differs      responses differ (True) or are identical (False)
+    skipped      reasons, or `ANY`
+    findings     codes of checklist items that a response leaves open
+    verdicts     of the model in the loop
+    seconds_from, seconds_to       active time of a response, in seconds
+    since, until                   day on which a response was submitted (or the item skipped)
+    items        public ids of items that were ticked
+    after, before                  public id of the item behind which, or before which, the page begins
+    """
+
+    q: str = ""
+    task_types: tuple[str, ...] = ()
+    batches: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[tuple[str, str, str], ...] = ()
+    people: tuple[str, ...] = ()
+    differs: bool | None = None
+    skipped: tuple[str, ...] = ()
+    flagged: bool | None = None
+    gold: bool | None = None
+    unsure: bool | None = None
+    findings: tuple[str, ...] = ()
+    verdicts: tuple[str, ...] = ()
+    seconds_from: float | None = None
+    seconds_to: float | None = None
+    since: date | None = None
+    until: date | None = None
+    items: tuple[str, ...] = ()
+    sort: str = ""
+    after: str = ""
+    before: str = ""
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether it is anything less than all items."""
+        return any(getattr(self, one.name) != one.default for one in fields(self) if one.name not in PLACE)
+
+    def of_batch(self, batch: str) -> Selection:
+        """The same within one batch."""
+        return replace(self, batches=(batch,))
+
+    def without(self, *names: str) -> Selection:
+        """The same without these filters."""
+        empty: dict[str, Any] = {one.name: one.default for one in fields(self) if one.name in names}
+        return replace(self, **empty)
+
+
+PLACE: Final = ("sort", "after", "before")
+"""Fields that change what of the selection is shown, and not what it is."""
+
+
+@dataclass
+class _Parser:
+    params: Params
+    problems: list[str] = field(default_factory=list)
+
+    def many(self, name: str) -> tuple[str, ...]:
+        values = tuple(dict.fromkeys(value for value in self.params.get(name, ()) if value))
+        if len(values) > MOST_VALUES or any(len(value) > LONGEST or "\0" in value for value in values):
+            self.problems.append(
+                gettext("{name}: use at most {most} values of at most {longest} characters.").format(
+                    name=name, most=MOST_VALUES, longest=LONGEST
+                )
+            )
+            return ()
+        return values
+
+    def one(self, name: str) -> str:
+        values = self.many(name)
+        if len(values) > 1:
+            self.problems.append(gettext("{name}: give one value.").format(name=name))
+        return values[0] if values else ""
+
+    def among(self, name: str, known: Iterable[str], values: Sequence[str]) -> tuple[str, ...]:
+        for value in values:
+            if value not in known:
+                self.problems.append(
+                    gettext("{name}: {value} is not one of {known}.").format(
+                        name=name, value=value, known=", ".join(filter(None, known))
+                    )
+                )
+        return tuple(value for value in values if value in known)
+
+    def yes(self, name: str) -> bool | None:
+        value = self.among(name, ("yes", "no"), [one] if (one := self.one(name)) else [])
+        return value[0] == "yes" if value else None
+
+    def parts(self, name: str, number: int, form: str) -> tuple[tuple[str, ...], ...]:
+        found = []
+        for value in self.many(name):
+            measure, _, rest = value.partition(SEPARATOR)
+            labels = rest.split(BETWEEN) if number > 2 else [rest]
+            if not measure or len(labels) != number - 1 or not all(labels):
+                self.problems.append(
+                    gettext("{name}: write {value} as {form}.").format(name=name, value=value, form=form)
+                )
+                continue
+            found.append((measure, *labels))
+        return tuple(found)
+
+    def number(self, name: str) -> float | None:
+        value = self.one(name)
+        if not value:
+            return None
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number < 1e9:
+            self.problems.append(
+                gettext("{name}: {value} is not a number of seconds.").format(name=name, value=value)
+            )
+            return None
+        return number
+
+    def day(self, name: str) -> date | None:
+        value = self.one(name)
+        try:
+            return date.fromisoformat(value) if value else None
+        except ValueError:
+            self.problems.append(
+                gettext("{name}: {value} is not a date. Write it as 2026-11-24.").format(
+                    name=name, value=value
+                )
+            )
+            return None
+
+
+PARAMETERS: Final = {
+    "q": "q",
+    "type": "task_types",
+    "batch": "batches",
+    "source": "sources",
+    "state": "states",
+    "label": "labels",
+    "pair": "pairs",
+    "person": "people",
+    "differs": "differs",
+    "skipped": "skipped",
+    "flagged": "flagged",
+    "gold": "gold",
+    "unsure": "unsure",
+    "finding": "findings",
+    "verdict": "verdicts",
+    "seconds_from": "seconds_from",
+    "seconds_to": "seconds_to",
+    "since": "since",
+    "until": "until",
+    "item": "items",
+    "sort": "sort",
+    "after": "after",
+    "before": "before",
+}
+"""Query parameters and the fields of `Selection` that they fill."""
+
+
+def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
+    """The selection that these query parameters name; `ignore` are parameters of the page that mean something else.
+
+    Raises BadSelection naming every parameter that is unknown or has a value that it cannot have.
+    """
+    parser = _Parser(params)
+    unknown = [name for name in params if name not in PARAMETERS and name not in set(ignore)]
+    parser.problems += [gettext("There is no filter {name}.").format(name=name) for name in unknown]
+    found: dict[str, Any] = {
+        "q": parser.one("q").strip(),
+        **{
+            PARAMETERS[name]: parser.many(name)
+            for name in (*("type", "batch", "source", "person", "skipped", "finding", "verdict", "item"),)
+        },
+        "states": parser.among("state", STATES, parser.many("state")),
+        "labels": parser.parts("label", 2, "measure:label"),
+        "pairs": parser.parts("pair", 3, "measure:label~label"),
+        **{name: parser.yes(name) for name in ("differs", "flagged", "gold", "unsure")},
+        **{name: parser.number(name) for name in ("seconds_from", "seconds_to")},
+        **{name: parser.day(name) for name in ("since", "until")},
+        "sort": next(iter(parser.among("sort", SORTS, [parser.one("sort")])), ""),
+        "after": parser.one("after"),
+        "before": parser.one("before"),
+    }
+    if found["after"] and found["before"]:
+        parser.problems.append(gettext("Give either after or before."))
+    if parser.problems:
+        raise BadSelection(parser.problems)
+    return Selection(**found)
+
+
+def params_of(chosen: Selection) -> dict[str, list[str]]:
+    """The query parameters of a selection, in the order of `PARAMETERS`; `parse` gives the selection again."""
+    found: dict[str, list[str]] = {}
+    for name, attribute in PARAMETERS.items():
+        value = getattr(chosen, attribute)
+        if value is None or value in ("", ()):
+            continue
+        values = value if isinstance(value, tuple) else (value,)
+        found[name] = [_written(name, one) for one in values]
+    return found
+
+
+def query(chosen: Selection) -> str:
+    """The canonical query string, "" for everything."""
+    return urlencode(params_of(chosen), doseq=True)
+
+
+def terms(text: str) -> list[str]:
+    """What is searched for: words, and phrases in quotation marks, in lower case. All of them have to occur."""
+    parts = text.lower().split('"')
+    phrases = [part.strip() for part in parts[1::2]]
+    words = [word for part in parts[0::2] for word in part.split()]
+    return list(dict.fromkeys(filter(None, [*phrases, *words])))[:MOST_TERMS]
+
+
+def _written(name: str, value: Any) -> str:
+    if name == "label":
+        return SEPARATOR.join(value)
+    if name == "pair":
+        return f"{value[0]}{SEPARATOR}{BETWEEN.join(value[1:])}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.15g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,75 @@
+"""The search index of the explorer: what items and responses say, in a form that a database filters quickly.
+
+Everything here is derived (`annotation.explorer.index`) and may be deleted: the next look at a project builds it again.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from annotation.models.people import Person, Project
+from annotation.models.work import Item
+
+
+class SearchIndex(models.Model):
+    """How far the index of a project is: up to which event, flag and verdict (keys), and how many items it holds."""
+
+    project = models.OneToOneField(Project, models.CASCADE, primary_key=True, related_name="search_index")
+    event = models.BigIntegerField(default=0)
+    flag = models.BigIntegerField(default=0)
+    verdict = models.BigIntegerField(default=0)
+    items_count = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"index of {self.project_id}"
+
+
+class IndexedItem(models.Model):
+    """What can be searched of an item, in lower case, and figures over its submitted responses.
+
+    given        question, answers and id of the example
+    responded    what people wrote: cells of edits, answers, notes, reasons
+    differs      whether the compared responses differ; null where nothing is compared
+    seconds      active time of all submitted responses together
+    answered_at  when the last response was submitted
+    """
+
+    item = models.OneToOneField(Item, models.CASCADE, primary_key=True, related_name="indexed")
+    given = models.TextField()
+    responded = models.TextField(blank=True)
+    differs = models.BooleanField(null=True)
+    seconds = models.FloatField(default=0)
+    answered_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"index of {self.item_id}"
+
+
+class ResponseFact(models.Model):
+    """One thing that a submitted response says: a label, an item of the checklist that it leaves open, a model's verdict.
+
+    `name` is the measure of a label ("label", "faithfulness"), else "". `seconds` and `at` are those of the response.
+    """
+
+    class Kind(models.TextChoices):
+        LABEL = "label"
+        FINDING = "finding"
+        VERDICT = "verdict"
+        UNSURE = "unsure"
+
+    project = models.ForeignKey(Project, models.CASCADE, db_index=False, related_name="+")
+    item = models.ForeignKey(Item, models.CASCADE, related_name="facts")
+    person = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="+")
+    kind = models.CharField(max_length=10, choices=Kind)
+    name = models.CharField(max_length=60, blank=True)
+    value = models.CharField(max_length=200)
+    seconds = models.FloatField(default=0)
+    at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["project", "kind", "name", "value", "item"], name="response_facts_of")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}: {self.value}"

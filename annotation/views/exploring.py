@@ -1,0 +1,222 @@
+"""The explorer: the items of a project or a batch with what people said of them, filtered, and one of them in detail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import access
+from annotation.explorer import index, querysets
+from annotation.explorer.links import with_query
+from annotation.explorer.querysets import Reader
+from annotation.explorer.rows import Row, rows
+from annotation.explorer.selection import STATES, BadSelection, Selection, parse, query
+from annotation.journeys import adjudicating
+from annotation.models import Batch, Gold, Item, Project
+from annotation.people.stories import Names
+from annotation.quality import agreement
+from annotation.roles import Permission
+from annotation.views import filters
+from annotation.views.contrasting import contrasted, said, thumbnail
+from annotation.views.pages import ROWS, PageRequest, kind_title, page
+from annotation.views.tables import pointed_at
+from tableqa.operations import OperationError
+
+OPEN = "open"
+"""Query parameter: the item that is shown beside the list."""
+SMALL_RESPONSES = 4
+"""Responses to an item that a line of the list shows."""
+
+
+@page("GET")
+def explorer(request: PageRequest, slug: str) -> HttpResponse:
+    """The items of a project."""
+    project = access.project(access.actor(request), slug, Permission.SEE_PROGRESS)
+    return _shown(request, project, None)
+
+
+@page("GET")
+def batch_items(request: PageRequest, public_id: str) -> HttpResponse:
+    """The items of a batch: the same page with this batch as a filter that stays."""
+    batch = access.batch(access.actor(request), public_id, Permission.SEE_PROGRESS)
+    return _shown(request, batch.project, batch)
+
+
+@page("GET")
+def explorer_item(request: PageRequest, public_id: str) -> HttpResponse:
+    """One item in detail, for beside the list."""
+    actor = access.actor(request)
+    item = access.item(actor, public_id, Permission.SEE_PROGRESS)
+    who = querysets.reader(actor, item.batch.project)
+    context = {"detail": _detail(request, who, item), "project": item.batch.project}
+    return render(request, "explorer/_detail.html", context)
+
+
+def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpResponse:
+    actor, now = access.actor(request), timezone.now()
+    who = querysets.reader(actor, project)
+    behind = index.refresh(project, now=now)
+    address = (
+        reverse("batch_items", args=[batch.public_id])
+        if batch is not None
+        else reverse("explorer", args=[project.slug])
+    )
+    context: dict[str, Any] = {"project": project, "batch": batch, "address": address, "behind": behind}
+    context["reader"] = who
+    try:
+        chosen = parse(_params(request), ignore=(OPEN,))
+        if batch is not None:
+            chosen = chosen.of_batch(batch.public_id)
+        found = querysets.page(who, chosen, ROWS)
+        number = querysets.counted(querysets.matching(who, chosen))
+    except BadSelection as bad:
+        context |= {"problems": bad.problems, "chosen": Selection()}
+        return render(request, "explorer/explorer.html", context, status=400)
+    names = Names(actor, project)
+    shown = rows(who, found.keys)
+    _note_reading(request, shown)
+    written = chosen if batch is None else replace(chosen, batches=())
+    opened = _opened(request, who)
+    context |= {
+        "chosen": chosen,
+        "lines": [_line(row, names, address, query(written)) for row in shown],
+        "number": number,
+        "many": number > querysets.MOST_COUNTED,
+        "most": querysets.MOST_COUNTED,
+        "chips": filters.chips(who, written, names, address),
+        "form": filters.form(who, written, names, batch),
+        "previous": _turn(address, written, before=shown[0]) if shown and found.has_previous else "",
+        "next": _turn(address, written, after=shown[-1]) if shown and found.has_next else "",
+        "detail": _detail(request, who, opened) if opened is not None else None,
+        "hidden": any(key in who.hidden for key in _keys(who, chosen)),
+        "judges": who.judges,
+        "query": query(written),
+    }
+    return render(request, "explorer/explorer.html", context)
+
+
+def _params(request: PageRequest) -> dict[str, list[str]]:
+    """The query parameters, without those that a form leaves empty."""
+    return {name: kept for name, values in request.GET.lists() if (kept := [one for one in values if one])}
+
+
+def _keys(who: Reader, chosen: Selection) -> list[int]:
+    return [key for key, one in who.batches.items() if not chosen.batches or one.public_id in chosen.batches]
+
+
+def _note_reading(request: PageRequest, shown: Sequence[Row]) -> None:
+    """Whoever read responses to an item here never gets it as an annotator."""
+    read = [
+        row.item
+        for row in shown
+        if row.responses and row.item.batch.decides and row.item.batch.closed_at is None
+    ]
+    if read:
+        adjudicating.note_reading(read, by=request.user, now=timezone.now())
+
+
+def _turn(address: str, chosen: Selection, *, after: Row | None = None, before: Row | None = None) -> str:
+    """The address of the page behind a row, or before it."""
+    place = {
+        "after": after.item.public_id if after is not None else "",
+        "before": before.item.public_id if before is not None else "",
+    }
+    return with_query(address, query(replace(chosen, **place)))
+
+
+def _line(row: Row, names: Names, address: str, chosen: str) -> dict[str, Any]:
+    """A row with what is drawn of it: the changed cells, and the responses under names."""
+    submitted = [one for one in row.responses if one.state == "submitted"]
+    return {
+        "row": row,
+        "item": row.item,
+        "kind": kind_title(row.item.batch),
+        "state": STATES.get(row.state, ""),
+        "address": with_query(address, chosen, **{OPEN: row.item.public_id}),
+        "thumbnail": _thumbnail(row),
+        "responses": [(names(one.person), one) for one in row.responses[:SMALL_RESPONSES]],
+        "more": max(len(row.responses) - SMALL_RESPONSES, 0),
+        "seconds": sum(one.seconds for one in submitted),
+        "at": max((one.at for one in row.responses if one.at), default=None),
+    }
+
+
+def _thumbnail(row: Row) -> dict[str, Any] | None:
+    if row.task is None or row.plain is None or row.task.operations_field is None:
+        return None
+    letters = adjudicating.letters(len(row.responses))
+    task = row.task
+    try:
+        return thumbnail(
+            row.plain.example.table,
+            [said(letter, task, one.data) for letter, one in zip(letters, row.responses, strict=True)],
+        )
+    except OperationError:  # of a response from elsewhere
+        return None
+
+
+# -- one item ---------------------------------------------------------------------------------------
+
+
+def _opened(request: PageRequest, who: Reader) -> Item | None:
+    """The item that is shown beside the list, where there is one."""
+    public_id = request.GET.get(OPEN, "").replace("\0", "")
+    if not public_id:
+        return None
+    return (
+        Item.objects.filter(batch__in=who.listed, public_id=public_id)
+        .select_related("batch__project")
+        .first()
+    )
+
+
+def _detail(request: PageRequest, who: Reader, item: Item) -> dict[str, Any]:
+    """What is shown of one item beside the list: its question, all responses in one table, and what was decided."""
+    names = Names(who.actor, who.project)
+    row = next(iter(rows(who, [item.pk])))
+    _note_reading(request, [row])
+    letters = adjudicating.letters(len(row.responses))
+    decision = getattr(row.item, "decision", None) if row.is_readable else None
+    gold = Gold.objects.filter(item=item).first() if row.is_gold else None
+    return {
+        "row": row,
+        "item": row.item,
+        "kind": kind_title(row.item.batch),
+        "state": STATES.get(row.state, ""),
+        "contrast": _contrast(row, letters),
+        "said": [
+            (letter, names(one.person), one) for letter, one in zip(letters, row.responses, strict=True)
+        ],
+        "decision": decision,
+        "by": names(decision.made_by_id) if decision is not None else "",
+        "gold": _words(row, gold.expected) if gold is not None else [],
+        "outcomes": [
+            line for one in decision.outcomes.order_by("number") for line in _words(row, one.response)
+        ]
+        if decision is not None
+        else [],
+    }
+
+
+def _words(row: Row, response: Mapping[str, Any]) -> list[str]:
+    if row.task is None or row.plain is None:
+        return []
+    return list(row.task.describe(agreement.stored(row.task, dict(response)), row.plain))
+
+
+def _contrast(row: Row, letters: Sequence[str]) -> dict[str, Any] | None:
+    """The table with what each response did to it; the table as given where nobody did anything to it."""
+    if row.task is None or row.plain is None or "table" not in row.task.shows:
+        return None
+    task = row.task
+    did = [said(letter, task, one.data) for letter, one in zip(letters, row.responses, strict=True)]
+    try:
+        return contrasted(row.plain.example.table, did, pointed=pointed_at(task, row.plain), whole=12)
+    except OperationError:
+        return None

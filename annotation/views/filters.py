@@ -1,0 +1,140 @@
+"""The filters of the explorer as pages show them: a form, what is set in words, and what each would find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils.translation import gettext, gettext_noop
+
+from annotation import words
+from annotation.explorer.links import with_query
+from annotation.explorer.querysets import Reader
+from annotation.explorer.selection import (
+    ANY,
+    BETWEEN,
+    PLACE,
+    SEPARATOR,
+    SORTS,
+    STATES,
+    Selection,
+    params_of,
+    parse,
+    query,
+)
+from annotation.models import Batch, Source
+from annotation.people.stories import Names
+from annotation.views.pages import kind_title
+
+FILTERS: Final = {
+    "q": gettext_noop("Search"),
+    "type": gettext_noop("Task type"),
+    "batch": "Batch",
+    "source": gettext_noop("Source"),
+    "state": gettext_noop("State"),
+    "label": gettext_noop("Label"),
+    "pair": gettext_noop("Both labels"),
+    "person": gettext_noop("Person"),
+    "differs": gettext_noop("Responses differ"),
+    "skipped": gettext_noop("Skipped"),
+    "flagged": gettext_noop("Flagged"),
+    "gold": gettext_noop("Gold item"),
+    "unsure": gettext_noop("Annotator not sure"),
+    "finding": gettext_noop("Open in the checklist"),
+    "verdict": gettext_noop("Model"),
+    "seconds_from": gettext_noop("Active time from (seconds)"),
+    "seconds_to": gettext_noop("Active time to (seconds)"),
+    "since": gettext_noop("From"),
+    "until": gettext_noop("To the end of"),
+    "item": gettext_noop("Item"),
+}
+VERDICTS: Final = {
+    "fooled": gettext_noop("fooled"),
+    "not_fooled": gettext_noop("not fooled"),
+    "wrong_on_original": gettext_noop("already wrong on the original"),
+    "unsure": gettext_noop("unclear"),
+    "gold_suspect": gettext_noop("answer to check"),
+    "model_error": gettext_noop("no usable answer"),
+    "pending": gettext_noop("not answered yet"),
+}
+ALONG: Final = ("label", "pair", "finding", "verdict", "item")
+"""Filters without a field in the form: it sends them along."""
+FOLDED: Final = (
+    *("sources", "people", "differs", "skipped", "flagged", "gold", "unsure"),
+    *("seconds_from", "seconds_to", "since", "until"),
+)
+"""Fields of a selection whose filters are folded away while none of them is set."""
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A filter that is set, in words, and the address without it."""
+
+    label: str
+    value: str
+    address: str
+
+
+def form(who: Reader, chosen: Selection, names: Names, batch: Batch | None) -> dict[str, Any]:
+    """The choices of each filter of the form, and the parameters that it sends along."""
+    kinds = {one.task_type: kind_title(one) for one in who.batches.values()}
+    people = [(pseudonym, names(key)) for pseudonym, key in who.people.items()]
+    return {
+        "states": list(STATES.items()),
+        "batches": []
+        if batch
+        else [(who.batches[key].public_id, who.batches[key].name) for key in who.listed],
+        "kinds": [] if batch or len(kinds) < 2 else sorted(kinds.items(), key=lambda pair: pair[1]),
+        "sources": _sources(who),
+        "people": sorted(people, key=lambda pair: pair[1].lower()),
+        "sorts": list(SORTS.items()),
+        "leads": who.leads,
+        "along": [
+            (name, value)
+            for name, values in params_of(chosen.without(*PLACE)).items()
+            for value in values
+            if name in ALONG
+        ],
+        "is_open": any(getattr(chosen, name) not in (None, "", ()) for name in FOLDED),
+    }
+
+
+def chips(who: Reader, chosen: Selection, names: Names, address: str) -> list[Chip]:
+    """Every filter that is set, in words, with the address without it."""
+    params = params_of(chosen.without("after", "before"))
+    found = []
+    for name, values in params.items():
+        for value in values if name != "sort" else ():
+            left = {**params, name: [one for one in values if one != value]}
+            without = query(parse({key: some for key, some in left.items() if some}))
+            label, in_words = describe(who, names, name, value)
+            found.append(Chip(label, in_words, with_query(address, without)))
+    return found
+
+
+def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str]:
+    """A filter and one of its values, in words."""
+    label = gettext(FILTERS[name])
+    measure, _, rest = value.partition(SEPARATOR)
+    if name == "label":
+        return f"{label} ({words.measure(measure)})", words.shown(rest)
+    if name == "pair":
+        return f"{label} ({words.measure(measure)})", " / ".join(map(words.shown, rest.split(BETWEEN)))
+    batches = who.batches.values()
+    in_words = {
+        "batch": lambda: next((one.name for one in batches if one.public_id == value), value),
+        "type": lambda: next((kind_title(one) for one in batches if one.task_type == value), value),
+        "source": lambda: dict(_sources(who)).get(value, value),
+        "state": lambda: gettext(STATES[value]),
+        "person": lambda: names(who.people[value]),
+        "skipped": lambda: gettext("for any reason") if value == ANY else words.shown(value),
+        "verdict": lambda: gettext(VERDICTS.get(value, value)),
+    }
+    if name in in_words:
+        return label, str(in_words[name]())
+    return label, words.shown(value) if value in ("yes", "no") else value
+
+
+def _sources(who: Reader) -> list[tuple[str, str]]:
+    found = Source.objects.ready().filter(project=who.project).order_by("name")
+    return list(found.values_list("public_id", "name"))

@@ -1,0 +1,384 @@
+"""The explorer: every filter finds what it says, and nobody learns by it what they must not know yet."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.access import Actor
+from annotation.explorer import index, querysets
+from annotation.explorer.links import explorer_url
+from annotation.explorer.selection import BadSelection, parse
+from annotation.journeys import adjudicating, annotating, assigning, setting_up
+from annotation.models import Batch, Exclusion, IndexedItem, Item, Membership, Person, ResponseFact
+from annotation.roles import Role
+from tests.annotation.cast import NOON, World
+
+
+def browser(person: Person) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def text(response: Any) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+def pseudonym(world: World, who: str) -> str:
+    return Membership.objects.get(person=world.people[who], project=world.project).pseudonym
+
+
+def found(world: World, who: str = "mara", **filters: str) -> list[int]:
+    """The numbers of the items that the person finds, from 0, in the order of the list."""
+    index.refresh(world.project, now=timezone.now())
+    reader = querysets.reader(Actor(world.people[who]), world.project)
+    chosen = parse({name: [value] for name, value in filters.items()})
+    page = querysets.page(reader, chosen, 50)
+    assert querysets.counted(querysets.matching(reader, chosen)) == len(page.keys)
+    positions = dict(Item.objects.filter(pk__in=page.keys).values_list("pk", "position"))
+    return [positions[key] - 1 for key in page.keys]
+
+
+@pytest.fixture
+def batch(world: World) -> Batch:
+    """Four items: 0 is accepted, 1 waits for an adjudicator, 2 was skipped by Cy, 3 has nothing yet."""
+    batch = world.batch(name="Labels")
+    for who in ("ada", "bo", "cy"):
+        world.label(batch, who, "extraction")
+    for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    skipped = world.take(batch, "cy")
+    assert skipped is not None
+    annotating.skip(assignment=skipped, reason="A torn table", now=NOON + timedelta(days=1))
+    flagged = world.take(batch, "ada")
+    assert flagged is not None
+    annotating.flag(assignment=flagged, note="An odd year", now=NOON)
+    return batch
+
+
+@pytest.mark.parametrize(
+    ("filters", "positions"),
+    [
+        ({}, [0, 1, 2, 3]),
+        ({"state": "accepted"}, [0]),
+        ({"state": "adjudication"}, [1]),
+        ({"state": "open"}, [2, 3]),
+        ({"state": "complete"}, []),
+        ({"label": "label:reasoning"}, [1]),
+        ({"label": "label:extraction"}, [0, 1]),
+        ({"pair": "label:extraction~reasoning"}, [1]),
+        ({"pair": "label:extraction~extraction"}, [0]),
+        ({"pair": "label:reasoning~reasoning"}, []),
+        ({"differs": "yes"}, [1]),
+        ({"differs": "no"}, [0]),
+        ({"skipped": "any"}, [2]),
+        ({"skipped": "A torn table"}, [2]),
+        ({"skipped": "Another reason"}, []),
+        ({"flagged": "yes"}, [2]),
+        ({"flagged": "no"}, [0, 1, 3]),
+        ({"gold": "yes"}, []),
+        ({"type": "question_type"}, [0, 1, 2, 3]),
+        ({"type": "value_change"}, []),
+        ({"q": "heat"}, [0]),
+        ({"q": "COME stalker"}, [1]),
+        ({"q": "1967"}, [3]),
+        ({"q": "torn"}, [2]),
+        ({"q": '"odd year"'}, [2]),
+        ({"q": '"year odd"'}, []),
+        ({"since": "2026-03-03", "skipped": "any"}, [2]),
+        ({"until": "2026-03-02", "skipped": "any"}, []),
+        ({"since": "2026-03-02", "until": "2026-03-02"}, [0, 1]),
+        ({"since": "2026-03-03"}, []),
+        ({"unsure": "yes"}, []),
+    ],
+)
+def test_each_filter_finds_what_it_says(
+    batch: Batch, world: World, filters: dict[str, str], positions: list[int]
+) -> None:
+    assert found(world, **filters) == positions
+
+
+def test_a_label_of_a_person_is_one_that_this_person_gave(batch: Batch, world: World) -> None:
+    ada, bo = pseudonym(world, "ada"), pseudonym(world, "bo")
+
+    assert found(world, person=bo) == [0, 1]
+    assert found(world, person=bo, label="label:reasoning") == [1]
+    assert found(world, person=ada, label="label:reasoning") == []
+    assert found(world, person=pseudonym(world, "cy"), skipped="any") == [2]
+    assert found(world, person=ada, skipped="any") == []
+
+
+def test_active_time_is_that_of_one_response(world: World) -> None:
+    batch = world.batch(overlap=1)
+    for seconds in (3, 50):
+        taken = world.take(batch, "ada")
+        assert taken is not None
+        now = NOON + timedelta(seconds=seconds)
+        world.answer(taken, {"label": "extraction"}, now)
+
+    times = [one.seconds for one in IndexedItem.objects.order_by("item")] or None
+    assert found(world, seconds_to="10") == [0], times
+    assert found(world, seconds_from="10") == [1]
+    assert found(world, sort="-seconds")[:2] == [1, 0]
+
+
+def test_gold_items_are_in_no_state_and_for_managers_only(world: World) -> None:
+    from annotation.quality import gold
+
+    batch = world.batch(open=False)
+    item = batch.items.get(position=2)
+    gold.mark(
+        batch=batch,
+        example=item.example,
+        data={"label": "neither"},
+        by=world.mara,
+        now=NOON,
+    )
+
+    position = Item.objects.get(pk=item.pk).position - 1
+    assert found(world, gold="yes") == [position]
+    assert position not in found(world, state="open")
+    with pytest.raises(BadSelection, match="Only managers"):
+        found(world, "rea", gold="yes")
+
+
+def test_pages_begin_behind_an_item_and_lead_back(batch: Batch, world: World) -> None:
+    index.refresh(world.project, now=timezone.now())
+    reader = querysets.reader(Actor(world.mara), world.project)
+    for sort in ("", "-answered", "answered", "-seconds", "seconds"):
+        whole = querysets.page(reader, parse({"sort": [sort]}), 50).keys
+        names = dict(Item.objects.values_list("pk", "public_id"))
+
+        middle = querysets.page(reader, parse({"sort": [sort], "after": [names[whole[0]]]}), 2)
+        back = querysets.page(reader, parse({"sort": [sort], "before": [names[whole[3]]]}), 2)
+        first = querysets.page(reader, parse({"sort": [sort], "before": [names[whole[1]]]}), 2)
+
+        assert (middle.keys, middle.has_previous, middle.has_next) == (whole[1:3], True, True)
+        assert (back.keys, back.has_previous, back.has_next) == (whole[1:3], True, True)
+        assert (first.keys, first.has_previous, first.has_next) == (whole[:1], False, True)
+
+
+@pytest.mark.parametrize("name", ["batch", "source", "person", "after"])
+def test_what_the_project_does_not_have_is_named(batch: Batch, world: World, name: str) -> None:
+    response = browser(world.mara).get(explorer_url(world.project), {name: "elsewhere"})
+
+    assert response.status_code == 400
+    assert "elsewhere" in text(response)
+
+
+class TestTheIndex:
+    def test_it_follows_what_happens(self, batch: Batch, world: World) -> None:
+        assert found(world, label="label:neither") == [1]
+
+        adjudicating.decide(
+            item=batch.items.get(position=2), by=world.ivo, note="Plainly so.", choose=["A"], now=NOON
+        )
+
+        assert found(world, q="plainly") == [1]
+        assert found(world, state="accepted") == [0, 1]
+
+    def test_it_holds_each_item_once_however_often_it_is_made(self, batch: Batch, world: World) -> None:
+        found(world)
+        before = list(ResponseFact.objects.order_by("item", "person").values_list("item", "person", "value"))
+
+        index.index_items(batch.items.values_list("pk", flat=True))
+
+        assert before == list(
+            ResponseFact.objects.order_by("item", "person").values_list("item", "person", "value")
+        )
+        assert IndexedItem.objects.count() == 4
+
+    def test_an_undone_response_is_found_no_more(self, world: World) -> None:
+        batch = world.batch()
+        made = world.label(batch, "ada", "neither")
+        assert found(world, label="label:neither") == [0]
+
+        annotating.undo(annotation=made, now=NOON)
+
+        assert found(world, label="label:neither") == []
+
+    def test_much_is_left_to_a_job(self, batch: Batch, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(index, "AT_ONCE", 1)
+        monkeypatch.setattr(index, "NEW_AT_ONCE", 1)
+        with monkeypatch.context() as patched:
+            patched.setattr(index.jobs, "enqueue", lambda **values: None)
+
+            behind = index.refresh(world.project, now=timezone.now())
+
+        assert behind == 4
+        assert not IndexedItem.objects.exists()
+
+    def test_a_job_does_what_was_left(self, batch: Batch, world: World) -> None:
+        from annotation.models import Job
+
+        job = Job.objects.create(
+            project=world.project, kind=index.KIND, made_by=world.mara, made_at=NOON, heartbeat=NOON
+        )
+
+        assert index._run(job, lambda done, total: None) == {"items": 4}
+        assert index.refresh(world.project, now=timezone.now()) == 0
+        assert found(world, label="label:reasoning") == [1]
+
+
+RESPONSE_FILTERS: tuple[dict[str, str], ...] = (
+    {"label": "label:extraction"},
+    {"label": "label:reasoning"},
+    {"pair": "label:extraction~reasoning"},
+    {"differs": "yes"},
+    {"differs": "no"},
+    {"skipped": "any"},
+    {"flagged": "yes"},
+    {"flagged": "no"},
+    {"since": "2026-01-01"},
+    {"seconds_from": "0"},
+    {"q": "torn"},
+    {"q": "odd"},
+    {"q": "extraction"},
+    {"sort": "-answered"},
+    {"sort": "seconds"},
+)
+
+
+class TestWhoMayNotKnow:
+    """Somebody who annotates in an open batch, or may, whatever else they are; and adjudicators of what is undecided."""
+
+    @pytest.fixture
+    def both(self, world: World) -> World:
+        """Mara, who manages, may annotate as well."""
+        member = Membership.objects.get(person=world.mara, project=world.project)
+        setting_up.change_roles(
+            membership=member, roles=[Role.MANAGER, Role.ANNOTATOR], by=world.mara, now=NOON
+        )
+        return world
+
+    @pytest.mark.parametrize("filters", RESPONSE_FILTERS)
+    def test_no_filter_search_or_order_tells_an_annotator_of_responses(
+        self, batch: Batch, both: World, filters: dict[str, str]
+    ) -> None:
+        assert found(both, **filters) == []
+
+    @pytest.mark.parametrize("state", ["open", "complete", "adjudication", "accepted", "excluded"])
+    def test_no_state_is_told_to_an_annotator(self, batch: Batch, both: World, state: str) -> None:
+        assert found(both, state=state) == []
+
+    def test_gold_is_not_told_to_an_annotator(self, batch: Batch, both: World) -> None:
+        Item.objects.filter(batch=batch, position=4).update(is_gold=True)
+
+        assert found(both, gold="yes") == []
+        assert found(both, gold="no") == []
+
+    def test_the_page_shows_an_annotator_the_questions_alone(self, batch: Batch, both: World) -> None:
+        said = text(browser(both.mara).get(explorer_url(both.project)))
+
+        assert "when did Heat come out" in said
+        for secret in ("Extraction", "extraction:", "A torn table", "An odd year", "responses differ"):
+            assert secret not in said.partition("4 items")[2]
+        assert "You annotate in open batches" in said
+
+    @pytest.mark.parametrize("path", ["explorer_item", "open"])
+    def test_the_item_beside_the_list_hides_the_same(self, batch: Batch, both: World, path: str) -> None:
+        item = batch.items.get(position=2)
+        address = (
+            reverse("explorer_item", args=[item.public_id])
+            if path == "explorer_item"
+            else f"{explorer_url(both.project)}?open={item.public_id}"
+        )
+
+        said = text(browser(both.mara).get(address))
+
+        assert "The responses to this item are hidden from you." in said
+        assert "reasoning" not in said.lower()
+
+    def test_after_the_close_everything_is_there(self, batch: Batch, both: World) -> None:
+        assigning.close_batch(batch=batch, by=both.mara, now=NOON)
+
+        assert found(both, label="label:reasoning") == [1]
+
+    def test_items_that_rest_on_hidden_decisions_are_not_listed(self, world: World, both: World) -> None:
+        first = world.batch(name="First")
+        world.batch("answer_check", name="Second", sources=[], feeds_from=first, open=False)
+
+        names = set(
+            querysets.matching(querysets.reader(Actor(both.mara), world.project), parse({})).values_list(
+                "batch__name", flat=True
+            )
+        )
+
+        assert names == {"First"}
+
+    @pytest.mark.parametrize("filters", RESPONSE_FILTERS)
+    def test_adjudicators_find_decided_items_alone(
+        self, batch: Batch, world: World, filters: dict[str, str]
+    ) -> None:
+        assert set(found(world, "ivo", **filters)) <= {0}
+
+    def test_adjudicators_see_which_items_wait(self, batch: Batch, world: World) -> None:
+        assert found(world, "ivo", state="adjudication") == [1]
+
+    def test_what_is_undone_is_hidden_again_at_once(self, batch: Batch, world: World) -> None:
+        item = batch.items.get(position=2)
+        adjudicating.decide(item=item, by=world.ivo, note="So.", choose=["A"], now=NOON)
+        assert found(world, "ivo", label="label:reasoning") == [1]
+
+        adjudicating.undo(item=item, by=world.ivo, now=NOON)
+
+        reader = querysets.reader(Actor(world.ivo), world.project)
+        chosen = parse({"label": ["label:reasoning"]})
+        assert querysets.counted(querysets.matching(reader, chosen)) == 0
+
+    def test_whoever_sees_no_names_reads_pseudonyms(self, batch: Batch, world: World) -> None:
+        said = text(browser(world.rea).get(explorer_url(world.project)))
+
+        assert pseudonym(world, "ada") in said
+        for name in ("Ada", "Bo", "Cy"):
+            assert not re.search(rf"\b{name}\b", said)
+
+    def test_whoever_read_a_response_never_gets_the_item(self, batch: Batch, world: World) -> None:
+        browser(world.mara).get(explorer_url(world.project))
+
+        read = Exclusion.objects.filter(person=world.mara, read_at__isnull=False)
+        assert set(read.values_list("item__position", flat=True)) == {1, 2, 3}
+
+
+class TestThePage:
+    def test_it_lists_the_items_with_their_responses(self, batch: Batch, world: World) -> None:
+        said = text(browser(world.mara).get(explorer_url(world.project)))
+
+        assert "4 items" in said
+        for words in ("when did Heat come out (0)?", "accepted", "needs adjudication", "Ada", "An odd year"):
+            assert words in said
+
+    def test_a_batch_has_the_same_page_with_itself_as_filter(self, batch: Batch, world: World) -> None:
+        world.batch(name="Another")
+
+        assert "8 items" in text(browser(world.mara).get(explorer_url(world.project)))
+        assert "4 items" in text(browser(world.mara).get(explorer_url(world.project, batch=batch)))
+
+    def test_filters_in_use_are_named_and_can_be_removed(self, batch: Batch, world: World) -> None:
+        address = explorer_url(world.project, label="label:extraction", state="accepted")
+
+        response = browser(world.mara).get(address)
+
+        assert "State: accepted" in text(response)
+        assert "Label (label): extraction" in text(response)
+        assert f'href="{explorer_url(world.project, state="accepted")}"' in response.content.decode()
+
+    def test_an_item_opens_beside_the_list_without_scripts(self, batch: Batch, world: World) -> None:
+        item = batch.items.get(position=2)
+
+        said = text(browser(world.mara).get(explorer_url(world.project), {"open": item.public_id}))
+
+        assert "History" in said
+        assert said.count(item.example.question) == 2
+
+    def test_a_link_checks_its_filters(self, world: World) -> None:
+        with pytest.raises(BadSelection):
+            explorer_url(world.project, colour="red")

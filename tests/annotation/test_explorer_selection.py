@@ -1,0 +1,114 @@
+"""Query parameters as a selection: read, refused with a reason, and written again."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.explorer.selection import STATES, BadSelection, Selection, params_of, parse, query, terms
+
+
+def test_parameters_become_a_selection() -> None:
+    chosen = parse(
+        {
+            "q": [' torn  "first row" '],
+            "state": ["accepted", "excluded"],
+            "label": ["label:extraction"],
+            "pair": ["label:extraction~reasoning"],
+            "person": ["quiet-otter"],
+            "differs": ["yes"],
+            "gold": ["no"],
+            "seconds_to": ["2.5"],
+            "since": ["2026-11-24"],
+            "sort": ["-answered"],
+        }
+    )
+
+    assert chosen == Selection(
+        q='torn  "first row"',
+        states=("accepted", "excluded"),
+        labels=(("label", "extraction"),),
+        pairs=(("label", "extraction", "reasoning"),),
+        people=("quiet-otter",),
+        differs=True,
+        gold=False,
+        seconds_to=2.5,
+        since=date(2026, 11, 24),
+        sort="-answered",
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"colour": ["red"]}, "There is no filter colour."),
+        (
+            {"state": ["lost"]},
+            "state: lost is not one of open, complete, adjudication, accepted, excluded.",
+        ),
+        ({"differs": ["maybe"]}, "differs: maybe is not one of yes, no."),
+        ({"differs": ["yes", "no"]}, "differs: give one value."),
+        ({"label": ["extraction"]}, "label: write extraction as measure:label."),
+        ({"pair": ["label:extraction"]}, "pair: write label:extraction as measure:label~label."),
+        ({"seconds_to": ["fast"]}, "seconds_to: fast is not a number of seconds."),
+        ({"seconds_to": ["-1"]}, "seconds_to: -1 is not a number of seconds."),
+        ({"seconds_to": ["nan"]}, "seconds_to: nan is not a number of seconds."),
+        ({"since": ["yesterday"]}, "since: yesterday is not a date. Write it as 2026-11-24."),
+        ({"q": ["a\0b"]}, "q: use at most 200 values of at most 500 characters."),
+        ({"after": ["a"], "before": ["b"]}, "Give either after or before."),
+    ],
+)
+def test_a_parameter_that_names_nothing_is_refused_by_name(
+    params: dict[str, list[str]], sentence: str
+) -> None:
+    with pytest.raises(BadSelection) as refused:
+        parse(params)
+
+    assert refused.value.problems == (sentence,)
+
+
+def test_every_problem_is_named_at_once() -> None:
+    with pytest.raises(BadSelection) as refused:
+        parse({"colour": ["red"], "since": ["x"]})
+
+    assert len(refused.value.problems) == 2
+
+
+def test_words_and_phrases_are_searched_for() -> None:
+    assert terms('Torn "First  row" torn x') == ["first  row", "torn", "x"]
+
+
+names = st.text(st.characters(codec="utf-8", exclude_characters="\0:~"), min_size=1, max_size=8)
+several = st.lists(names, max_size=3, unique=True).map(tuple)
+yes_or_no = st.none() | st.booleans()
+seconds = st.none() | st.integers(0, 10_000).map(float)
+days = st.none() | st.dates(date(2000, 1, 1), date(2100, 1, 1))
+
+
+@given(
+    st.builds(
+        Selection,
+        q=st.text("abc \"'&=%+ü", max_size=9).map(str.strip),
+        task_types=several,
+        batches=several,
+        states=st.lists(st.sampled_from(list(STATES)), unique=True).map(tuple),
+        labels=st.lists(st.tuples(names, names), max_size=2, unique=True).map(tuple),
+        pairs=st.lists(st.tuples(names, names, names), max_size=2, unique=True).map(tuple),
+        people=several,
+        skipped=several,
+        differs=yes_or_no,
+        flagged=yes_or_no,
+        seconds_from=seconds,
+        seconds_to=seconds,
+        since=days,
+        until=days,
+    )
+)
+def test_a_selection_survives_its_query_string(chosen: Selection) -> None:
+    from django.http import QueryDict
+
+    assert parse(params_of(chosen)) == chosen
+    assert parse(dict(QueryDict(query(chosen)).lists())) == chosen
