@@ -37,6 +37,7 @@ from annotation.views import (
     site,
     statements,
     stories,
+    study_templates,
     studying,
     trying,
 )
@@ -104,6 +105,7 @@ urlpatterns = [
     path("sources/<str:public_id>/", importing.source, name="source"),
     path("examples/<str:public_id>/", importing.example, name="example"),
     path("projects/<slug:slug>/study/", studying.study, name="study"),
+    path("projects/<slug:slug>/templates/", study_templates.study_templates, name="study_templates"),
     path("projects/<slug:slug>/perturbations/", perturbing.perturbations, name="perturbations"),
     # assigning
     path("projects/<slug:slug>/payments/", paying.payments, name="payments"),

@@ -111,7 +111,7 @@ class BatchForm(TermsForm):
         self.project = project
         sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
         self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
-        self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
+        self.fields["sources"].label_from_instance = source_in_words  # type: ignore[attr-defined]
         if len(only := list(sources[:2])) == 1:
             self.fields["sources"].initial = only
         self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
@@ -194,7 +194,8 @@ class BatchForm(TermsForm):
         return found or None
 
 
-def _source_in_words(source: Source) -> str:
+def source_in_words(source: Source) -> str:
+    """A source as people choose it: its name and how many examples it has."""
     return ngettext(
         "{name}: {examples_count} example", "{name}: {examples_count} examples", source.examples_count
     ).format(name=source.name, examples_count=source.examples_count)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_lazy
 
+from annotation.forms.batches import source_in_words
 from annotation.forms.uploads import TextFileField
+from annotation.models import Source
+from annotation.studying import templates
 from annotation.studying.yaml_file import MOST_BYTES
 
 
@@ -36,3 +40,27 @@ class StudyForm(forms.Form):
         if not self.errors and not said["text"].strip():
             raise forms.ValidationError(gettext("Choose a study file, or paste its text."))
         return said
+
+
+class TemplateForm(forms.Form):
+    """A template, and the source of the project that it is used with."""
+
+    template = forms.ChoiceField(
+        error_messages={"invalid_choice": gettext_lazy("There is no such template. Choose one below.")}
+    )
+    source = forms.ModelChoiceField(
+        queryset=Source.objects.none(),
+        to_field_name="public_id",
+        label=gettext_lazy("Source"),
+        empty_label=gettext_lazy("choose a source"),
+        error_messages={
+            "required": gettext_lazy("Choose a source for the template."),
+            "invalid_choice": gettext_lazy("This project has no such source. Choose another one."),
+        },
+    )
+
+    def __init__(self, *args: Any, sources: QuerySet[Source], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["template"].choices = [(key, one.title) for key, one in templates.shipped().items()]  # type: ignore[attr-defined]
+        self.fields["source"].queryset = sources  # type: ignore[attr-defined]
+        self.fields["source"].label_from_instance = source_in_words  # type: ignore[attr-defined]

@@ -26,6 +26,7 @@ from annotation.models import (
     Job,
     Membership,
     Person,
+    PerturbationRun,
     Project,
     Source,
     Upload,
@@ -201,6 +202,23 @@ def apply(
     return applied
 
 
+def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> None:
+    """Make every change of a plan in one transaction. Perturbations run in the background afterwards.
+
+    Raises Refused, with nothing changed, where something stands in the way or a change is refused.
+    """
+    if plan.cannot:
+        refuse("invalid_request", "\n".join(_stands_in_the_way(one) for one in plan.cannot))
+    doing = _Doing(plan, project, by=by, now=now, folder=None, files={}, applied=Applied(project))
+    with transaction.atomic():
+        for change in plan.does:
+            try:
+                doing.do(change, in_background=True)
+            except (Refused, Invalid, UnknownTaskType) as error:
+                why = error.detail if isinstance(error, Refused) else str(error)
+                refuse("invalid_request", "{name}: {why}", name=change.name, why=why)
+
+
 def make_links(said: Study, *, project: Project, by: Person, now: datetime) -> list[Link]:
     """Personal links for the people of the file who are not in the project yet and have none."""
     applied = Applied(project)
@@ -274,10 +292,15 @@ class _Doing:
         self.said, self.project, self.by, self.now = plan.study, project, by, now
         self.folder, self.files, self.applied = folder, files, applied
 
-    def do(self, change: Change) -> None:
-        """Make one change. Sources and perturbations write many transactions, and go on where they stopped."""
+    def do(self, change: Change, *, in_background: bool = False) -> None:
+        """Make one change. Sources and perturbations write many transactions, and go on where they stopped.
+
+        `in_background`: perturbations are planned, and made by a job.
+        """
         step: Callable[[Change], None] = getattr(self, STEPS.get(change.section, change.section))
-        if change.section in ("source", "perturbation"):
+        if change.section == "perturbation" and in_background:
+            perturbing.start(run=self.plan_run(change), by=self.by, now=self.now)
+        elif change.section in ("source", "perturbation"):
             step(change)
         else:
             with transaction.atomic():
@@ -340,8 +363,11 @@ class _Doing:
             self.applied.left_out.append(f"{said.name}: {done.left_out}")
 
     def perturbation(self, change: Change) -> None:
+        perturbing.perform(self.plan_run(change))
+
+    def plan_run(self, change: Change) -> PerturbationRun:
         said: Run = self.said.runs[change.place]
-        run = perturbing.plan_run(
+        return perturbing.plan_run(
             project=self.project,
             kinds=said.kinds,
             seeds=said.seeds,
@@ -353,7 +379,6 @@ class _Doing:
             by=self.by,
             now=self.now,
         )
-        perturbing.perform(run)
 
     def batch(self, change: Change) -> None:
         said = self.said.batches[change.place]

@@ -44,6 +44,10 @@ ORDER: Final = (
 """The sections in the order in which they are applied; batches and perturbations as they feed each other."""
 
 
+MEASURABLE = 20
+"""Accepted items from which on the share that goes on is measured; below that, the usual share is expected."""
+
+
 @dataclass(frozen=True)
 class Looked:
     """What was found of a source's files: their checksum and how many examples they hold, or why they cannot be read.
@@ -93,10 +97,21 @@ class Cost:
     most: bool = False
     currency: str = ""
     money: float | None = None
+    expected: int | None = None
 
     @property
     def hours(self) -> float | None:
         return None if self.annotations is None else self.annotations * self.seconds / 3600
+
+    @property
+    def expected_hours(self) -> float | None:
+        return None if self.expected is None else self.expected * self.seconds / 3600
+
+    @property
+    def expected_money(self) -> float | None:
+        if self.money is None or not self.annotations or self.expected is None:
+            return self.money
+        return self.money * self.expected / self.annotations
 
 
 @dataclass(frozen=True)
@@ -131,13 +146,26 @@ class Plan:
         return sum(cost.hours or 0 for cost in self.costs)
 
     @property
+    def expected_hours(self) -> float:
+        return sum(cost.expected_hours or 0 for cost in self.costs)
+
+    @property
     def money(self) -> dict[str, float]:
-        """What it comes to, by currency."""
-        found: dict[str, float] = {}
-        for cost in self.costs:
-            if cost.money is not None:
-                found[cost.currency] = found.get(cost.currency, 0) + cost.money
-        return found
+        """What it comes to at most, by currency."""
+        return _by_currency((cost.currency, cost.money) for cost in self.costs)
+
+    @property
+    def expected_money(self) -> dict[str, float]:
+        """What it is expected to come to, by currency."""
+        return _by_currency((cost.currency, cost.expected_money) for cost in self.costs)
+
+
+def _by_currency(amounts: Iterable[tuple[str, float | None]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for currency, amount in amounts:
+        if amount is not None:
+            found[currency] = found.get(currency, 0) + amount
+    return found
 
 
 def plan(
@@ -840,6 +868,8 @@ class _Costs(_Comparison):
         # Of each batch, how many items there will be in all, and how many of these are still to be decided.
         items: dict[str, int | None] = {}
         coming: dict[str, int | None] = {}
+        # The same of `coming` as far as can be expected, where labels decide what goes on.
+        likely: dict[str, float | None] = {}
         for section, place in in_order(self.study):
             if section != "batch":
                 continue
@@ -851,6 +881,8 @@ class _Costs(_Comparison):
             if counts is None:
                 number, most = self.items(wanted, items)
                 items[wanted.name] = coming[wanted.name] = number
+                drawn, _ = self.items(dataclasses.replace(wanted, feeds_from=""), {})
+                likely[wanted.name] = self.expected(wanted, 0 if drawn is None else drawn, likely)
                 left, gold = None if number is None else number * overlap, len(wanted.gold)
             else:
                 most = bool(wanted.feeds_from) and counts.state != "closed"
@@ -859,24 +891,47 @@ class _Costs(_Comparison):
                 undecided = here if counts.undecided is None else counts.undecided
                 items[wanted.name] = None if fed is None else here + fed
                 coming[wanted.name] = None if fed is None else undecided + fed
+                likely[wanted.name] = self.expected(wanted, undecided, likely) if most else undecided
                 left = None if fed is None else _left(counts, overlap, wanted) + fed * overlap
                 gold = max(counts.gold, len(wanted.gold))
             if left is not None and wanted.purpose == "work" and wanted.gold_percent:
                 # So many percent of each person's turns, and each person has each gold item once.
                 turns = round(left * wanted.gold_percent / (100 - wanted.gold_percent))
                 left += min(turns, max(gold * max(people, 1) - (counts.gold_submitted if counts else 0), 0))
-            yield self.cost(wanted, left, most)
+            upper, lower = coming[wanted.name], likely[wanted.name]
+            share = lower / upper if upper and lower is not None else 1.0
+            yield self.cost(wanted, left, most, min(share, 1.0))
 
-    def cost(self, wanted: Work, annotations: int | None, most: bool) -> Cost:
+    def expected(self, wanted: Work, own: float, likely: Mapping[str, float | None]) -> float | None:
+        """How many items are expected to be decided in a batch: its own and those that will go on to it."""
+        if not wanted.feeds_from:
+            return own
+        before = likely.get(wanted.feeds_from)
+        return None if before is None else own + before * self.share(wanted)
+
+    def share(self, wanted: Work) -> float:
+        """Which share of the accepted items of the batch before goes on: as measured here, else as it usually is."""
+        here, before = self.standing.batches.get(wanted.name), self.standing.batches.get(wanted.feeds_from)
+        if here is not None and before is not None and before.accepted >= MEASURABLE:
+            return min((here.items - here.gold) / before.accepted, 1.0)
+        feeding = self.wanted.get(wanted.feeds_from) or self.planned.get(wanted.feeds_from)
+        usual = task_types()[feeding.type].usual_shares if feeding is not None else {}
+        share = 1.0
+        for name, values in wanted.feeds_when.items():
+            if name in usual:
+                share *= min(sum(usual[name].get(value, 0.0) for value in values), 1.0)
+        return share
+
+    def cost(self, wanted: Work, annotations: int | None, most: bool, share: float = 1.0) -> Cost:
         pace = self.standing.paces.get(wanted.type) or Pace(usual_seconds(task_types()[wanted.type]), 0)
         pay = wanted.pay or self.study.pay
         money = None
         if annotations is not None and pay:
             each = pay.get("per_item")
             money = annotations * (each if each is not None else pay["per_hour"] * pace.seconds / 3600)
-        return Cost(
-            wanted.name, annotations, pace.seconds, pace.of, most, str(pay.get("currency", "")), money
-        )
+        expected = None if annotations is None else round(annotations * share)
+        currency = str(pay.get("currency", ""))
+        return Cost(wanted.name, annotations, pace.seconds, pace.of, most, currency, money, expected)
 
 
 def _left(counts: Counts, overlap: int, wanted: Work) -> int:

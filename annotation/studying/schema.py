@@ -98,6 +98,19 @@ SCHEMA: Final[dict[str, Any]] = {
         "An annotation study: its data, people and batches, in order.",
         ["study", "project"],
         study={"const": VERSION, "description": "version of this format"},
+        template=_object(
+            "Makes a shipped file a template that managers can choose. It changes nothing when the file is applied.",
+            ["title", "place", "about"],
+            title=_NAME,
+            place={"type": "integer", "minimum": 1, "description": "position in the list of templates"},
+            about=_object(
+                "One sentence on the study, by language.",
+                ["en"],
+                en={"type": "string"},
+                de={"type": "string"},
+            ),
+            paper={"type": "string", "description": "publication of the study"},
+        ),
         project=_object(
             "The project of the study.",
             ["slug", "name"],

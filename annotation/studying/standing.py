@@ -60,6 +60,7 @@ class Counts:
 
     `gold` of the items are mixed into the others, and `gold_submitted` are what people submitted to these. `undecided`
     are the others that wait for a decision, and `left` the places of these that nobody has submitted; None: not counted.
+    `accepted` were decided with an outcome.
     """
 
     state: str
@@ -70,6 +71,7 @@ class Counts:
     gold_submitted: int = 0
     undecided: int | None = None
     left: int | None = None
+    accepted: int = 0
 
 
 @dataclass(frozen=True)
@@ -435,6 +437,7 @@ def _counts(batches: list[Batch], left: bool) -> dict[str, Counts]:
             said,
             undecided,
             places,
+            batch.accepted_count,
         )
     return found
 

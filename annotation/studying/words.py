@@ -36,7 +36,7 @@ def line(change: Change) -> str:
 
 def cost_lines(plan: Plan) -> Iterator[str]:
     """What is left to annotate in each batch, in hours at the measured pace, and money."""
-    width = max(len(cost.batch) for cost in plan.costs)
+    width = max(8, *(len(cost.batch) for cost in plan.costs))
     yield f"{'batch':<{width}}  {'annotations':>11}  {'seconds each':>12}  {'hours':>8}  pay"
     for cost in plan.costs:
         number = "unknown" if cost.annotations is None else f"{'≤ ' if cost.most else ''}{cost.annotations:,}"
@@ -45,6 +45,9 @@ def cost_lines(plan: Plan) -> Iterator[str]:
         yield f"{cost.batch:<{width}}  {number:>11}  {pace(cost):>12}  {hours:>8}  {money}".rstrip()
     total = "; ".join(f"{amount:,.2f} {currency}" for currency, amount in plan.money.items())
     yield f"{'total':<{width}}  {'':>11}  {'':>12}  {plan.hours:>8,.2f}  {total}".rstrip()
+    if plan.expected_hours < plan.hours:
+        expected = "; ".join(f"{amount:,.2f} {currency}" for currency, amount in plan.expected_money.items())
+        yield f"{'expected':<{width}}  {'':>11}  {'':>12}  {plan.expected_hours:>8,.2f}  {expected}".rstrip()
     if any(not cost.measured for cost in plan.costs):
         yield "(*) no annotations of this task type yet; typical value for such forms."
 

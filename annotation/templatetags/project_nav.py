@@ -48,7 +48,7 @@ FOOLING: Final = Link("fooling", gettext_noop("Fooling the model"), Permission.R
 """With the pages of quality in a project with a model in the loop, else in the menu."""
 
 TABS: Final[tuple[Link, ...]] = (
-    Link("project", "Overview", also=("batch_new", "guidelines")),
+    Link("project", "Overview", also=("batch_new", "study_templates", "guidelines")),
     Link("explorer", gettext_noop("Explorer"), Permission.SEE_PROGRESS),
     Link("people", "People", Permission.INVITE, ("remove_member", "change_roles")),
     Link("dashboard", "Quality", Permission.SEE_PROGRESS, ("agreement",)),

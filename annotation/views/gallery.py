@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.translation import gettext
@@ -45,7 +44,7 @@ def choices() -> dict[str, Choice]:
     return {card.key: card for card in cards}
 
 
-def by_step() -> Iterable[tuple[str, list[Choice]]]:
+def by_step() -> list[tuple[str, list[Choice]]]:
     """The headings of the steps in the order of a study, each with its cards; no empty step.
 
     Task types that need nothing first are before the others.

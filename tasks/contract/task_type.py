@@ -56,6 +56,7 @@ class TaskType(Deciding, Responding):
     grid         mode of the table on the page; by default the one that the fields need
     predicts     "live" or "on_request" for a task type with a model in the loop
     says_gold    whether a decision gives the right answer, and so may contradict the given one (`Answering`)
+    usual_shares   usual shares of accepted values, by field: what a plan expects before anything is measured
     rates_answers  whether a response has scores of a rated answer by dimension; the command `metrics` reads them
     cell_parts   parts of releases whose records name cells (`rel_cell`) under every version of the release rules
     """
@@ -77,6 +78,7 @@ class TaskType(Deciding, Responding):
     grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = None
     predicts: ClassVar[Literal["live", "on_request", ""]] = ""
     says_gold: ClassVar[bool] = False
+    usual_shares: ClassVar[Mapping[str, Mapping[str, float]]] = {}
     rates_answers: ClassVar[bool] = False
     cell_parts: ClassVar[tuple[str, ...]] = ()
     settings_schema: ClassVar[Mapping[str, Any]] = {

@@ -267,6 +267,7 @@ PAGES: dict[str, Row] = {
     "project_adjudication": (the_project, {"ivo"}, None),
     "batch_rule": (the_batch, MANAGE, MANAGE),
     "study": (the_project, MANAGE, MANAGE),
+    "study_templates": (the_project, MANAGE, MANAGE),
     "perturbations": (the_project, PROGRESS, MANAGE),
     "releases": (the_project, PROGRESS, RELEASE),
     "release": (lambda t: [t.release.public_id], PROGRESS, None),

@@ -1,0 +1,184 @@
+"""Study templates: the shipped study files, offered to projects that bring their own source and people.
+
+A template is a study file with a `template` part. Its batches, perturbations, settings and guidelines come from the file.
+Its sources and people, its name and the texts about them are left to the project.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import get_language, gettext
+
+from annotation.models import Example, Person, Project, Source
+from annotation.studying import applying, standing, yaml_file
+from annotation.studying.planning import Plan
+from annotation.studying.study import GoldItem, Study, Work, parse, quoted
+from annotation.terms import TERMS
+from tasks.contract import task_types
+
+FOLDER = Path(settings.BASE_DIR) / "fixtures" / "studies"
+
+
+@dataclass(frozen=True)
+class Template:
+    """A shipped study. `key` is the name of its file; `about` is one sentence in each language."""
+
+    key: str
+    title: str
+    about: Mapping[str, str]
+    paper: str
+    place: int
+    study: Study
+
+    @property
+    def sentence(self) -> str:
+        """What the study does, in the reader's language."""
+        return self.about.get(get_language() or "en", self.about["en"])
+
+    @property
+    def people(self) -> int:
+        return people_needed(self.study)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a template would create in a project: its study with the project's source, and its plan.
+
+    notes  what is left out of the template, and why, in sentences
+    """
+
+    template: Template
+    study: Study
+    plan: Plan
+    notes: tuple[str, ...]
+
+    @property
+    def people(self) -> int:
+        return people_needed(self.study)
+
+
+@functools.cache
+def shipped() -> Mapping[str, Template]:
+    """Every template by its key, in the order in which they are offered."""
+    found = [template for path in FOLDER.glob("*.yaml") if (template := _read(path)) is not None]
+    return {one.key: one for one in sorted(found, key=lambda one: one.place)}
+
+
+def _read(path: Path) -> Template | None:
+    text = path.read_text(encoding="utf-8")
+    part: dict[str, Any] | None = yaml_file.read(text).value.get("template")
+    if part is None:
+        return None
+    study = parse(text, folder=path.parent)
+    return Template(path.stem, part["title"], part["about"], part.get("paper", ""), part["place"], study)
+
+
+def people_needed(study: Study) -> int:
+    """The smallest number of annotators with whom every item of a study gets its responses.
+
+    Whoever made an example, or made a decision that a task type looks into, never gets the items that follow from it.
+    """
+    return max((_people_for(work, study) for work in study.batches), default=0)
+
+
+def _people_for(work: Work, study: Study) -> int:
+    batches = {one.name: one for one in study.batches}
+    looks_into = task_types()[work.type].looks_into
+    needed, before = work.overlap, batches.get(work.feeds_from)
+    while before is not None:  # a study has no circles
+        if task_types()[before.type].making or before.type in looks_into:
+            needed += before.overlap
+        before = batches.get(before.feeds_from)
+    return int(needed)
+
+
+def adapted(study: Study, *, project: Study, source: str, known: Collection[str]) -> tuple[Study, list[str]]:
+    """The study of a template as part of a project, drawn from one of its sources; and notes on what is left out.
+
+    `project` is the project as a study. `known` are the examples (ids) that the source has of those that the template
+    names. Terms that the project has set stay. Batches whose names are taken get a number.
+    """
+    notes: list[str] = []
+    batches = [
+        _with_known_gold(work, known, notes) for work in study.batches if _has_examples(work, known, notes)
+    ]
+    names = _free_names([work.name for work in batches], {work.name for work in project.batches})
+    return (
+        replace(
+            project,
+            must_read=project.must_read or study.must_read,
+            caps=project.caps or study.caps,
+            pay=project.pay or study.pay,
+            model_budget=project.model_budget or study.model_budget,
+            people=(),
+            sources=(),
+            guidelines={**study.guidelines, **project.guidelines},
+            runs=tuple(
+                replace(run, sources=(source,), feeds_from=names.get(run.feeds_from, ""))
+                for run in study.runs
+            ),
+            batches=tuple(_placed(work, names, source) for work in batches),
+            lines={},
+        ),
+        notes,
+    )
+
+
+def _has_examples(work: Work, known: Collection[str], notes: list[str]) -> bool:
+    if set(work.only) <= set(known):
+        return True
+    words = gettext("{batch} is left out: it uses examples that this source does not have.")
+    notes.append(words.format(batch=quoted([work.name])))
+    return False
+
+
+def _with_known_gold(work: Work, known: Collection[str], notes: list[str]) -> Work:
+    gold: tuple[GoldItem, ...] = tuple(replace(one, source="") for one in work.gold if one.example in known)
+    if len(gold) == len(work.gold):
+        return replace(work, gold=gold)
+    words = gettext("The gold answers of {batch} are left out: this source does not have their examples.")
+    notes.append(words.format(batch=quoted([work.name])))
+    return replace(work, gold=gold).changed(**({} if gold else {"gold_percent": 0}))
+
+
+def _free_names(wanted: Collection[str], taken: Collection[str]) -> dict[str, str]:
+    """New names by those of the template: all with the first number under which none of them is taken."""
+    for number in itertools.count(1):
+        names = {name: name if number == 1 else f"{name} {number}" for name in wanted}
+        if not set(names.values()) & set(taken):
+            break
+    return names
+
+
+def _placed(work: Work, names: Mapping[str, str], source: str) -> Work:
+    placed = replace(
+        work,
+        name=names[work.name],
+        sources=(source,) if work.sources else (),
+        feeds_from=names.get(work.feeds_from, ""),
+    )
+    asked = {name for name, term in TERMS.items() if term.column.is_relation and work.terms[name]}
+    return placed.changed(**{name: names.get(work.terms[name], "") or None for name in asked})
+
+
+def draft(template: Template, *, project: Project, source: Source, now: datetime) -> Draft:
+    """What the template would create in the project over this source, with its hours and costs. Writes nothing."""
+    named = template.study.examples()
+    there = Example.objects.usable().filter(source=source, external_id__in=named)
+    known = frozenset(there.values_list("external_id", flat=True))
+    here = standing.of_project(project, now=now, derived=False, left=False)
+    study, notes = adapted(template.study, project=here.study, source=source.name, known=known)
+    return Draft(template, study, applying.planned(study, project, now=now), tuple(notes))
+
+
+def create(draft: Draft, *, project: Project, by: Person, now: datetime) -> None:
+    """Create everything of a draft in one transaction. Raises Refused, with nothing created."""
+    applying.apply_whole(draft.plan, project=project, by=by, now=now)

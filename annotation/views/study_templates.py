@@ -1,0 +1,79 @@
+"""Start from a template: choose a shipped study and a source, see what it creates, create it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import ngettext
+
+from annotation import access
+from annotation.forms.study import TemplateForm
+from annotation.models import Source
+from annotation.roles import Permission
+from annotation.studying import templates
+from annotation.views.gallery import Choice
+from annotation.views.pages import PageRequest, page, refusals_on
+from tasks.contract import task_types
+
+
+@page("GET", "POST")
+def study_templates(request: PageRequest, slug: str) -> HttpResponse:
+    """The templates; with a template and a source, what it would create; POST creates it."""
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
+    data = request.POST if request.method == "POST" else request.GET if "template" in request.GET else None
+    form = TemplateForm(data, sources=sources, initial={"source": request.GET.get("source")})
+    context: dict[str, Any] = {"project": project, "form": form}
+    if not form.is_valid():
+        context |= {
+            "templates": [_card(one) for one in templates.shipped().values()],
+            "sources": list(sources),
+        }
+        return render(request, "studying/templates.html", context)
+    now = timezone.now()
+    draft = templates.draft(
+        templates.shipped()[form.cleaned_data["template"]],
+        project=project,
+        source=form.cleaned_data["source"],
+        now=now,
+    )
+    if request.method == "POST":
+        with refusals_on(form):
+            templates.create(draft, project=project, by=request.user, now=now)
+            number = len(draft.study.batches)
+            words = ngettext("{number} batch was created.", "{number} batches were created.", number)
+            messages.success(request, words.format(number=number))
+            return redirect("project", project.slug)
+    return render(request, "studying/template.html", context | _preview(draft, form))
+
+
+def _card(template: templates.Template) -> dict[str, Any]:
+    """What the page of templates shows of one; its picture is that of its first batch of work."""
+    works = [one for one in template.study.batches if one.purpose == "work"]
+    return {
+        "template": template,
+        "picture": next((task_types()[one.type].picture for one in works), ""),
+        "batches": len(template.study.batches),
+    }
+
+
+def _preview(draft: templates.Draft, form: TemplateForm) -> dict[str, Any]:
+    costs = {cost.batch: cost for cost in draft.plan.costs}
+    return {
+        "draft": draft,
+        "source": form.cleaned_data["source"],
+        "rows": [
+            {
+                "work": work,
+                "title": Choice(task_types()[work.type], work.terms["variant"]).sentence,
+                "everyone": work.terms["strategy"] == "everyone",
+                "cost": costs.get(work.name),
+            }
+            for work in draft.study.batches
+        ],
+        "runs": draft.study.runs,
+    }

@@ -1,0 +1,199 @@
+"""Templates: what they would create and cost, that one button creates all of it or nothing, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from annotation.journeys import importing, setting_up
+from annotation.models import Batch, Event, Job, PerturbationRun, Project, Source
+from annotation.studying import applying, standing, templates, writing
+from annotation.studying.study import parse
+from tests.annotation.cast import NOON, World
+
+ADDRESS = "/projects/films/templates/"
+FIXTURES = Path(settings.BASE_DIR) / "fixtures"
+ALL = list(templates.shipped())
+
+
+@pytest.fixture
+def mara(world: World) -> Client:
+    client = Client()
+    client.force_login(world.mara)
+    return client
+
+
+def choice(world: World, key: str = "freb_tqa", source: Source | None = None) -> dict[str, str]:
+    return {"template": key, "source": (source or world.source).public_id}
+
+
+def rated_answers(world: World) -> Source:
+    return importing.import_examples(
+        project=world.project,
+        reader="jsonl",
+        path=FIXTURES / "demo" / "rated-answers.jsonl",
+        name="answers",
+        now=NOON,
+        by=world.mara,
+    ).source
+
+
+def test_the_templates_are_the_shipped_study_files_in_their_order() -> None:
+    assert [one.title for one in templates.shipped().values()] == [
+        "FREB-TQA part 3",
+        "RobuT header and question perturbations",
+        "LFTQA-Eval ratings",
+        "Adversarial questions with a model in the loop",
+        "Label my questions",
+    ]
+    for one in templates.shipped().values():
+        assert set(one.about) == {"en", "de"}
+
+
+@pytest.mark.parametrize(
+    ("key", "people"),
+    [("freb_tqa", 5), ("robut", 3), ("lftqa_eval", 3), ("adversarial", 3), ("label_questions", 3)],
+)
+def test_people_who_made_an_example_are_not_counted_for_what_follows_from_it(key: str, people: int) -> None:
+    assert templates.people_needed(templates.shipped()[key].study) == people
+
+
+def test_the_page_shows_what_would_be_created_and_writes_nothing(world: World, mara: Client) -> None:
+    events = Event.objects.count()
+    page = mara.get(ADDRESS, choice(world))
+    text = page.content.decode()
+
+    assert page.status_code == 200
+    names = re.findall(r'<th scope="row">([^<]+)<br>', text)
+    assert names[:3] == ["Question types, calibration", "Question types", "Evidence"]
+    assert "Create 9 batches" in text
+    plan = page.context["draft"].plan
+    assert 0 < plan.expected_hours < plan.hours
+    assert 0 < plan.expected_money["EUR"] < plan.money["EUR"]
+    assert not Batch.objects.exists()
+    assert Event.objects.count() == events
+
+
+def test_what_is_expected_follows_the_usual_shares_of_labels(world: World, mara: Client) -> None:
+    costs = {one.batch: one for one in mara.get(ADDRESS, choice(world)).context["draft"].plan.costs}
+    assert (costs["Question types"].expected, costs["Question types"].annotations) == (12, 12)
+    assert (costs["Short tables"].expected, costs["Short tables"].annotations) == (2, 4)
+    assert (costs["Answer the kept tables"].expected, costs["Answer the kept tables"].annotations) == (5, 8)
+
+
+def test_one_button_creates_the_whole_chain(world: World, mara: Client) -> None:
+    response = mara.post(ADDRESS, choice(world))
+
+    assert response.status_code == 302
+    batches = {one.name: one for one in Batch.objects.all()}
+    assert len(batches) == 9
+    assert all(one.state == "open" for one in batches.values())
+    assert batches["Question types"].items_count == 4
+    assert batches["Answer the changed tables"].feeds_from == batches["Change the answer"]
+    run = PerturbationRun.objects.get()
+    assert list(run.sources.all()) == [world.source]
+    world.project.refresh_from_db()
+    assert (world.project.name, world.project.pay["currency"]) == ("Films", "EUR")
+
+
+def test_what_was_created_is_what_the_file_says_and_applying_the_export_again_does_nothing(
+    world: World, mara: Client
+) -> None:
+    mara.post(ADDRESS, choice(world))
+
+    here = standing.of_project(world.project, now=NOON)
+    said = parse(writing.written(here))
+    assert not applying.planned(said, world.project, now=NOON).does
+    wanted = templates.shipped()["freb_tqa"].study
+    assert [(one.name, one.type, one.feeds_from, one.feeds_when) for one in here.study.batches] == [
+        (one.name, one.type, one.feeds_from, one.feeds_when) for one in wanted.batches
+    ]
+
+
+@pytest.mark.parametrize("key", ["freb_tqa", "label_questions"])
+def test_a_template_can_be_used_again_under_other_names(world: World, mara: Client, key: str) -> None:
+    mara.post(ADDRESS, choice(world, key))
+    number = Batch.objects.count()
+    mara.post(ADDRESS, choice(world, key))
+
+    assert Batch.objects.count() == 2 * number
+    assert Batch.objects.filter(name="Question types 2").exists()
+
+
+def test_ratings_keep_their_qualification_where_the_source_has_its_examples(
+    world: World, mara: Client
+) -> None:
+    mara.post(ADDRESS, choice(world, "lftqa_eval", rated_answers(world)))
+
+    ratings = Batch.objects.get(name="Ratings")
+    assert ratings.requires == Batch.objects.get(name="Do you know the scales")
+
+
+def test_batches_over_listed_examples_are_left_out_where_the_source_lacks_them(
+    world: World, mara: Client
+) -> None:
+    page = mara.get(ADDRESS, choice(world, "lftqa_eval"))
+    assert "“Do you know the scales” is left out" in page.content.decode()
+    assert "The gold answers of “Question types” are left out" in (
+        mara.get(ADDRESS, choice(world)).content.decode()
+    )
+
+
+class TestRefusals:
+    def test_without_a_source_the_page_asks_for_an_import(self, world: World, mara: Client) -> None:
+        setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+        page = mara.get("/projects/empty/templates/").content.decode()
+        assert "Import examples</a> first" in page
+        assert 'name="template"' not in page
+        sent = mara.post("/projects/empty/templates/", {"template": "freb_tqa"}).content.decode()
+        assert "Choose a source for the template." in sent
+
+    def test_a_source_without_what_a_task_type_needs_creates_nothing(
+        self, world: World, mara: Client
+    ) -> None:
+        page = mara.post(ADDRESS, choice(world, "lftqa_eval")).content.decode()
+
+        assert "Ratings: None of these examples can become an item" in page
+        assert "Nothing was created." in page
+        assert not Batch.objects.exists()
+        world.project.refresh_from_db()
+        assert world.project.pay == {}
+
+    def test_a_model_that_is_missing_is_said_before_the_button(
+        self, world: World, mara: Client, settings: Any
+    ) -> None:
+        settings.PREDICTORS = {}
+        page = mara.get(ADDRESS, choice(world, "adversarial")).content.decode()
+
+        assert "This template cannot be used here:" in page
+        assert "bundled" in page
+        assert "Create 3 batches" not in page
+        mara.post(ADDRESS, choice(world, "adversarial"))
+        assert not Batch.objects.exists()
+        assert not Job.objects.exists()
+
+    def test_an_unknown_template_or_the_source_of_another_project_is_refused(
+        self, world: World, mara: Client
+    ) -> None:
+        other = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+        assert "There is no such template" in mara.get(ADDRESS, choice(world, "nope")).content.decode()
+        Source.objects.update(project=other)
+        page = mara.post(ADDRESS, choice(world)).content.decode()
+        assert "This project has no such source" in page
+        assert not Project.objects.get(slug="films").batches.exists()
+
+    def test_annotators_do_not_come_to_it(self, world: World) -> None:
+        client = Client()
+        client.force_login(world.ada)
+        assert client.get(ADDRESS).status_code == 404
+
+
+def test_the_project_page_offers_the_templates(world: World, mara: Client) -> None:
+    assert ADDRESS in mara.get("/projects/films/").content.decode()
+    world.batch()
+    assert ADDRESS in mara.get("/projects/films/").content.decode()
