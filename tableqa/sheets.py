@@ -490,3 +490,17 @@ def _said_below(sheet: Sheet) -> Sequence[str]:
         gettext("No interval: {reason}").format(reason=cell.no_interval) for cell in cells if cell.no_interval
     ]
     return list(dict.fromkeys([*undefined, *without]))
+
+
+# -- texts outside of tables ------------------------------------------------------------------------
+
+
+def escape_markdown(value: str) -> str:
+    """Text for a line of Markdown, of which nothing is read as a mark."""
+    return _markdown(value)
+
+
+def escape_latex(value: str, *, strip: bool = True) -> str:
+    """Text for LaTeX, of which nothing is read as a command. Without `strip`, blanks at its ends stay."""
+    said = _UNSEEN.sub(" ", value)
+    return _latex(said) if strip else "".join(_LATEX.get(character, character) for character in said)
