@@ -25,6 +25,7 @@ from annotation.views import (
     inquiring,
     labelled_elsewhere,
     language,
+    methods,
     own_work,
     paying,
     people,
@@ -156,6 +157,13 @@ urlpatterns = [
     path("projects/<slug:slug>/releases/", releasing.releases, name="releases"),
     path("releases/<str:public_id>/", releasing.release, name="release"),
     path("releases/<str:public_id>/download/", releasing.download, name="download"),
+    path("projects/<slug:slug>/methods/", methods.project_methods, name="methods"),
+    path("projects/<slug:slug>/methods/<slug:format>/", methods.project_methods_file, name="methods_file"),
+    path(
+        "releases/<str:public_id>/methods/<slug:format>/",
+        methods.release_methods_file,
+        name="release_methods",
+    ),
     # evaluating
     path("releases/<str:public_id>/evaluations/", evaluating.evaluations, name="evaluations"),
     path(

@@ -14,7 +14,8 @@ import shutil
 import zipfile
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import ngettext
 
@@ -52,8 +53,10 @@ from annotation.models import (
 )
 from annotation.money import statements
 from annotation.public_ids import new_public_id
+from annotation.quality import snapshots
 from annotation.refusals import refuse, require_storable
 from annotation.releases import automatic, mixing, provenances, release_files
+from annotation.releases.methods import Study
 from annotation.releases.release_files import FORMATS
 from annotation.work import lineage
 from tableqa.canonical import canonical, digest
@@ -372,6 +375,71 @@ def changed_items(release: Release) -> QuerySet[Decision]:
         Exists(new_examples), item__batch__in=_batches(release), event_id__lte=release.watermark
     )
     return decisions.exclude(item__public_id__in=left_out).order_by("pk")
+
+
+# -- the methods appendix ---------------------------------------------------------------------------
+
+
+def study_of(release: Release, *, pictures: Collection[str]) -> Study:
+    """What the methods appendix of a release is written from: its manifest and its decisions."""
+    decisions = release_files.records(folder(release) / "decisions.jsonl")
+    reasons = Counter(
+        one.get("listed_reason") or one["reason"]
+        for one in decisions
+        if one["kind"] == Decision.Kind.EXCLUDED
+    )
+    return Study(f"{release.project.name}, release {release.name}", release.manifest, reasons, pictures)
+
+
+def study_now(*, project: Project, pictures: Collection[str], now: datetime) -> Study:
+    """The same of a project: what the manifest of a release made now would say in the fields that the appendix reads.
+
+    Agreement comes from the snapshots of the pages; of batches whose snapshot is being computed, it is left out.
+    """
+    release = Release(project=project, watermark=_watermark(project))
+    batches = _batches(release)
+    fields = ("name", "reader", "split", "licence", "citation", "url")
+    sources = project.sources.ready().order_by("name", "pk").values(*fields)
+    decided = Decision.objects.filter(item__batch__in=batches, item__is_gold=False)
+    found = snapshots.of(batches, ("agreement",), now=now)
+    figures = [
+        {"batch": batch.public_id, **figure}
+        for batch in batches
+        if (data := found[batch.pk, "agreement"].data) is not None
+        for figure in data["figures"]
+    ]
+    manifest = {
+        "project": project.slug,
+        "sources": list({one["name"]: one for one in sources}.values()),
+        "batches": [_batch(release, batch) for batch in batches],
+        "guidelines": _guidelines(release, batches),
+        "statement": statements.counted(project, batches, watermark=release.watermark, until=now),
+        "counts": _counts_now(batches, decided),
+        "agreement": figures,
+    }
+    excluded = decided.filter(kind=Decision.Kind.EXCLUDED).order_by()
+    reasons: Counter[str] = Counter()
+    for listed_reason, reason, number in excluded.values_list("listed_reason", "reason").annotate(
+        n=Count("pk")
+    ):
+        reasons[listed_reason or str(reason)] += number
+    return Study(project.name, manifest, reasons, pictures)
+
+
+def _counts_now(batches: Sequence[Batch], decided: QuerySet[Decision]) -> Record:
+    """The counts of a manifest, without records."""
+    made = Annotation.objects.filter(assignment__batch__in=batches, assignment__item__is_gold=False)
+    people = made.order_by().values("assignment__person").distinct()
+    with_one = made.filter(assignment__item=OuterRef("pk"))
+    return {
+        "annotations": made.count(),
+        "annotators": people.count(),
+        "simulated_annotators": people.filter(assignment__person__is_simulated=True).count(),
+        "items": Item.objects.filter(Exists(with_one), batch__in=batches).count(),
+        "accepted": decided.filter(kind=Decision.Kind.ACCEPTED).count(),
+        "excluded": decided.filter(kind=Decision.Kind.EXCLUDED).count(),
+        "adjudicated": decided.filter(made_by__isnull=False).count(),
+    }
 
 
 def _zipped(part: Path) -> Path:

@@ -130,6 +130,8 @@ def as_html(text: str, *, top: int) -> str:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + top - 1, 6)}"
+        if token.attrs.pop("style", "") == "text-align:right":  # of a column; pages allow no inline style
+            token.attrSet("class", "n")
     return str(markdown.renderer.render(tokens, markdown.options, {}))
 
 

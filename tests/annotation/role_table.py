@@ -272,6 +272,9 @@ PAGES: dict[str, Row] = {
     "releases": (the_project, PROGRESS, RELEASE),
     "release": (lambda t: [t.release.public_id], PROGRESS, None),
     "download": (lambda t: [t.release.public_id], PROGRESS, None),
+    "methods": (the_project, PROGRESS, None),
+    "methods_file": (lambda t: [t.world.project.slug, "zip"], PROGRESS, None),
+    "release_methods": (lambda t: [t.release.public_id, "tex"], PROGRESS, None),
     "evaluations": (lambda t: [t.release.public_id], RELEASE, RELEASE),
     "evaluations_download": (lambda t: [t.release.public_id], RELEASE, None),
 }

@@ -1,0 +1,301 @@
+"""The methods appendix of a paper: how a benchmark was annotated, from what a release's manifest says.
+
+    about = Study(manifest, exclusions, pictures)
+    documents.as_latex(blocks(about)), unrecorded(about)
+
+`manifest` is that of a release, or what a release made now would have in its place. What nobody recorded is named as such,
+with the page on which to enter it. Everything is in English, as in the data statement. Needs no database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tableqa.documents import Block, Heading, Items, Paragraph, Picture, Quotation, Table
+from tableqa.language import gettext
+from tableqa.proportions import proportion
+from tableqa.sheets import Cell, count, listed
+from tableqa.writers import hub
+from tasks import resolving
+from tasks.contract import task_types
+
+FOLDER = "pictures"
+"""The folder of the pictures beside the document."""
+MOST_REASONS = 20
+"""Reasons of exclusions that are listed, the most frequent first."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the appendix is written from.
+
+    name        of the project, and of the release if it is of one
+    manifest    as in docs/reference/release-format.md; `statement` may be absent in old releases
+    exclusions  reason -> number of items
+    pictures    task types of which there is a picture
+    """
+
+    name: str
+    manifest: Mapping[str, Any]
+    exclusions: Mapping[str, int] = field(default_factory=dict)
+    pictures: Collection[str] = ()
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A fact that nobody recorded: its title, and the page on which to enter it (a key of `PAGES`)."""
+
+    title: str
+    page: str
+
+
+PAGES = {
+    "statement": "Data statement",
+    "sources": "Sources",
+    "agreement": "Batches",
+}
+"""The pages of a project on which facts are entered -> their names."""
+
+
+def blocks(study: Study) -> list[Block]:
+    """The appendix."""
+    return [
+        *_overview(study),
+        *_people(study),
+        *_tasks(study),
+        *_agreement(study),
+        *_decisions(study),
+        *_again(study),
+    ]
+
+
+def unrecorded(study: Study) -> list[Gap]:
+    """The facts that the appendix lacks, in its order."""
+    return [
+        *(Gap(f"Licence of {name}", "sources") for name in _without_licence(study)),
+        *(Gap(title, "statement") for title, paragraphs in _conditions(study) if not paragraphs),
+        *([] if _defined(study) else [Gap("Agreement", "agreement")]),
+    ]
+
+
+def _missing(page: str) -> Paragraph:
+    return Paragraph(
+        f"Not recorded. Enter it in Askew on the page “{PAGES[page]}” of the project.", missing=True
+    )
+
+
+# -- data -------------------------------------------------------------------------------------------
+
+
+def _overview(study: Study) -> Iterator[Block]:
+    manifest = study.manifest
+    counts = manifest["counts"]
+    yield Heading(f"Annotation of {study.name}")
+    yield Paragraph(
+        f"{counts['annotations']:,} annotations by {_times(counts['annotators'], 'person', 'people')} on "
+        f"{_times(counts['items'], 'item')}; {_times(counts['accepted'], 'item')} accepted, "
+        f"{counts['excluded']:,} excluded."
+    )
+    if simulated := counts["simulated_annotators"]:
+        yield Paragraph(
+            f"{_times(simulated, 'annotator')} simulated. Do not publish these figures.", missing=True
+        )
+    if not manifest["sources"]:
+        return
+    yield Heading("Sources", 2)
+    yield Items(tuple(map(_source, manifest["sources"])))
+    if _without_licence(study):
+        yield _missing("sources")
+    if not manifest["batches"]:
+        return
+    yield Heading("Batches", 2)
+    yield Table(_batches(study))
+
+
+def _source(source: Mapping[str, Any]) -> str:
+    split = f", split {source['split']}" if source["split"] else ""
+    citation = " ".join(source["citation"].split())
+    return f"{source['name']}{split}. Licence: {_licence(source)}. {citation}".rstrip()
+
+
+def _licence(source: Mapping[str, Any]) -> str:
+    return "not stated" if source["licence"] in ("", "NOASSERTION") else str(source["licence"])
+
+
+def _without_licence(study: Study) -> list[str]:
+    return [source["name"] for source in study.manifest["sources"] if _licence(source) == "not stated"]
+
+
+def _batches(study: Study) -> Any:
+    names = {batch["id"]: batch["name"] for batch in study.manifest["batches"]}
+    rows = [
+        (
+            batch["name"],
+            _title(batch["type"]) + (f" ({batch['variant'].replace('_', ' ')})" if batch["variant"] else ""),
+            names.get(batch["feeds_from"], "sources"),
+            resolving.in_words(rule) if (rule := batch.get("resolve", {})) else "default",
+            count(batch["overlap"]),
+        )
+        for batch in study.manifest["batches"]
+    ]
+    head = ("Batch", "Task type", "Items from", "Decision rule", "People per item")
+    return listed("batches", "Batches", head, rows, texts=4)
+
+
+def _title(key: str) -> str:
+    task = task_types().get(key)
+    return gettext(task.title) if task is not None else key
+
+
+# -- people -----------------------------------------------------------------------------------------
+
+
+def _conditions(study: Study) -> list[tuple[str, list[str]]]:
+    """(title, paragraphs) of what is said of people and their work; without paragraphs where nothing is."""
+    statement = study.manifest.get("statement")
+    if statement is None:
+        return [("Annotators", [])]
+    return [
+        (title, [] if paragraphs == ["Not said."] else paragraphs)
+        for title, paragraphs in hub.conditions(statement)
+    ]
+
+
+def _people(study: Study) -> Iterator[Block]:
+    yield Heading("Data statement")
+    yield Paragraph(
+        "The letters in parentheses name the questions of section D of the ACL's responsible NLP checklist."
+    )
+    for title, paragraphs in _conditions(study):
+        yield Heading(title, 2)
+        if not paragraphs:
+            yield _missing("statement")
+        for paragraph in paragraphs:
+            yield from (Paragraph(line) for line in paragraph.splitlines() if line.strip())
+
+
+# -- tasks ------------------------------------------------------------------------------------------
+
+
+def _types(study: Study) -> list[str]:
+    """The task types of the batches, in the order in which they first come."""
+    return list(dict.fromkeys(batch["type"] for batch in study.manifest["batches"]))
+
+
+def _guidelines(study: Study, key: str) -> list[Mapping[str, Any]]:
+    return [one for one in study.manifest["guidelines"] if one["type"] == key]
+
+
+def _tasks(study: Study) -> Iterator[Block]:
+    yield Heading("Instructions and pages")
+    for key in _types(study):
+        yield Heading(_title(key), 2)
+        task = task_types().get(key)
+        if task is not None and task.instruction:
+            yield Paragraph(f"Instruction above every item: {gettext(task.instruction)}")
+        if key in study.pictures:
+            yield Picture(
+                f"{FOLDER}/{key}.jpg", f"The page of the task type {_title(key)}, with an example item."
+            )
+        else:
+            yield Paragraph("No picture of this task type comes with Askew. Add a screenshot.", missing=True)
+        versions = _guidelines(study, key)
+        if not versions:
+            yield Paragraph("Nobody has annotated an item of this task type yet.", missing=True)
+        for version in versions:
+            yield Heading(f"Guidelines, version {version['number']}", 3)
+            yield Quotation(version["text"])
+
+
+# -- quality ----------------------------------------------------------------------------------------
+
+
+def _defined(study: Study) -> list[Mapping[str, Any]]:
+    return [figure for figure in study.manifest["agreement"] if figure["value"] is not None]
+
+
+def _agreement(study: Study) -> Iterator[Block]:
+    yield Heading("Agreement")
+    defined = _defined(study)
+    if not defined:
+        yield Paragraph(
+            "Not recorded: no batch has two people's responses to the same items. Let more people annotate.",
+            missing=True,
+        )
+        return
+    names = {batch["id"]: batch["name"] for batch in study.manifest["batches"]}
+    rows = [
+        (
+            names[figure["batch"]],
+            figure["measure"].replace("_", " "),
+            figure["statistic"].replace("_", " "),
+            Cell(f"{figure['value']:.3f}", figure["value"], _interval(figure)),
+            count(figure["units"]),
+            count(figure["raters"]),
+        )
+        for figure in defined
+    ]
+    head = ("Batch", "Measure", "Statistic", "Value", "Items", "Raters")
+    yield Table(listed("agreement", "Agreement", head, rows, texts=3))
+    replicates = max(figure["replicates"] for figure in defined)
+    yield Paragraph(
+        f"In parentheses: 95 % confidence intervals, bootstrap over items ({replicates:,} replicates). Figures are "
+        "computed from the newest responses on planned slots, before adjudication."
+    )
+    if left := len(study.manifest["agreement"]) - len(defined):
+        yield Paragraph(f"{_times(left, 'further figure')} undefined for lack of ratings and left out.")
+
+
+def _interval(figure: Mapping[str, Any]) -> str:
+    return "" if figure["low"] is None else f"{figure['low']:.3f} to {figure['high']:.3f}"
+
+
+def _decisions(study: Study) -> Iterator[Block]:
+    counts = study.manifest["counts"]
+    decided = counts["accepted"] + counts["excluded"]
+    yield Heading("Adjudication and exclusions")
+    if not decided:
+        yield Paragraph("No item is decided.", missing=True)
+        return
+    shares = (
+        (
+            "decided by an adjudicator; the decision rule of the batch decided the others",
+            counts["adjudicated"],
+        ),
+        ("excluded", counts["excluded"]),
+    )
+    yield Items(
+        tuple(
+            f"{_share(number, decided)} of {_times(decided, 'decided item')} {what}."
+            for what, number in shares
+        )
+    )
+    if contradicted := counts.get("contradicted"):
+        yield Paragraph(f"People contradicted the answer of {_times(contradicted, 'example')} later.")
+    reasons = sorted(study.exclusions.items(), key=lambda one: (-one[1], one[0]))
+    if reasons:
+        yield Paragraph("Items were excluded for these reasons:")
+        yield Items(
+            tuple(f"{reason or 'no reason'}: {number:,}" for reason, number in reasons[:MOST_REASONS])
+        )
+    if (more := len(reasons) - MOST_REASONS) and more > 0:
+        yield Paragraph(f"{_times(more, 'further reason')} for one or a few items each.")
+
+
+def _share(number: int, of: int) -> str:
+    share = proportion(number, of)
+    return f"{number:,} ({share.percent}; 95 % CI {share.interval}, n = {of:,})"
+
+
+def _again(study: Study) -> Iterator[Block]:
+    yield Heading("Reproduction")
+    yield Paragraph(
+        "Raw responses, decisions, guidelines and figures are part of each release of the data. Askew's command "
+        "verify_release replays every edit and computes every figure of this appendix again from them."
+    )
+
+
+def _times(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,122 @@
+"""The methods appendix of a project or of a release: what is not recorded yet, a preview, and the files."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.safestring import mark_safe
+
+from annotation import access, visibility
+from annotation.journeys import releasing
+from annotation.quality import guidance
+from annotation.refusals import Refused
+from annotation.releases import methods
+from annotation.releases.methods import Study
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, page
+from tableqa.documents import Picture, Quotation, as_latex, as_markdown, standalone
+
+NAME = "methods"
+PICTURES = Path(settings.BASE_DIR) / "docs" / "pictures" / "workbench"
+"""A picture of the annotation page of each task type that comes with Askew, by its key."""
+TYPES = {"zip": "application/zip", "tex": "application/x-tex", "md": "text/markdown"}
+PAGES = {
+    "statement": (Permission.SET_UP, "statement"),
+    "sources": (Permission.IMPORT, "sources"),
+    "agreement": (Permission.SEE_PROGRESS, "project"),
+}
+"""The page on which a gap is filled, for those with a permission: `methods.Gap.page` -> name of its address."""
+
+
+@page("GET")
+def project_methods(request: PageRequest, slug: str) -> HttpResponse:
+    """What the appendix says now, and what nobody recorded, each with the page to enter it."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.SEE_PROGRESS)
+    try:
+        visibility.require_no_open_work(actor.person, project)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("releases", slug)
+    may = access.may(actor, project)
+    with translation.override(settings.LANGUAGE_CODE):  # the appendix is in no reader's language
+        study = releasing.study_now(project=project, pictures=pictures(), now=timezone.now())
+        gaps = methods.unrecorded(study)
+        shown = [one for one in methods.blocks(study) if not isinstance(one, Picture | Quotation)]
+        preview = mark_safe(guidance.as_html(as_markdown(shown), top=3))  # nosec: HTML in texts is shown as text
+    addressed = [
+        (gap.title, reverse(name, args=[slug]) if needed in may else "")
+        for gap in gaps
+        for needed, name in (PAGES[gap.page],)
+    ]
+    context = {"project": project, "gaps": addressed, "preview": preview}
+    return render(request, "releasing/methods.html", context)
+
+
+@page("GET")
+def project_methods_file(request: PageRequest, slug: str, format: str) -> HttpResponse:
+    """The appendix of a project as LaTeX, as Markdown, or both with pictures in an archive."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.SEE_PROGRESS)
+    try:
+        visibility.require_no_open_work(actor.person, project)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("releases", slug)
+    with translation.override(settings.LANGUAGE_CODE):
+        study = releasing.study_now(project=project, pictures=pictures(), now=timezone.now())
+        return _sent(study, project.slug, format)
+
+
+@page("GET")
+def release_methods_file(request: PageRequest, public_id: str, format: str) -> HttpResponse:
+    """The same of a release, from its files alone."""
+    release = access.release(access.actor(request), public_id)
+    if release.ready_at is None:
+        raise Http404(access.NOT_HERE)
+    try:
+        visibility.require_no_open_work(request.user, release.project)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("releases", release.project.slug)
+    with translation.override(settings.LANGUAGE_CODE):
+        study = releasing.study_of(release, pictures=pictures())
+        return _sent(study, f"{release.project.slug}-{release.name}".replace("/", "-"), format)
+
+
+def pictures() -> dict[str, Path]:
+    """The pictures that come with Askew, by the keys of task types."""
+    return {path.stem: path for path in sorted(PICTURES.glob("*.jpg"))}
+
+
+def _sent(study: Study, name: str, format: str) -> HttpResponse:
+    if format not in TYPES:
+        raise Http404(access.NOT_HERE)
+    blocks = methods.blocks(study)
+    files = {f"{NAME}.md": as_markdown(blocks), f"{NAME}.tex": as_latex(blocks)}
+    content = _archive(study, files) if format == "zip" else files[f"{NAME}.{format}"].encode()
+    text = "" if format == "zip" else "; charset=utf-8"
+    response = HttpResponse(content, content_type=f"{TYPES[format]}{text}")
+    response["Content-Disposition"] = f'attachment; filename="{name}-methods.{format}"'
+    return response
+
+
+def _archive(study: Study, files: dict[str, str]) -> bytes:
+    """Both texts, a LaTeX document around the appendix, and the pictures that they show."""
+    out = io.BytesIO()
+    there = pictures()
+    used = {batch["type"] for batch in study.manifest["batches"]} & there.keys()
+    contents = {name: text.encode() for name, text in {**files, "standalone.tex": standalone(NAME)}.items()}
+    contents |= {f"{methods.FOLDER}/{key}.jpg": there[key].read_bytes() for key in sorted(used)}
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path, content in contents.items():
+            packed.writestr(zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0)), content)
+    return out.getvalue()
