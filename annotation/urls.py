@@ -32,6 +32,7 @@ from annotation.views import (
     perturbing,
     practising,
     qualifying,
+    release_comparison,
     releasing,
     setting_up,
     sharing,
@@ -157,6 +158,7 @@ urlpatterns = [
     path("projects/<slug:slug>/releases/", releasing.releases, name="releases"),
     path("releases/<str:public_id>/", releasing.release, name="release"),
     path("releases/<str:public_id>/download/", releasing.download, name="download"),
+    path("releases/<str:public_id>/compare/", release_comparison.compare_releases, name="compare_releases"),
     path("projects/<slug:slug>/methods/", methods.project_methods, name="methods"),
     path("projects/<slug:slug>/methods/<slug:format>/", methods.project_methods_file, name="methods_file"),
     path(
@@ -165,6 +167,7 @@ urlpatterns = [
         name="release_methods",
     ),
     # evaluating
+    path("releases/<str:public_id>/robustness/", evaluating.robustness, name="release_robustness"),
     path("releases/<str:public_id>/evaluations/", evaluating.evaluations, name="evaluations"),
     path(
         "releases/<str:public_id>/evaluations/download/",

@@ -51,6 +51,11 @@ def runs(release: Release) -> QuerySet[Job]:
     return found.select_related("made_by").order_by("-pk")
 
 
+def finished(release: Release) -> QuerySet[Job]:
+    """The runs of a release that have results, the newest first."""
+    return runs(release).filter(state=Job.State.DONE)
+
+
 def start(
     *,
     release: Release,

@@ -52,7 +52,12 @@ TABS: Final[tuple[Link, ...]] = (
     Link("explorer", gettext_noop("Explorer"), Permission.SEE_PROGRESS),
     Link("people", "People", Permission.INVITE, ("remove_member", "change_roles")),
     Link("dashboard", "Quality", Permission.SEE_PROGRESS, ("agreement",)),
-    Link("releases", "Releases", Permission.SEE_PROGRESS, ("release", "evaluations", "methods")),
+    Link(
+        "releases",
+        "Releases",
+        Permission.SEE_PROGRESS,
+        ("release", "evaluations", "methods", "compare_releases"),
+    ),
     Link("project_adjudication", "Adjudication", Permission.ADJUDICATE),
 )
 WITHIN: Final[dict[str, tuple[Link, ...]]] = {

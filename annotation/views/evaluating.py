@@ -79,6 +79,20 @@ def evaluations(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "evaluating/evaluations.html", context)
 
 
+@page("GET")
+def robustness(request: PageRequest, public_id: str) -> HttpResponse:
+    """The chart of robustness by perturbation, from the newest evaluations: a part of the page of the release."""
+    access.release(access.actor(request), public_id, Permission.RELEASE)
+    evaluations_page = f"{reverse('evaluations', args=[public_id])}#figure-robustness"
+    if not request.htmx:
+        return redirect(evaluations_page)
+    context = report_of(request, public_id)
+    shown = context.get("figure_gallery")
+    chart = shown.by_name.get("robustness") if shown is not None else None
+    more = {"chart": chart, "evaluations_page": evaluations_page}
+    return render(request, "evaluating/_robustness.html", {**context, **more})
+
+
 def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures; nothing for those who may not read them now."""
     release = access.release(access.actor(request), public_id, Permission.RELEASE)

@@ -15,7 +15,7 @@ from django.utils import translation
 
 from annotation import access
 from annotation.drawing.figures import content_type
-from annotation.views import assigning, dashboards, evaluating, fooling, releasing
+from annotation.views import assigning, dashboards, evaluating, fooling, release_comparison, releasing
 from annotation.views.pages import PageRequest, page
 
 Context = Callable[[PageRequest, str], Mapping[str, Any]]
@@ -24,6 +24,7 @@ Context = Callable[[PageRequest, str], Mapping[str, Any]]
 PAGES: Mapping[str, Context] = {
     "agreement": lambda request, key: dashboards.agreement_of(request, key, named=False),
     "batch": assigning.agreement_of,
+    "compare": release_comparison.figures_of,
     "dashboard": lambda request, key: dashboards.dashboard_of(request, key, named=False),
     "evaluations": evaluating.report_of,
     "fooling": fooling.report_of,

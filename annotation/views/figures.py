@@ -46,24 +46,25 @@ def figures_in_table(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def statistics(figures: Iterable[Mapping[str, Any]], *, batches: bool = False) -> Figure:
+def statistics(
+    figures: Iterable[Mapping[str, Any]], *, batches: bool = False, name: str = "statistics", title: str = ""
+) -> Figure:
     """The table of statistics of agreement; `batches`: of several, each figure with its `batch_name`."""
     rows, notes = [], {}
     for figure in figures:
-        name = in_words(figure["statistic"])
-        row = (text(words.measure(figure["measure"])), text(name))
+        statistic = in_words(figure["statistic"])
+        row = (text(words.measure(figure["measure"])), text(statistic))
         cells = (estimate(figure, figure["statistic"]), count(figure["raters"]))
         rows.append((*((text(figure["batch_name"]),) if batches else ()), *row, *cells))
         if figure["note"]:
-            notes[f"{name}: {words.shown(figure['note'])}"] = None
+            notes[f"{statistic}: {words.shown(figure['note'])}"] = None
     columns = (
         *names(*(["Batch"] if batches else []), gettext("Measure"), gettext("Statistic")),
         Column(gettext("Value"), counted=gettext("Items")),
         Column(gettext("Raters")),
     )
-    title = gettext("Agreement: all statistics")
-    sheet = Sheet("statistics", title, columns, tuple(rows), " ".join(notes))
-    return Figure("statistics", title, sheet)
+    title = title or gettext("Agreement: all statistics")
+    return Figure(name, title, Sheet(name, title, columns, tuple(rows), " ".join(notes)))
 
 
 def report_table(report: Mapping[str, Any], number: int) -> Figure:

@@ -10,14 +10,17 @@ from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import access, visibility
+from annotation.evaluation import evaluation_runs
 from annotation.forms.releases import ReleaseForm
 from annotation.journeys import releasing
 from annotation.journeys.adjudicating import letters
 from annotation.models import Assignment, Person, Project, Release
 from annotation.refusals import Refused
+from annotation.releases import release_files
+from annotation.releases.format_descriptions import DESCRIPTIONS
 from annotation.releases.wordings import note_of
 from annotation.roles import Permission
 from annotation.studying import missing
@@ -25,6 +28,7 @@ from annotation.views.contrasting import PART, Said, contrasted, for_scripts
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figures import statistics
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.views.release_comparison import earlier_first
 from tableqa.operations import from_list
 
 
@@ -107,7 +111,13 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
                 else redirect("releases", release.project.slug)
             )
         may_evaluate = Permission.RELEASE in access.may(access.actor(request), release.project)
-        context = {**_readable(request, release), **_example(request, release), "may_evaluate": may_evaluate}
+        context = {
+            **_readable(request, release),
+            **_example(request, release),
+            "may_evaluate": may_evaluate,
+            "has_runs": may_evaluate and evaluation_runs.finished(release).exists(),
+            "earlier": next((one for one in earlier_first(release) if one.pk < release.pk), None),
+        }
         return render(request, "releasing/release.html", context)
     return redirect("releases", release.project.slug)
 
@@ -122,21 +132,76 @@ def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
 
 def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
     manifest = release.manifest
-    names = {batch["id"]: batch["name"] for batch in manifest["batches"]}
-    agreement = [
-        {**_figure(figure), "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]
-    ]
-    table = statistics(agreement, batches=True) if agreement else None
+    formats = release_files.formats_of(manifest)
     return {
         "release": release,
         "project": release.project,
         "manifest": manifest,
         "counts": manifest["counts"],
         "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
-        "agreement": table,
+        "formats": [_format(name, manifest) for name in (*formats, "")],
         "files": sorted(manifest["files"].items()),
-        **figure_gallery(request, "release", release.public_id, [table]),
+        **_agreement(request, release),
     }
+
+
+def _format(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The files of a format in a line; those of no format for "", with the manifest left out."""
+    sizes = [
+        file["bytes"]
+        for path, file in manifest["files"].items()
+        if release_files.format_of(path, manifest) == name
+    ]
+    about = gettext(DESCRIPTIONS[name]) if name else ""
+    return {"name": name, "about": about, "files": len(sizes), "bytes": sum(sizes)}
+
+
+MOST_STATISTICS = 12
+"""Of more statistics than these the page shows one for each measure, and folds the others."""
+
+
+def _agreement(request: PageRequest, release: Release) -> dict[str, Any]:
+    """Statistics with a value first; further ones, and those without a value, each in a table of their own."""
+    manifest = release.manifest
+    names = {batch["id"]: batch["name"] for batch in manifest["batches"]}
+    figures = [{**_figure(figure), "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]]
+    defined = [figure for figure in figures if figure["value"] is not None]
+    first = defined if len(defined) <= MOST_STATISTICS else _leading(defined)
+    parts = {
+        "agreement": first,
+        "more_agreement": [figure for figure in defined if figure not in first],
+        "undefined": [figure for figure in figures if figure["value"] is None],
+    }
+    titles = {
+        "agreement": gettext("Statistics by batch"),
+        "more_agreement": gettext("Further statistics"),
+        "undefined": gettext("Undefined statistics"),
+    }
+    tables = {
+        name: statistics(part, batches=True, name=name.replace("_", "-"), title=titles[name])
+        for name, part in parts.items()
+        if part
+    }
+    return {
+        **tables,
+        "number_more": len(parts["more_agreement"]),
+        "number_undefined": len(parts["undefined"]),
+        **figure_gallery(request, "release", release.public_id, tables.values()),
+    }
+
+
+def _leading(figures: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """One statistic for each batch and measure: Krippendorff's alpha where there is one, else the first."""
+    leading: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for figure in figures:
+        key = figure["batch"], figure["measure"]
+        if key not in leading or _is_alpha(figure) > _is_alpha(leading[key]):
+            leading[key] = figure
+    return list(leading.values())
+
+
+def _is_alpha(figure: Mapping[str, Any]) -> bool:
+    return str(figure["statistic"]).startswith("krippendorff_alpha")
 
 
 def _example(request: PageRequest, release: Release) -> dict[str, Any]:

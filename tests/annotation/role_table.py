@@ -274,6 +274,8 @@ PAGES: dict[str, Row] = {
     "download": (lambda t: [t.release.public_id], PROGRESS, None),
     "methods": (the_project, PROGRESS, None),
     "methods_file": (lambda t: [t.world.project.slug, "zip"], PROGRESS, None),
+    "compare_releases": (lambda t: [t.release.public_id], PROGRESS, None),
+    "release_robustness": (lambda t: [t.release.public_id], RELEASE, None),
     "release_methods": (lambda t: [t.release.public_id, "tex"], PROGRESS, None),
     "evaluations": (lambda t: [t.release.public_id], RELEASE, RELEASE),
     "evaluations_download": (lambda t: [t.release.public_id], RELEASE, None),

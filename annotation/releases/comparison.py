@@ -1,0 +1,115 @@
+"""Two releases of a project beside each other, for a page: counts, agreement with intervals, and examples. No database."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from annotation.releases import release_diff
+from annotation.releases.release_diff import FileDiff, ReleaseDiff
+from annotation.releases.release_files import is_benchmark
+
+MOST_RECORDS = 200_000
+"""Records of the files that differ, of both releases: more are compared by the command alone."""
+LISTED = 50
+"""Ids of a file that a page lists."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """A count of both manifests."""
+
+    name: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A figure of agreement of both releases; None where one does not have it, or has it without a value."""
+
+    batch: str
+    measure: str
+    statistic: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+    @property
+    def is_equal(self) -> bool:
+        return self.before == self.after
+
+
+def counts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Count]:
+    """The counts of both manifests, in the order of the first."""
+    names = dict.fromkeys([*before["counts"], *after["counts"]])
+    return [Count(name, before["counts"].get(name, 0), after["counts"].get(name, 0)) for name in names]
+
+
+def agreement(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Pair]:
+    """The figures with a value in at least one of the manifests, in the order of their batches."""
+    names = {batch["id"]: batch["name"] for batch in [*before["batches"], *after["batches"]]}
+    was, now = _defined(before), _defined(after)
+    return [
+        Pair(names[key[0]], key[1], key[2], was.get(key), now.get(key)) for key in dict.fromkeys([*was, *now])
+    ]
+
+
+def _defined(manifest: Mapping[str, Any]) -> dict[tuple[str, str, str], Mapping[str, Any]]:
+    return {
+        (figure["batch"], figure["measure"], figure["statistic"]): figure
+        for figure in manifest["agreement"]
+        if figure["value"] is not None
+    }
+
+
+def is_large(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether the records of the files that differ are too many for a page."""
+    was, now = before["files"], after["files"]
+    differing = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
+    return (
+        sum(files[name]["records"] for files in (was, now) for name in differing & files.keys())
+        > MOST_RECORDS
+    )
+
+
+@functools.lru_cache(maxsize=16)
+def difference(before: Path, after: Path, digests: tuple[str, str]) -> ReleaseDiff:
+    """`diff_releases` of two folders, kept: releases never change, and `digests` are those of their manifests."""
+    return release_diff.diff_releases(before, after)
+
+
+@dataclass(frozen=True)
+class Ids:
+    """The ids of records that were added, removed or changed: how many, the first ones, and how many more there are."""
+
+    number: int
+    first: Sequence[str]
+    more: int
+
+
+@dataclass(frozen=True)
+class FileChanges:
+    """The changes of a file; `order`: the same records in another order."""
+
+    name: str
+    added: Ids
+    removed: Ids
+    changed: Ids
+    order: bool
+
+
+def files(found: ReleaseDiff) -> tuple[list[FileChanges], list[FileChanges]]:
+    """The files that differ: those of the benchmark, then raw records and the data statement."""
+    benchmark = [_changes(file) for file in found.files if is_benchmark(file.name)]
+    return benchmark, [_changes(file) for file in found.files if not is_benchmark(file.name)]
+
+
+def _changes(file: FileDiff) -> FileChanges:
+    return FileChanges(file.name, _ids(file.added), _ids(file.removed), _ids(file.changed), file.order)
+
+
+def _ids(ids: Sequence[str]) -> Ids:
+    return Ids(len(ids), ids[:LISTED], max(0, len(ids) - LISTED))

@@ -1,0 +1,174 @@
+"""Two releases of a project beside each other; the address names both, so that it can be cited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_noop
+
+from annotation import access, visibility, words
+from annotation.drawing.drawn import estimate
+from annotation.drawing.figures import Figure
+from annotation.journeys import releasing
+from annotation.models import Release
+from annotation.refusals import Refused
+from annotation.releases import comparison
+from annotation.releases.comparison import Count, Pair
+from annotation.releases.wordings import note_of
+from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figures import in_words
+from annotation.views.pages import PageRequest, page
+from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
+
+COUNTS = {
+    "annotations": gettext_noop("annotations"),
+    "annotators": gettext_noop("annotators"),
+    "simulated_annotators": gettext_noop("simulated annotators"),
+    "items": gettext_noop("items with a response"),
+    "accepted": gettext_noop("items accepted"),
+    "excluded": gettext_noop("excluded"),
+    "adjudicated": gettext_noop("adjudicated"),
+    "outcomes": gettext_noop("outcomes"),
+    "contradicted": gettext_noop("contradicted"),
+}
+"""The counts of a manifest in words."""
+
+
+@page("GET")
+def compare_releases(request: PageRequest, public_id: str) -> HttpResponse:
+    """A release beside an earlier one: that of `?with=`, else the last before it."""
+    after = access.release(access.actor(request), public_id)
+    if after.ready_at is None:
+        raise Http404(access.NOT_HERE)
+    try:
+        visibility.require_no_open_work(request.user, after.project)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("releases", after.project.slug)
+    others = earlier_first(after)
+    if not others:
+        return redirect("release", public_id)
+    before = _before(request, others)
+    context = {
+        "project": after.project,
+        "before": before,
+        "after": after,
+        "others": others,
+        **_figures(request, before, after),
+        **_examples(before, after),
+    }
+    return render(request, "releasing/compare.html", context)
+
+
+def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures; nothing for those who may not read the releases now."""
+    after = access.release(access.actor(request), public_id)
+    try:
+        visibility.require_no_open_work(request.user, after.project)
+    except Refused:
+        return {}
+    others = earlier_first(after)
+    return _figures(request, _before(request, others), after) if others and after.ready_at is not None else {}
+
+
+def earlier_first(release: Release) -> list[Release]:
+    """The other finished releases of the project: first those before it, the last of them first, then later ones."""
+    others = Release.objects.filter(project=release.project, ready_at__isnull=False).exclude(pk=release.pk)
+    return sorted(others.order_by("-pk"), key=lambda other: other.pk > release.pk)
+
+
+def _before(request: PageRequest, others: Sequence[Release]) -> Release:
+    named = request.GET.get("with", others[0].public_id)
+    for other in others:
+        if other.public_id == named:
+            return other
+    raise Http404(access.NOT_HERE)
+
+
+def _figures(request: PageRequest, before: Release, after: Release) -> dict[str, Any]:
+    pairs = comparison.agreement(before.manifest, after.manifest)
+    equal = [pair for pair in pairs if pair.is_equal]
+    counts = _counts(comparison.counts(before.manifest, after.manifest), before, after)
+    changed_figure = _pairs("agreement", [pair for pair in pairs if not pair.is_equal], before, after)
+    equal_figure = _pairs("equal", equal, before, after)
+    return {
+        "counts": counts,
+        "agreement": changed_figure,
+        "equal": equal_figure,
+        "number_equal": len(equal),
+        **figure_gallery(request, "compare", after.public_id, [counts, changed_figure, equal_figure]),
+    }
+
+
+def _examples(before: Release, after: Release) -> dict[str, Any]:
+    """The records that differ, by file; that they are too many for a page, where they are."""
+    if comparison.is_large(before.manifest, after.manifest):
+        return {"is_large": True}
+    folders = (releasing.folder(before), releasing.folder(after))
+    found = comparison.difference(*folders, (before.digest, after.digest))
+    files, raw_files = comparison.files(found)
+    return {"files": files, "raw_files": raw_files}
+
+
+def _counts(found: Iterable[Count], before: Release, after: Release) -> Figure:
+    rows = tuple(
+        (
+            text(gettext(COUNTS.get(one.name, one.name))),
+            count(one.before),
+            count(one.after),
+            _signed(one.after - one.before),
+        )
+        for one in found
+        if one.before or one.after
+    )
+    columns = (
+        Column(gettext("Count"), numeric=False),
+        Column(before.name),
+        Column(after.name),
+        Column(gettext("Change")),
+    )
+    title = gettext("Counts")
+    return Figure("counts", title, Sheet("counts", title, columns, rows))
+
+
+def _pairs(name: str, pairs: Sequence[Pair], before: Release, after: Release) -> Figure | None:
+    """A table of figures, each with its interval and n; None without any."""
+    if not pairs:
+        return None
+    rows = tuple(
+        (
+            text(pair.batch),
+            text(words.measure(pair.measure)),
+            text(in_words(pair.statistic)),
+            _figure(pair.before),
+            _figure(pair.after),
+        )
+        for pair in pairs
+    )
+    columns = (
+        *(
+            Column(title, numeric=False)
+            for title in (gettext("Batch"), gettext("Measure"), gettext("Statistic"))
+        ),
+        Column(gettext("Value"), before.name, counted=gettext("Items")),
+        Column(gettext("Value"), after.name, counted=gettext("Items")),
+    )
+    title = (
+        gettext("Equal figures of agreement") if name == "equal" else gettext("Changed figures of agreement")
+    )
+    return Figure(name, title, Sheet(name, title, columns, rows))
+
+
+def _figure(figure: Mapping[str, Any] | None) -> Cell:
+    if figure is None:
+        return text(NOTHING)
+    return estimate({**figure, "reason": note_of(figure["reason"])}, figure["statistic"])
+
+
+def _signed(change: int) -> Cell:
+    sign = "+" if change > 0 else "\N{MINUS SIGN}" if change < 0 else ""
+    return Cell(f"{sign}{abs(change):,}", float(change))

@@ -1,0 +1,196 @@
+"""The page of a release: what people come for first, the rest folded; and two releases beside each other."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.journeys import adjudicating, assigning, releasing
+from annotation.models import Person, Release
+from annotation.releases import comparison
+from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_evaluation_runs import said, sent
+from tests.annotation.test_mixing import perturbed_thrice
+
+LATER = NOON + timedelta(seconds=61)
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+def client_of(person: Person) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def labelled(world: World, labels: list[str], name: str) -> None:
+    """Three people label a batch of one question, which is decided then."""
+    batch = world.batch(size=1, name=name)
+    for who, label in zip(("ada", "bo", "cy"), labels, strict=True):
+        world.label(batch, who, label)
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+
+def released(world: World, name: str, formats: list[str] | None = None) -> Release:
+    return releasing.make_release(
+        project=world.project, name=name, format=formats or ["askew"], by=world.rea, now=LATER
+    )
+
+
+def page_of(world: World, release: Release, **query: str) -> str:
+    return client_of(world.rea).get(reverse("release", args=[release.public_id]), query).content.decode()
+
+
+def compared(world: World, release: Release, **query: str) -> str:
+    address = reverse("compare_releases", args=[release.public_id])
+    return client_of(world.rea).get(address, query).content.decode()
+
+
+def words(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+
+
+def test_files_licences_and_defined_figures_come_before_everything_else(world: World) -> None:
+    perturbed_thrice(world)
+    labelled(world, ["reasoning", "reasoning", "extraction"], "Types")
+
+    page = page_of(world, released(world, "1.0", ["askew", "hf"]))
+
+    places = [
+        page.index(mark)
+        for mark in ("Download (zip)", 'id="files"', 'id="sources"', 'id="agreement"', 'id="undefined"')
+    ]
+    assert places == sorted(places)
+    assert page.index('id="agreement"') < page.index("What was changed: ")
+    assert "<details open>" not in page
+
+
+def test_undefined_statistics_are_folded_with_their_number(world: World) -> None:
+    labelled(world, ["reasoning", "reasoning", "reasoning"], "Types")
+
+    release = released(world, "1.0")
+
+    undefined = [one for one in release.manifest["agreement"] if one["value"] is None]
+    assert undefined
+    page = page_of(world, release)
+    folded = page[page.index('<details id="undefined">') :]
+    assert words(folded).strip().startswith(f"{len(undefined)} undefined statistic")
+    shown = page[page.index('id="agreement"') : page.index('<details id="undefined">')]
+    assert "undefined" not in words(shown)
+
+
+def test_the_files_are_summed_by_format_and_listed_in_a_fold(world: World) -> None:
+    perturbed_thrice(world)
+    release = released(world, "1.0", ["askew", "robut", "lftqa"])
+
+    page = page_of(world, release)
+
+    files = release.manifest["files"]
+    table = page[page.index('id="files"') : page.index("<details>", page.index('id="files"'))]
+    numbers = [sum(name.startswith(f"{format}/") for name in files) for format in ("askew", "robut", "lftqa")]
+    numbers.append(len(files) - sum(numbers))
+    assert [int(number) for number in re.findall(r'</td><td class="n">(\d+)</td>', table)] == numbers
+    assert f"{len(files)} files with checksums" in page
+    assert all(name in page for name in files)
+
+
+def test_an_example_that_the_address_names_is_unfolded(world: World) -> None:
+    perturbed_thrice(world)
+
+    assert "<details open>" in page_of(world, released(world, "1.0"), example="1")
+
+
+def test_robustness_comes_from_the_stored_evaluations(world: World) -> None:
+    perturbed_thrice(world)
+    release = released(world, "1.0")
+    assert "No model was evaluated on this release yet" in page_of(world, release)
+    sent(client_of(world.rea), release, "TAPEX", said(release))
+    address = reverse("release_robustness", args=[release.public_id])
+
+    assert f'hx-get="{address}"' in page_of(world, release)
+    rea = client_of(world.rea)
+    assert rea.get(address)["Location"].endswith(
+        f"/releases/{release.public_id}/evaluations/#figure-robustness"
+    )
+    part = rea.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "<svg" in part
+    assert "TAPEX" in part
+    assert re.search(r"<th[^>]*>n</th>", part)
+    assert f"/figures/evaluations/{release.public_id}/robustness.svg" in part
+    assert client_of(world.ivo).get(address, headers={"HX-Request": "true"}).status_code == 404
+
+
+def test_two_releases_stand_beside_each_other_with_intervals_and_examples(world: World) -> None:
+    labelled(world, ["reasoning", "reasoning", "extraction"], "Types")
+    first = released(world, "1.0")
+    labelled(world, ["extraction", "extraction", "extraction"], "More types")
+    second = released(world, "2.0")
+
+    page = compared(world, second, **{"with": first.public_id})
+
+    text = words(page)
+    assert "1.0 compared with 2.0" in text
+    assert re.search(r"annotations 3 6 \+3", text)
+    assert "More types" in page[page.index('id="agreement"') :]
+    assert "question_type.json" in page
+    row = words(page[page.index('<th scope="row">question_type.json') :])
+    assert re.match(r" ?question_type\.json 1 0 0 Show ids added", row)
+    assert f'href="{reverse("compare_releases", args=[second.public_id])}?with={first.public_id}"' in page_of(
+        world, second
+    )
+
+
+def test_without_a_choice_the_release_before_is_taken(world: World) -> None:
+    labelled(world, ["reasoning", "reasoning", "extraction"], "Types")
+    first = released(world, "1.0")
+    rea, address = client_of(world.rea), reverse("compare_releases", args=[first.public_id])
+    assert rea.get(address)["Location"] == reverse("release", args=[first.public_id])
+    second, third = released(world, "2.0", ["hf"]), released(world, "3.0", ["suc"])
+
+    assert "2.0 compared with 3.0" in words(compared(world, third))
+    assert "1.0 compared with 2.0" in words(compared(world, second))
+    assert "2.0 compared with 1.0" not in words(compared(world, third, **{"with": first.public_id}))
+    assert rea.get(address, {"with": "nothing"}).status_code == 404
+    assert client_of(world.ada).get(address).status_code == 404
+
+
+def test_the_same_contents_under_two_names_differ_in_nothing(world: World) -> None:
+    labelled(world, ["reasoning", "reasoning", "extraction"], "Types")
+    released(world, "1.0")
+
+    text = words(compared(world, released(world, "again")))
+
+    assert "No figure of agreement differs" in text
+    assert "The benchmark files are identical" in text
+
+
+def test_releases_with_too_many_changes_name_the_command(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "MOST_RECORDS", 1)
+    labelled(world, ["reasoning", "reasoning", "extraction"], "Types")
+    released(world, "1.0")
+    labelled(world, ["extraction", "extraction", "extraction"], "More types")
+
+    assert "./run manage diff_releases A B" in compared(world, released(world, "2.0"))
+
+
+def test_a_file_lists_its_first_ids_and_says_how_many_more() -> None:
+    ids = tuple(str(number) for number in range(60))
+
+    [file], [] = comparison.files(
+        comparison.ReleaseDiff((), (comparison.FileDiff("question_type.json", ids, (), ("a",)),))
+    )
+
+    assert (file.added.number, len(file.added.first), file.added.more) == (60, 50, 10)
+    assert (file.changed.number, list(file.changed.first), file.changed.more) == (1, ["a"], 0)
