@@ -50,7 +50,7 @@ class _Reader:
 
 def check(source: str) -> None:
     """Raise AssertionError where the source does not have the structure that TeX needs."""
-    source = re.sub(r"\\(begin|end)\{([a-z]+)\}", r"\\\1{\2}", source)
+    source = re.sub(r"^%.*$", "", source, flags=re.MULTILINE)  # comments, on lines of their own
     reader, place = _Reader(), 0
     while place < len(source):
         line = source.count("\n", 0, place) + 1

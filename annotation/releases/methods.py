@@ -13,10 +13,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotation.drawing.drawn import estimate
 from tableqa.documents import Block, Heading, Items, Paragraph, Picture, Quotation, Table
 from tableqa.language import gettext
 from tableqa.proportions import proportion
-from tableqa.sheets import Cell, count, listed
+from tableqa.sheets import Column, Sheet, count, listed, text
 from tableqa.writers import hub
 from tasks import resolving
 from tasks.contract import task_types
@@ -228,28 +229,27 @@ def _agreement(study: Study) -> Iterator[Block]:
     names = {batch["id"]: batch["name"] for batch in study.manifest["batches"]}
     rows = [
         (
-            names[figure["batch"]],
-            figure["measure"].replace("_", " "),
-            figure["statistic"].replace("_", " "),
-            Cell(f"{figure['value']:.3f}", figure["value"], _interval(figure)),
-            count(figure["units"]),
+            text(names[figure["batch"]]),
+            text(figure["measure"].replace("_", " ")),
+            text(figure["statistic"].replace("_", " ")),
+            estimate(figure, figure["statistic"]),
             count(figure["raters"]),
         )
         for figure in defined
     ]
-    head = ("Batch", "Measure", "Statistic", "Value", "Items", "Raters")
-    yield Table(listed("agreement", "Agreement", head, rows, texts=3))
+    columns = (
+        *(Column(title, numeric=False) for title in ("Batch", "Measure", "Statistic")),
+        Column("Value", counted="Items"),
+        Column("Raters"),
+    )
+    yield Table(Sheet("agreement", "Agreement", columns, tuple(rows)))
     replicates = max(figure["replicates"] for figure in defined)
     yield Paragraph(
-        f"In parentheses: 95 % confidence intervals, bootstrap over items ({replicates:,} replicates). Figures are "
+        f"Intervals: 95 % confidence, bootstrap over items ({replicates:,} replicates). Figures are "
         "computed from the newest responses on planned slots, before adjudication."
     )
     if left := len(study.manifest["agreement"]) - len(defined):
         yield Paragraph(f"{_times(left, 'further figure')} undefined for lack of ratings and left out.")
-
-
-def _interval(figure: Mapping[str, Any]) -> str:
-    return "" if figure["low"] is None else f"{figure['low']:.3f} to {figure['high']:.3f}"
 
 
 def _decisions(study: Study) -> Iterator[Block]:
