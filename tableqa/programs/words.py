@@ -160,7 +160,11 @@ def _said(node: Node, table: Table) -> str:
 
 
 def _over(message: str, node: Aggregate | CountDifferent | MostCommon | Select, table: Table) -> str:
-    return _within(message.format(column=_column(node.column, table)), node.rows, table)
+    what = message.format(column=_column(node.column, table))
+    match node.rows:
+        case Where(column, "equals", str() as name, AllRows()) if name and _names_rows(column, table):
+            return gettext("{what} of row “{name}”").format(what=what, name=_shown(name))
+    return _within(what, node.rows, table)
 
 
 def _within(what: str, rows: Node, table: Table) -> str:
@@ -227,10 +231,17 @@ def _among(rows: Node, table: Table) -> str:
 
 
 def _condition(node: Where, table: Table) -> str:
+    column = gettext("row name") if _names_rows(node.column, table) else _column(node.column, table)
     if node.value == "" and node.relation in ("equals", "differs"):
-        return _related(node.relation, _column(node.column, table), gettext("empty"))
+        return _related(node.relation, column, gettext("empty"))
     value = _shown(node.value) if isinstance(node.value, str) else _said(node.value, table)
-    return _related(node.relation, _column(node.column, table), value)
+    return _related(node.relation, column, value)
+
+
+def _names_rows(column: str, table: Table) -> bool:
+    """Whether it is the first column and nothing names it, as in financial reports: its texts name the rows."""
+    is_first = column == next(iter(table.column_ids), None)
+    return is_first and not table.header[0].strip() and _column(column, table) == _place(column, table)
 
 
 def _choices(node: Pick | Those, table: Table) -> tuple[str, str]:

@@ -543,3 +543,18 @@ def test_a_column_without_a_name_is_told_by_what_stands_at_the_top_of_the_body(
 ) -> None:
     table = Table(["", "", ""], [top, ["Cost", "14.7", "15.4"], ["Other", "26.5", "24.4"]])
     assert describe(Aggregate("sum", column, AllRows()), table) == f"sum of {name}"
+
+
+def test_the_first_column_without_a_name_holds_the_names_of_the_rows() -> None:
+    rows = [["($ in millions)", "2019", "2018"], ["Cost", "14.7", "15.4"], ["Cost of debt", "26.5", "24.4"]]
+    table = Table(["", "", ""], rows)
+    one = Select("c2", Where("c0", "equals", "Cost", AllRows()))
+    assert describe(one, table) == "column “2018” of row “Cost”"
+    some = Aggregate("smallest", "c2", Where("c0", "contains", "Cost", AllRows()))
+    assert describe(some, table) == "smallest value of column “2018” where row name contains Cost"
+    assert (
+        describe(Count(Where("c0", "equals", "Cost", AllRows())), table)
+        == "number of rows where row name is Cost"
+    )
+    named = Table(["Item", "", ""], rows)
+    assert describe(one, named) == "column “2018” where Item is Cost"
