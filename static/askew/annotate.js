@@ -165,10 +165,13 @@ class AskewAnnotate extends HTMLElement {
     const stored = held?.response?.data ?? empty;
     const copy = copyOf(assignment.id);
     const unheard = copy?.unheard ?? [];
-    this.draft.open(assignment.id, this.#url("draft"), held?.revision ?? 0, held?.response ?? this.#envelope(empty), unheard);
+    const revision = held?.revision ?? 0;
+    const isOvertaken = copy?.response?.base === assignment.base && copy.revision > revision; // saved after this page was made
+    const onServer = isOvertaken ? (copy.saved ? copy.response : null) : held?.response ?? this.#envelope(empty);
+    this.draft.open(assignment.id, this.#url("draft"), isOvertaken ? copy.revision : revision, onServer, unheard);
     const equal = same(copy?.response?.data, stored) && Boolean(copy?.response?.unsure) === Boolean(held?.response?.unsure);
-    const kept = copy && copy.response?.base === assignment.base && !equal ? copy : null;
-    const conflict = kept !== null && Boolean(held) && kept.revision !== held.revision && !unheard.includes(digest(held.response));
+    const kept = copy && copy.response?.base === assignment.base && !equal && (isOvertaken || !copy.saved) ? copy : null;
+    const conflict = kept !== null && Boolean(held) && kept.revision < held.revision && !unheard.includes(digest(held.response));
     this.#setUnsure(Boolean((kept && !conflict ? kept : held)?.response?.unsure));
     const fits = this.#fill(kept && !conflict ? kept.response.data : stored);
     this.grid?.say(""); // what the table said last was of the item before
@@ -177,7 +180,7 @@ class AskewAnnotate extends HTMLElement {
     this.#state(held && !this.practice && !this.#home ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
     this.#said = said;
     if (kept && !conflict) {
-      this.#notice(t("Your unsaved changes were restored."), "note");
+      if (!kept.saved) this.#notice(t("Your unsaved changes were restored."), "note");
       this.#changed();
     } else {
       if (!kept) this.draft.forget();

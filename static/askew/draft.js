@@ -1,7 +1,8 @@
 /* Keeps what a person enters: at once in this browser, 300 ms after the last key on the server.
 
    One Draft serves one page; `open` starts it on an assignment. A copy in localStorage is written with every change
-   and goes only when the server has confirmed the same content, so neither a dead server nor a closed lid loses a key.
+   and counts until the server has confirmed the same content, so neither a dead server nor a closed lid loses a key. It
+   then stays for a minute: a page that the server made just before, and that is shown just after, knows of no draft.
    The page hears of everything through the handlers: saving(), saved(reply), failing(problem, seconds),
    refused(problem), stale(draft of the server). */
 
@@ -11,6 +12,7 @@ const PAUSE = 300; // ms after the last key
 const BACK_OFF = [1, 2, 4, 8, 15, 30]; // seconds
 const UNHEARD = 20; // digests remembered
 const KEPT = 30; // days that a forgotten copy stays in this browser
+const OVERTAKEN = 60_000; // ms that a page may be older than the draft saved last
 const PREFIX = "askew:draft:";
 const KEEPALIVE_LIMIT = 60_000; // bytes a browser lets a request carry after its page has gone
 
@@ -131,8 +133,7 @@ export class Draft {
       this.#revision = reply.revision;
       this.#confirmed = response;
       this.#unheard = [];
-      if (same(this.#wanted, response)) this.forget(id);
-      else this.#keepCopy();
+      this.#keepCopy(same(this.#wanted, response));
       this.handlers.saved(reply, response);
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
@@ -179,8 +180,8 @@ export class Draft {
     this.#keepCopy();
   }
 
-  #keepCopy() {
-    const copy = { revision: this.#revision, response: this.#wanted, at: Date.now(), unheard: this.#unheard };
+  #keepCopy(saved = false) {
+    const copy = { revision: this.#revision, response: this.#wanted, at: Date.now(), unheard: this.#unheard, saved };
     try {
       localStorage.setItem(PREFIX + this.#id, JSON.stringify(copy));
     } catch { /* full or forbidden: the server's copy has to do */ }
@@ -220,10 +221,11 @@ export class LocalDraft extends NoDraft {
   }
 }
 
-/* The copy that this browser kept of an assignment's response, or null. */
+/* The copy that this browser kept of an assignment's response, or null. `saved`: the server has it as this revision. */
 export function copyOf(id) {
   try {
-    return JSON.parse(localStorage.getItem(PREFIX + id));
+    const copy = JSON.parse(localStorage.getItem(PREFIX + id));
+    return copy?.saved && Date.now() - copy.at > OVERTAKEN ? null : copy;
   } catch {
     return null;
   }

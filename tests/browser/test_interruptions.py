@@ -115,6 +115,30 @@ def lose_the_answer(route: Route) -> None:
     route.abort()
 
 
+def test_a_page_that_was_made_before_the_last_save_shows_what_was_saved(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    key, variant, enter = STYLES["scales"]
+    batch = over_its_sample(world, task_type(key), variant)
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    page.set_default_timeout(15_000)
+    ada = Worker(page, f"{live_server.url}/batches/{batch.public_id}/annotate/", enter)
+    ada.opens()
+    made_before = page.context.request.get(ada.address).text()
+    ada.works()
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    intercept(
+        page, ada.address, lambda route: route.fulfill(body=made_before, content_type="text/html"), times=1
+    )
+    page.reload()
+    ada.has_it_all()
+    ada.works()
+    ada.is_saved()
+    assert page.locator("dialog[open]").count() == 0
+    page.reload()
+    ada.has_it_all()
+
+
 @pytest.mark.parametrize("style", STYLES)
 def test_nothing_that_was_entered_is_lost(
     world: World, new_context: NewContext, live_server: Any, style: str
