@@ -423,13 +423,31 @@ def _difference(first: Parts, second: Parts, figure: str, replicates: int) -> Es
     """The difference over the sources in which the figure of both models is defined; the reason names the others."""
     left_out = sorted({*defined_parts(first)[1], *defined_parts(second)[1]})
     if not left_out or len(left_out) == len(first):
-        return difference(first, second, replicates=replicates, nothing=_nothing(figure))
+        return difference(
+            first,
+            second,
+            replicates=replicates,
+            nothing=_nothing(figure),
+            bounds=_bounds_of_difference(figure),
+        )
     one, other = (
         {source: of for source, of in parts.items() if source not in left_out} for parts in (first, second)
     )
-    found = difference(one, other, replicates=replicates, nothing=_nothing(figure))
+    found = difference(
+        one, other, replicates=replicates, nothing=_nothing(figure), bounds=_bounds_of_difference(figure)
+    )
     reason = _nothing(figure).format(sources=", ".join(left_out))
     return replace(found, reason=reason, undefined=sum(len(first[source]) for source in left_out))
+
+
+def _bounds(figure: str) -> tuple[float, float]:
+    """The least and most that a figure can be of one question."""
+    return (-1.0, 1.0) if figure == "emd" else (0.0, 1.0)
+
+
+def _bounds_of_difference(figure: str) -> tuple[float, float]:
+    least, most = _bounds(figure)
+    return least - most, most - least
 
 
 def question_scores(judgement: Judgement, kind: str) -> dict[tuple[str, str], float]:
@@ -498,7 +516,7 @@ def _row(kind: str, name: str, judged: Sequence[Judged], replicates: int) -> Row
     seeds = {seed: _by_question(by_seed[seed]) for seed in sorted(by_seed)}
     found = {
         figure: (ratio_where_defined if figure == "r_acc" else ratio)(
-            _parts(pairs, figure), replicates=replicates, nothing=_nothing(figure)
+            _parts(pairs, figure), replicates=replicates, nothing=_nothing(figure), bounds=_bounds(figure)
         )
         for figure in _ABOVE
     }

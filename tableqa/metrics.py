@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tableqa.language import Message, message
+from tableqa.zero_width import NARROWEST, honest_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,12 +92,14 @@ def ratio(
     replicates: int = REPLICATES,
     seed: int = 0,
     nothing: Message = DIVIDES_BY_NOTHING,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Estimate:
     """A ratio of sums over the questions of each source, then the mean over sources (macro; FREB-TQA 5).
 
     `parts` holds what a question adds above and below the line; where it was asked with several seeds, means over them.
-    The interval draws questions with replacement within their source. Undefined where a source divides by nothing; the
-    reason is `nothing` and the names of these sources.
+    The interval draws questions with replacement within their source. Where these are all alike it is the one that their
+    number allows (`tableqa.zero_width`), with `bounds`, the least and most that the ratio can be of one question.
+    Undefined where a source divides by nothing; the reason is `nothing` and the names of these sources.
     """
     named = _filled(parts)
     n = sum(map(len, named.values()))
@@ -104,15 +107,40 @@ def ratio(
     if value is None:
         return Estimate(None, None, None, n, reason)
     low, high = _interval(_drawn([list(of.values()) for of in named.values()], replicates, seed)[0])
+    if _is_narrow(low, high):
+        low, high = _bounded({name: list(of.values()) for name, of in named.items()}, bounds)
     return Estimate(value, low, high, n)
 
 
+def _is_narrow(low: float | None, high: float | None) -> bool:
+    return low is not None and high is not None and high - low <= NARROWEST
+
+
+def _bounded(
+    named: Mapping[str, Sequence[tuple[float, float]]], bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """The mean over sources of the intervals of questions that are all alike; a question with nothing below is none."""
+    ends = []
+    for pairs in named.values():
+        above, below = (math.fsum(parts) for parts in zip(*pairs, strict=True))
+        value, n = above / below, sum(part > 0 for _, part in pairs)
+        found = honest_interval(value, value, value, n, bounds=bounds)
+        ends.append((found.low or 0.0, found.high or 0.0))
+    low, high = (math.fsum(end) / len(ends) for end in zip(*ends, strict=True))
+    return low, high
+
+
 def ratio_where_defined(
-    parts: Parts, *, replicates: int = REPLICATES, seed: int = 0, nothing: Message = DIVIDES_BY_NOTHING
+    parts: Parts,
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    nothing: Message = DIVIDES_BY_NOTHING,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Estimate:
     """`ratio` over the sources that do not divide by nothing; the reason names the others. Undefined where all do."""
     defined, left_out = defined_parts(parts)
-    found = ratio(defined or parts, replicates=replicates, seed=seed, nothing=nothing)
+    found = ratio(defined or parts, replicates=replicates, seed=seed, nothing=nothing, bounds=bounds)
     if not defined or not left_out:
         return found
     return replace(
@@ -134,10 +162,12 @@ def difference(
     replicates: int = REPLICATES,
     seed: int = 0,
     nothing: Message = DIVIDES_BY_NOTHING,
+    bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
     """How much larger the `ratio` of the second is than that of the first, both about the same questions.
 
     The bootstrap is paired: a question that is drawn is drawn for both. DifferentExamples where the questions differ.
+    bounds: the least and most that the difference can be of one question, for questions that are all alike.
     """
     for name in one.keys() | other.keys():
         _same(one.get(name, {}), other.get(name, {}))
@@ -151,6 +181,9 @@ def difference(
     ]
     below, above = _drawn(lines, replicates, seed)
     low, high = _interval(above - below)
+    if _is_narrow(low, high):
+        alike = {name: [(after - before, 1.0)] * len(of) for name, of in first.items()}
+        low, high = _bounded(alike, bounds)
     return Estimate(after - before, low, high, n)
 
 
@@ -175,6 +208,12 @@ def gap(
     drawn_against = _drawn([list(of.values()) for of in second.values()], replicates, seed + 1)[0]
     kept = min(len(drawn), len(drawn_against))
     low, high = _interval(drawn[:kept] - drawn_against[:kept])
+    if _is_narrow(low, high):
+        ends = [
+            _bounded({name: list(of.values()) for name, of in side.items()}, (0.0, 1.0))
+            for side in (first, second)
+        ]
+        low, high = ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
     return Estimate(value - against, low, high, n)
 
 

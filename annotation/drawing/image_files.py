@@ -35,7 +35,7 @@ CHARACTERS = 84
 """Characters of a line of the title or of a note at this width."""
 MOST_WRITTEN = 12
 """Columns of a heat map up to which the values stand in the squares."""
-STYLE = {
+STYLE: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that every machine draws the same
     "font.size": 8.0,
     "text.parse_math": False,

@@ -402,8 +402,7 @@ def _cell(point: Point | None) -> Cell:
         if point.low is not None and point.high is not None
         else ""
     )
-    ends = {"low": point.low, "high": point.high, "n": point.n}
-    return Cell(f"{point.value:.2f}", point.value, between, **ends)
+    return Cell(f"{point.value:.2f}", point.value, between, low=point.low, high=point.high, n=point.n)
 
 
 # -- forms ------------------------------------------------------------------------------------------

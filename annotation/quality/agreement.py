@@ -22,6 +22,8 @@ from annotation.models import Assignment, Batch, Item, SentBack
 from annotation.models import Tally as Counts
 from annotation.quality import patterns
 from tableqa.agreement import Agreement, from_patterns, influence_of_patterns, over_clusters
+from tableqa.bootstrap import Bootstrap
+from tableqa.label_agreement import Share
 from tableqa.needed import Basis, basis
 from tasks.contract import Measure, TaskType
 
@@ -538,6 +540,7 @@ def _said(one: Survey) -> dict[str, Any]:
         ],
         "basis": asdict(one.whole.basis(statistic)),
         "confusion": confusion(one.whole),
+        "labels": labels(one.whole),
     }
 
 
@@ -553,6 +556,32 @@ def _alike(measure: Measure, tally: Tally) -> list[int] | None:
         return None
     equal = sum(count for pattern, count in tally.patterns.items() if len(set(pattern)) == 1)
     return [equal, tally.patterns.total()]
+
+
+def labels(tally: Tally) -> list[dict[str, Any]] | None:
+    """How often each label was chosen, and how far people agree on it; None as for `confusion`."""
+    if tally.measure.level not in ("nominal", "ordinal"):
+        return None
+    from tableqa.label_agreement import of_patterns
+
+    found = of_patterns(tally.patterns, order=tally.measure.order, bootstrap=Bootstrap(REPLICATES, SEED))
+    if not 1 < len(found) <= FEW_LABELS:
+        return None
+    return [
+        {
+            "label": in_words(one.label),
+            "ratings": one.ratings,
+            "share": _ends(one.share),
+            "specific": _ends(one.specific),
+        }
+        for one in found
+    ]
+
+
+def _ends(share: Share) -> dict[str, Any]:
+    """A share as JSON: value, low, high, n."""
+    values = {"value": share.value, "low": share.low, "high": share.high}
+    return {**{name: _rounded(value) for name, value in values.items()}, "n": share.units}
 
 
 def confusion(tally: Tally) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ from django.utils import timezone
 from annotation import jobs
 from annotation.database import failures
 from annotation.models import Batch, Event, Job, Project, Snapshot, Tally
-from annotation.quality import agreement, dashboards, quality, reporting
+from annotation.quality import agreement, dashboards, learning, quality, reporting
 from tableqa.language import message
 
 log = logging.getLogger(__name__)
@@ -34,12 +34,13 @@ PARTS: Mapping[str, Callable[[Batch], dict[str, Any]]] = {
     "agreement": agreement.report,
     "quality": quality.report,
     "work": dashboards.work,
+    "learning": learning.report,
     "monitors": dashboards.monitors,
     "report": reporting.kept,
 }
 OF_RESPONSES = ("agreement", "quality")
 """Parts that nothing changes any more once a batch is closed."""
-FORM = 5
+FORM = 6
 """Raised where what a part returns changes: older snapshots then count as missing."""
 AT_ONCE = 1_500
 """So many responses, of all batches of a page together, are worked out while the page waits,"""

@@ -16,5 +16,6 @@ register = template.Library()
 def figure_menu(context: Context, figure: Figure) -> dict[str, Any]:
     """The files of a figure of the page's `figure_gallery`; nothing where the page has none or the figure is not in it."""
     gallery = context.get("figure_gallery")
-    there = gallery is not None and figure.name in gallery.by_name
-    return {"figure": figure, "links": gallery.links(figure) if there else ()}
+    if gallery is None or figure.name not in gallery.by_name:
+        return {"figure": figure, "links": ()}
+    return {"figure": figure, "links": gallery.links(figure)}

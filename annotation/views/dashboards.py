@@ -22,9 +22,9 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation import access, visibility, words
-from annotation.drawing import drawn, work_tables
+from annotation.drawing import drawn, paper_figures, work_tables
 from annotation.drawing.figures import Figure
-from annotation.models import Batch, Item, Membership, Person, Project, Tally
+from annotation.models import Batch, Item, Membership, Person, Project, Release, Source, Tally
 from annotation.money import costs
 from annotation.quality import agreement, dashboards, qualifying, snapshots
 from annotation.quality.snapshots import Shown
@@ -149,7 +149,7 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     }
     if chosen is not None:
         names = names_of(project, may if named else frozenset())
-        context |= _apart(request, chosen, told[chosen.pk], names, within)
+        context |= _apart(request, told[chosen.pk], names, within)
     overview = _overview_figure(context.pop("rows"), within)
     figures = [*context.get("charts", ()), context.get("with_others"), context.get("statistics")]
     return context | {"overview": overview} | figure_gallery(request, "agreement", slug, [overview, *figures])
@@ -217,9 +217,7 @@ def _needed(found: Mapping[str, Any], within: float) -> str:
     return "–" if basis.reason is not None and not basis.half_width else basis.needed(within).sentence
 
 
-def _apart(
-    request: PageRequest, batch: Batch, found: Shown, names: Mapping[str, str], within: float
-) -> dict[str, Any]:
+def _apart(request: PageRequest, found: Shown, names: Mapping[str, str], within: float) -> dict[str, Any]:
     if found.data is None:
         return {"shown": found}
     measures = found.data["measures"]
@@ -233,6 +231,7 @@ def _apart(
         drawn.agreement_by_source(measure, statistic),
         drawn.pairs(measure, in_words(measure["pair_statistic"]), names),
         drawn.confusion(measure),
+        paper_figures.label_agreement(measure),
     ]
     return {
         "shown": found,
@@ -330,6 +329,9 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     }
     lines = context["lines"]
     context["batches"] = work_tables.batches(lines, costs=Permission.SET_UP in may) if lines else None
+    if left is None:
+        context["per_accepted"] = paper_figures.per_accepted(lines, with_costs=Permission.SET_UP in may)
+        context["attrition"] = paper_figures.attrition(lines, *_imported_and_released(project))
     if chosen is not None:
         monitors = figures[chosen.pk, "monitors"]
         context |= {
@@ -339,12 +341,12 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
                 _templates(monitors, names_of(project, may if named else frozenset()))
             ),
         }
-    figures = [
+    shown = [
         context[name]
-        for name in ("days", "batches", "weeks", "skips", "reasons", "templates")
+        for name in ("days", "batches", "per_accepted", "attrition", "weeks", "skips", "reasons", "templates")
         if name in context
     ]
-    return context | figure_gallery(request, "dashboard", slug, [*figures, *context.get("monitors", ())])
+    return context | figure_gallery(request, "dashboard", slug, [*shown, *context.get("monitors", ())])
 
 
 def _figures(
@@ -406,6 +408,18 @@ def _pace_and_sums(
         "done": done,
         "days": chart,
     }
+
+
+def _imported_and_released(project: Project) -> tuple[int, int | None]:
+    """Examples in the project's sources, and accepted items in its newest release, None without one."""
+    imported = (
+        Source.objects.ready().filter(project=project).aggregate(number=Sum("examples_count"))["number"]
+    )
+    newest = Release.objects.filter(project=project, ready_at__isnull=False).order_by("-made_at").first()
+    if newest is None:
+        return imported or 0, None
+    counts = newest.manifest["counts"]
+    return imported or 0, counts["accepted"] - counts["contradicted"]
 
 
 def _costs(lines: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -488,6 +502,8 @@ def _line(batch: Batch, progress: Mapping[str, int], found: Shown) -> dict[str, 
         "seconds": spent.each,
         "cost": spent.cost,
         "per_hundred": spent.per_hundred(accepted),
+        "answered": found.data["answered"] if found.data is not None else 0,
+        "per_accepted": found.data["per_accepted"] if found.data is not None else None,
     }
     return {
         "name": batch.name,
@@ -495,6 +511,7 @@ def _line(batch: Batch, progress: Mapping[str, int], found: Shown) -> dict[str, 
         "kind": kind_title(batch),
         "state": batch.state,
         "spent": spent,
+        "amounts": spent.amounts,
         **progress,
         **{name: value if is_known else None for name, value in figures.items()},
     }
@@ -580,7 +597,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         "named": Permission.SET_UP in may,
     }
     if sees:
-        found = snapshots.of([batch], ("agreement", "quality"), now=timezone.now())
+        found = snapshots.of([batch], ("agreement", "quality", "learning"), now=timezone.now())
         told, kept = found[batch.pk, "agreement"], found[batch.pk, "quality"]
         people = _people(kept.data, told.data, names_of(batch.project, may if named else frozenset()))
         for number, row in enumerate(people, start=1):
@@ -588,8 +605,17 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
             row["anchor"] = f"#person-{number}"
         note = _note_of_quality(_first_statistic(told.data), any(row["accuracy"] is None for row in people))
         table = work_tables.people(people, note)
-        context |= {"shown": kept, "people": people, "table": table}
-        context |= figure_gallery(request, "quality", public_id, [table])
+        curve = found[batch.pk, "learning"].data
+        curves = paper_figures.learning(curve) if curve is not None else []
+        measures = told.data["measures"] if told.data is not None else []
+        labels = (
+            paper_figures.label_distribution(measures[0], curve["decided"] if curve else None)
+            if measures
+            else None
+        )
+        curves = [*([labels] if labels is not None else []), *curves]
+        context |= {"shown": kept, "people": people, "table": table, "charts": curves}
+        context |= figure_gallery(request, "quality", public_id, [table, *curves])
     return context
 
 

@@ -50,7 +50,8 @@ def statistics(
     figures: Iterable[Mapping[str, Any]], *, batches: bool = False, name: str = "statistics", title: str = ""
 ) -> Figure:
     """The table of statistics of agreement; `batches`: of several, each figure with its `batch_name`."""
-    rows, notes = [], {}
+    rows: list[tuple[Cell, ...]] = []
+    notes: dict[str, None] = {}
     for figure in figures:
         statistic = in_words(figure["statistic"])
         row = (text(words.measure(figure["measure"])), text(statistic))

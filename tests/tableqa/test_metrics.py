@@ -114,3 +114,26 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert difference(*pair, seed=3) == difference(*pair, seed=3)
     one, other = difference(*pair, seed=3), difference(*pair, seed=4)
     assert one.value == other.value
+
+
+def test_questions_that_are_all_alike_get_the_interval_that_their_number_allows() -> None:
+    few = {"one": {str(number): (1.0, 1.0) for number in range(3)}}
+    found = ratio(few)
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(0.438, abs=0.001)
+    unchanged = ratio({"one": {str(number): (0.0, 1.0) for number in range(3)}}, bounds=(-1.0, 1.0))
+    assert (unchanged.low, unchanged.high) == pytest.approx((-0.562, 0.562), abs=0.001)
+
+
+def test_only_questions_with_something_below_the_line_count_for_that_interval() -> None:
+    parts = {"one": {"a": (1.0, 1.0), "b": (1.0, 1.0), "c": (0.0, 0.0), "d": (0.0, 0.0)}}
+    assert ratio(parts).low == ratio({"one": {"a": (1.0, 1.0), "b": (1.0, 1.0)}}).low
+
+
+def test_two_models_with_the_same_answers_do_not_differ_for_certain() -> None:
+    parts = {"one": {str(number): (1.0, 1.0) for number in range(3)}}
+    found = difference(parts, parts)
+    assert found.value == 0.0
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < -0.5 < 0.5 < found.high

@@ -1,0 +1,299 @@
+"""Figures that papers on a data set report: labels, agreement on each, learning, cost per accepted example, attrition. Pure.
+
+Each takes what a snapshot holds and makes a `figures.Figure`; None where there is nothing to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext
+
+from annotation import words
+from annotation.drawing import drawn
+from annotation.drawing.charts import Point, Series, axis_over
+from annotation.drawing.figures import Bars, Figure, Lines
+from annotation.money import costs
+from tableqa.proportions import Proportion, proportion
+from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
+
+Data = Mapping[str, Any]
+
+
+def label_distribution(measure: Data, decided: Data | None) -> Figure | None:
+    """How often each label was chosen, and how many items were decided so; of a measure of `agreement.report`."""
+    labels = measure.get("labels")
+    if not labels:
+        return None
+    same = decided is not None and decided["measure"] == measure["name"]
+    accepted = dict(map(tuple, decided["labels"])) if same and decided is not None else {}
+    items = decided["items"] if same and decided is not None else 0
+    title = gettext("Label distribution: {measure}").format(measure=words.measure(measure["name"]))
+    series = [Series(gettext("responses"), [_percent_point(one["share"]) for one in labels])]
+    columns = [
+        *drawn.names("Label"),
+        Column(gettext("Responses")),
+        Column(gettext("Share of responses"), counted=gettext("Items"), unit="%"),
+    ]
+    rows = [
+        [text(words.shown(one["label"])), count(one["ratings"]), _percent(one["share"])] for one in labels
+    ]
+    if items:
+        shares = [proportion(accepted.get(one["label"], 0), items) for one in labels]
+        series.append(Series(gettext("accepted items"), list(map(drawn.share_point, shares))))
+        columns += [
+            Column(gettext("Accepted")),
+            Column(gettext("Share of accepted items"), counted=gettext("of"), unit="%"),
+        ]
+        for row, share in zip(rows, shares, strict=True):
+            row += [count(share.hits), drawn.share(share)]
+    note = gettext(
+        "Share of responses: interval by bootstrap over items, because responses to one item are not independent. Share of "
+        "accepted items: Wilson."
+    )
+    sheet = Sheet("labels", title, tuple(columns), tuple(map(tuple, rows)), note)
+    chart = Bars([words.shown(one["label"]) for one in labels], series, axis_over(_ends(series), unit="%"))
+    return Figure("labels", title, sheet, chart)
+
+
+def label_agreement(measure: Data) -> Figure | None:
+    """Specific agreement on each label; of a measure of `agreement.report`."""
+    labels = measure.get("labels")
+    if not labels or all(one["specific"]["value"] is None for one in labels):
+        return None
+    title = gettext("Agreement per label: {measure}").format(measure=words.measure(measure["name"]))
+    series = [Series(gettext("specific agreement"), [_percent_point(one["specific"]) for one in labels])]
+    columns = (
+        *drawn.names("Label"),
+        Column(gettext("Specific agreement"), counted=gettext("Items with the label"), unit="%"),
+    )
+    rows = tuple((text(words.shown(one["label"])), _percent(one["specific"])) for one in labels)
+    note = gettext(
+        "If one annotator chose the label, the share of other responses to the same item with the same label. Not corrected "
+        "for chance. Interval: bootstrap over items."
+    )
+    chart = Bars([words.shown(one["label"]) for one in labels], series, axis_over([], most=100, unit="%"))
+    return Figure("label-agreement", title, Sheet("label-agreement", title, columns, rows, note), chart)
+
+
+def learning(found: Data) -> list[Figure]:
+    """Active time and agreement with the decision by a person's n-th item; of the part "learning" of a snapshot."""
+    steps = found["steps"]
+    if not steps:
+        return []
+    labels = [_range(one) for one in steps]
+    people = [one["people"] for one in steps]
+    made = []
+    if any(one["seconds"]["value"] is not None for one in steps):
+        title = gettext("Active time by a person's n-th item: median seconds")
+        points = [Point(*(one["seconds"][name] for name in ("value", "low", "high", "n"))) for one in steps]
+        cells = [_seconds(one["seconds"]) for one in steps]
+        note = gettext(
+            "Interval of the median: order statistics. Responses of one person are treated as independent, and later steps "
+            "have fewer people."
+        )
+        series = [Series(gettext("median seconds"), points)]
+        chart = Lines(labels, series, axis_over(_ends(series), unit="s"), most=6)
+        sheet = _by_step("learning-time", title, labels, people, cells, gettext("Seconds"), "s", note)
+        made.append(Figure("learning-time", title, sheet, chart))
+    if any(one["agrees"] for one in steps):
+        title = gettext("Agreement with the final decision by a person's n-th item")
+        shares = [proportion(*one["agrees"]) if one["agrees"] else None for one in steps]
+        points_of = [drawn.share_point(share) if share else None for share in shares]
+        cells = [drawn.share(share) if share else text(NOTHING) for share in shares]
+        note = gettext(
+            "Share of responses equal to the accepted response. A response can be part of the decision. Interval: Wilson; "
+            "responses of one person are treated as independent."
+        )
+        chart = Lines(
+            labels,
+            [Series(gettext("equal to the decision"), points_of)],
+            axis_over([], most=100, unit="%"),
+            most=6,
+        )
+        sheet = _by_step(
+            "learning-agreement", title, labels, people, cells, gettext("Equal to the decision"), "%", note
+        )
+        made.append(Figure("learning-agreement", title, sheet, chart))
+    return made
+
+
+def _by_step(
+    name: str,
+    title: str,
+    labels: Sequence[str],
+    people: Sequence[int],
+    cells: Sequence[Cell],
+    head: str,
+    unit: str,
+    note: str,
+) -> Sheet:
+    columns = (
+        *drawn.names(gettext("A person's n-th item")),
+        Column(gettext("People")),
+        Column(head, counted=gettext("Responses"), unit=unit),
+    )
+    rows = tuple(
+        (text(label), count(number), cell) for label, number, cell in zip(labels, people, cells, strict=True)
+    )
+    return Sheet(name, title, columns, rows, note)
+
+
+def _range(step: Data) -> str:
+    if step["to"] is None:
+        return gettext("{first} or later").format(first=step["from"])
+    return gettext("{first} to {last}").format(first=step["from"], last=step["to"])
+
+
+def _seconds(found: Data) -> Cell:
+    if found["value"] is None:
+        return Cell(NOTHING, n=found["n"])
+    low, high = found["low"], found["high"]
+    detail = "" if low is None else gettext("{low} to {high}").format(low=_plain(low), high=_plain(high))
+    reason = gettext("Fewer than six values.") if low is None else ""
+    return Cell(
+        _plain(found["value"]), found["value"], detail, low=low, high=high, n=found["n"], no_interval=reason
+    )
+
+
+def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
+    """Active time, and cost, per accepted item: a row for each batch that has accepted any.
+
+    Each line has name, per_accepted (of `dashboards.work`), and amounts: what was earned, by currency.
+    """
+    there = [line for line in lines if line["per_accepted"] and line["per_accepted"]["n"]]
+    if not there:
+        return None
+    title = gettext("Active minutes per accepted item, by batch")
+    minutes = [_in_minutes(line["per_accepted"]) for line in there]
+    series = [
+        Series(
+            gettext("minutes"),
+            [Point(*(one[name] for name in ("value", "low", "high", "n"))) for one in minutes],
+        )
+    ]
+    currencies = sorted({currency for line in there for currency in line["amounts"]}) if with_costs else []
+    columns = (
+        *drawn.names("Batch"),
+        Column(gettext("Minutes per accepted item"), counted=gettext("Accepted"), unit="min"),
+        *(Column(gettext("Cost per accepted item ({currency})").format(currency=one)) for one in currencies),
+    )
+    rows = tuple(
+        (
+            text(line["name"]),
+            _minutes(one),
+            *(_cost(line["amounts"].get(currency), line["per_accepted"]) for currency in currencies),
+        )
+        for line, one in zip(there, minutes, strict=True)
+    )
+    note = gettext(
+        "All active time in the batch, also on skipped, excluded and undecided items, divided by the accepted items. "
+        "Interval: ratio estimate over items (Cochran 1977)."
+    )
+    if currencies:
+        note += " " + gettext("The interval of the cost assumes that cost is proportional to time.")
+    chart = Bars([line["name"] for line in there], series, axis_over(_ends(series), unit="min"))
+    return Figure("per-accepted", title, Sheet("per-accepted", title, columns, rows, note), chart)
+
+
+def _in_minutes(found: Data) -> dict[str, Any]:
+    ends = {name: None if found[name] is None else found[name] / 60 for name in ("value", "low", "high")}
+    return {**ends, "n": found["n"]}
+
+
+def _minutes(found: Data) -> Cell:
+    low, high = found["low"], found["high"]
+    detail = (
+        ""
+        if low is None
+        else gettext("{low} to {high}").format(low=words.decimal(low, 2), high=words.decimal(high, 2))
+    )
+    reason = gettext("Fewer than two accepted items, or no active time.") if low is None else ""
+    value = found["value"]
+    return Cell(
+        words.decimal(value, 2), round(value, 6), detail, low=low, high=high, n=found["n"], no_interval=reason
+    )
+
+
+def _cost(amount: Decimal | None, found: Data) -> Cell:
+    if amount is None:
+        return text(NOTHING)
+    each = costs.per_hundred(amount, examples=found["n"])
+    if each is None:
+        return text(NOTHING)
+    value = float(each) / 100
+    low = high = None
+    detail = ""
+    if found["low"] is not None and found["value"]:
+        low, high = (value * found[end] / found["value"] for end in ("low", "high"))
+        detail = gettext("{low} to {high}").format(low=words.decimal(low, 2), high=words.decimal(high, 2))
+    return Cell(words.decimal(value, 2), round(value, 6), detail, low=low, high=high, n=found["n"])
+
+
+def attrition(lines: Sequence[Data], imported: int, released: int | None) -> Figure | None:
+    """What becomes of items: planned, answered, accepted, excluded, released; a row for each step.
+
+    Each line has items, answered, accepted and excluded of a batch. imported: examples in the sources of the project.
+    released: accepted items in its newest release, None without one.
+    """
+    planned = sum(line["items"] for line in lines)
+    if not planned:
+        return None
+    steps = [
+        (gettext("planned in a batch"), planned),
+        (gettext("with a response"), sum(line["answered"] or 0 for line in lines)),
+        (gettext("accepted"), sum(line["accepted"] or 0 for line in lines)),
+        (gettext("excluded"), sum(line["excluded"] or 0 for line in lines)),
+    ]
+    if released is not None:
+        steps.append((gettext("accepted, in the newest release"), min(released, planned)))
+    shares = [(label, proportion(min(number, planned), planned)) for label, number in steps]
+    title = gettext("From planned to released items")
+    note = gettext(
+        "Shares are of the items planned in batches; {imported} examples were imported. An accepted item of one batch can "
+        "be an item of the next. Interval: Wilson."
+    ).format(imported=words.number(f"{imported:,}"))
+    return _shares("attrition", title, shares, note)
+
+
+def _shares(name: str, title: str, shares: Sequence[tuple[str, Proportion]], note: str) -> Figure | None:
+    return drawn.shares(
+        name,
+        title,
+        (gettext("Step"), gettext("Share of planned items")),
+        shares,
+        note,
+        counted=gettext("Planned"),
+    )
+
+
+def _percent(found: Data) -> Cell:
+    """A share of JSON as a cell, in percent."""
+    if found["value"] is None:
+        return Cell(NOTHING, n=found["n"])
+    value, low, high = (
+        None if found[name] is None else 100 * found[name] for name in ("value", "low", "high")
+    )
+    detail = ""
+    if low is not None and high is not None:
+        detail = gettext("{low} to {high} %").format(low=words.decimal(low, 1), high=words.decimal(high, 1))
+    written = f"{words.decimal(value or 0.0, 1)} %"
+    return Cell(written, value, detail, low=low, high=high, n=found["n"])
+
+
+def _percent_point(found: Data) -> Point:
+    value, low, high = (
+        None if found[name] is None else 100 * found[name] for name in ("value", "low", "high")
+    )
+    return Point(value, low, high, found["n"])
+
+
+def _plain(value: float) -> str:
+    return words.number(f"{round(value, 1):g}")
+
+
+def _ends(series: Sequence[Series]) -> list[float]:
+    points = [point for one in series for point in one.points if point is not None]
+    return [end for point in points for end in (point.value, point.high) if end is not None]

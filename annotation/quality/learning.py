@@ -1,0 +1,103 @@
+"""How people get on in a batch: time and agreement with the decision by a person's n-th item, and labels that were decided.
+
+Every person's submissions are numbered in the order in which they came; the figures of a step are over all people.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from annotation.models import Batch, Decision, Outcome
+from annotation.quality import agreement
+from annotation.quality.quality import submissions
+from tableqa import order_statistics
+from tableqa.proportions import proportion
+from tasks.contract import Measure, TaskType
+
+STEPS = (1, 6, 11, 21, 41, 81, 161, 321, 641, 1281)
+"""Where steps of a person's n-th item begin: each as long as all before it, because people learn most at the start."""
+
+
+def report(batch: Batch) -> dict[str, Any]:
+    """The learning curve and the decided labels of a batch, as JSON.
+
+    steps    [{"from", "to", "people", "responses", "seconds": {value, low, high, n}, "agrees": {...} or None}]
+    decided  {"measure", "labels": [[label, items]], "items"}, None where what is decided is no label
+    """
+    task = batch.task()
+    measure = _measure(task, batch)
+    decided = _decided(batch, task, measure) if measure is not None else {}
+    turns: Counter[str] = Counter()
+    seconds: list[list[float]] = [[] for _ in STEPS]
+    agrees: list[list[bool]] = [[] for _ in STEPS]
+    people: list[set[str]] = [set() for _ in STEPS]
+    for one in sorted(submissions(batch, task), key=lambda row: (row.at, row.item)):
+        turns[one.person] += 1
+        step = step_of(turns[one.person])
+        people[step].add(one.person)
+        if one.seconds > 0:
+            seconds[step].append(one.seconds)
+        if measure is not None and one.planned and one.item in decided:
+            agrees[step].append(measure.value(one.response) == decided[one.item])
+    return {
+        "steps": [
+            _step(place, people[place], seconds[place], agrees[place])
+            for place in range(len(STEPS))
+            if people[place]
+        ],
+        "decided": _labels(measure, decided) if measure is not None else None,
+    }
+
+
+def step_of(turn: int) -> int:
+    """The place in `STEPS` of a person's n-th item, from 1."""
+    return max(place for place, first in enumerate(STEPS) if first <= turn)
+
+
+def _step(place: int, people: set[str], seconds: Sequence[float], agrees: Sequence[bool]) -> dict[str, Any]:
+    middle = order_statistics.median_interval(seconds)
+    share = proportion(sum(agrees), len(agrees))
+    return {
+        "from": STEPS[place],
+        "to": STEPS[place + 1] - 1 if place + 1 < len(STEPS) else None,
+        "people": len(people),
+        "seconds": {"value": middle.value, "low": middle.low, "high": middle.high, "n": len(seconds)},
+        "agrees": [share.hits, share.n] if agrees else None,
+    }
+
+
+def _measure(task: TaskType, batch: Batch) -> Measure | None:
+    """The first measure of the batch whose values are labels."""
+    found = agreement.measures_of(task, batch.people_compared)
+    return next((one for one in found if one.level in ("nominal", "ordinal")), None)
+
+
+def _decided(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashable]:
+    """What was accepted of each item, gold items left out: the value of its first outcome."""
+    rows = Outcome.objects.filter(
+        decision__item__batch=batch,
+        decision__kind=Decision.Kind.ACCEPTED,
+        decision__item__is_gold=False,
+        number=1,
+    ).values_list("decision__item__public_id", "response")
+    found = {}
+    for item, response in rows.iterator(chunk_size=1_000):
+        value = measure.value(agreement.stored(task, response))
+        if value is not None:
+            found[item] = value
+    return found
+
+
+def _labels(measure: Measure, decided: dict[str, Hashable]) -> dict[str, Any] | None:
+    counts = Counter(decided.values())
+    if not 1 <= len(counts) <= agreement.FEW_LABELS:
+        return None
+    labels = [label for label in measure.order if label in counts]
+    labels += sorted(set(counts) - set(labels), key=lambda label: (str(type(label)), str(label)))
+    return {
+        "measure": measure.name,
+        "labels": [[agreement.in_words(label), counts[label]] for label in labels],
+        "items": counts.total(),
+    }

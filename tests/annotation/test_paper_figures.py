@@ -1,0 +1,129 @@
+"""Figures that papers report: from a batch in which three people worked, on its pages and as files."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.drawing import paper_figures
+from annotation.quality import agreement, dashboards, learning
+from tests.annotation.cast import World
+from tests.annotation.test_dashboards import timed
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_step_is_as_long_as_all_before_it() -> None:
+    assert [learning.step_of(turn) for turn in (1, 5, 6, 10, 11, 20, 21, 5000)] == [0, 0, 1, 1, 2, 2, 3, 9]
+
+
+def test_the_learning_curve_counts_each_persons_own_items(world: World) -> None:
+    found = learning.report(timed(world))
+
+    assert [(one["from"], one["to"], one["people"], one["seconds"]["n"]) for one in found["steps"]] == [
+        (1, 5, 3, 15),
+        (6, 10, 3, 15),
+        (11, 20, 3, 30),
+        (21, 40, 3, 12),
+    ]
+    for one in found["steps"]:
+        assert one["seconds"]["low"] < one["seconds"]["value"] < one["seconds"]["high"]
+
+
+def test_agreement_with_the_decision_is_of_what_was_decided(world: World) -> None:
+    batch = timed(world)
+    found = learning.report(batch)
+    decided = found["decided"]
+    judged = [one["agrees"] for one in found["steps"] if one["agrees"]]
+
+    if decided is None:  # nothing was accepted yet
+        assert not judged
+    else:
+        assert sum(of for _, of in judged) == 3 * decided["items"]
+        assert sum(number for _, number in decided["labels"]) == decided["items"]
+
+
+def test_each_label_has_its_share_and_the_agreement_on_it(world: World) -> None:
+    (measure, *_) = agreement.report(timed(world))["measures"]
+
+    assert sum(one["ratings"] for one in measure["labels"]) == 72
+    for one in measure["labels"]:
+        assert one["share"]["low"] < one["share"]["value"] < one["share"]["high"]
+        assert one["share"]["n"] == 24
+    assert paper_figures.label_agreement(measure) is not None
+    figure = paper_figures.label_distribution(
+        measure, {"measure": measure["name"], "labels": [["neither", 6]], "items": 8}
+    )
+    assert figure is not None
+    neither = next(row for row in figure.sheet.rows if row[0].text == "neither")
+    assert (neither[3].number, neither[4].number, neither[4].n) == (6, 75.0, 8)
+
+
+def test_time_per_accepted_item_counts_the_time_on_all_items() -> None:
+    found = dashboards.per_accepted([(60.0, True), (90.0, True), (30.0, False), (60.0, True)])
+    assert (found["value"], found["n"]) == (80.0, 3)
+    assert 0 < found["low"] < 80 < found["high"]
+
+
+def test_the_interval_of_a_ratio_is_that_of_its_linearisation() -> None:
+    # With every item accepted it is that of a mean: 1.96 standard deviations over the root of n.
+    found = dashboards.per_accepted([(seconds, True) for seconds in (10.0, 20.0, 30.0, 40.0)])
+    assert found["high"] - found["value"] == pytest.approx(1.96 * (500 / 3) ** 0.5 / 2, abs=0.01)
+
+
+@pytest.mark.parametrize("items", [[], [(30.0, False)]])
+def test_without_an_accepted_item_there_is_no_time_per_item(items: list[tuple[float, bool]]) -> None:
+    assert dashboards.per_accepted(items)["value"] is None
+
+
+def test_cost_per_accepted_item_is_in_the_currency_of_the_batch() -> None:
+    per = {"value": 120.0, "low": 60.0, "high": 180.0, "n": 10}
+    lines = [{"name": "one", "per_accepted": per, "amounts": {"EUR": Decimal("5.00")}}]
+
+    figure = paper_figures.per_accepted(lines, with_costs=True)
+
+    assert figure is not None
+    assert [column.title for column in figure.sheet.columns][-1] == "Cost per accepted item (EUR)"
+    minutes, cost = figure.sheet.rows[0][1:]
+    assert (minutes.number, minutes.low, minutes.high, minutes.n) == (2.0, 1.0, 3.0, 10)
+    assert (cost.number, cost.low, cost.high) == (0.5, 0.25, 0.75)
+    without = paper_figures.per_accepted(lines, with_costs=False)
+    assert without is not None
+    assert len(without.sheet.columns) == 2
+
+
+def test_attrition_goes_from_planned_to_released() -> None:
+    lines: list[dict[str, Any]] = [
+        {"items": 80, "answered": 60, "accepted": 40, "excluded": 5},
+        {"items": 20, "answered": None, "accepted": None, "excluded": None},
+    ]
+
+    figure = paper_figures.attrition(lines, imported=500, released=30)
+
+    assert figure is not None
+    assert [(row[0].text, row[1].number, row[2].number) for row in figure.sheet.rows] == [
+        ("planned in a batch", 100, 100.0),
+        ("with a response", 60, 60.0),
+        ("accepted", 40, 40.0),
+        ("excluded", 5, 5.0),
+        ("accepted, in the newest release", 30, 30.0),
+    ]
+    assert "500 examples were imported" in figure.sheet.note
+
+
+def test_the_pages_show_them_with_files(world: World) -> None:
+    batch = timed(world)
+    client = Client()
+    client.force_login(world.mara)
+    for page, names in (
+        (f"/projects/{world.project.slug}/agreement/?batch={batch.public_id}", ("label-agreement",)),
+        (f"/batches/{batch.public_id}/quality/", ("labels", "learning-time")),
+        (f"/projects/{world.project.slug}/dashboard/", ("attrition",)),
+    ):
+        html = client.get(page).content.decode()
+        for name in names:
+            assert f'id="chart-{name}"' in html
+            assert f"/{name}.svg" in html

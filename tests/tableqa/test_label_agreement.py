@@ -1,0 +1,53 @@
+"""Shares of labels and agreement on each: by the definition, and with intervals that have a width."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tableqa.label_agreement import of_patterns
+
+UNITS = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), min_size=1, max_size=30)
+
+
+def test_positive_and_negative_agreement_of_two_raters() -> None:
+    # Cicchetti and Feinstein 1990: 2a / (2a + b + c) and 2d / (2d + b + c), with a = 40, d = 4, b + c = 6.
+    yes, no = of_patterns({("yes", "yes"): 40, ("yes", "no"): 6, ("no", "no"): 4}, order=("yes", "no"))
+    assert yes.specific.value == pytest.approx(80 / 86)
+    assert no.specific.value == pytest.approx(8 / 14)
+    assert (yes.specific.units, no.specific.units) == (46, 10)
+    assert (yes.ratings, yes.share.value) == (86, 0.86)
+
+
+@given(UNITS)
+def test_specific_agreement_is_the_share_of_pairs(units: list[tuple[str, ...]]) -> None:
+    pairs = [pair for unit in units for pair in permutations(unit, 2)]
+    for one in of_patterns(Counter(units)):
+        others = [other for first, other in pairs if first == one.label]
+        expected = others.count(str(one.label)) / len(others) if others else None
+        assert one.specific.value == pytest.approx(expected)
+
+
+@given(UNITS)
+def test_shares_add_up_and_every_interval_holds_its_value_and_has_a_width(
+    units: list[tuple[str, ...]],
+) -> None:
+    found = of_patterns(Counter(units))
+    assert sum(one.share.value or 0 for one in found) == pytest.approx(1)
+    for one in found:
+        for share in (one.share, one.specific):
+            if share.value is not None and share.low is not None and share.high is not None:
+                assert share.low < share.high
+
+
+def test_the_order_of_units_does_not_matter() -> None:
+    patterns = {("a", "b"): 3, ("b", "b"): 4, ("a", "a"): 5}
+    assert of_patterns(patterns) == of_patterns(dict(reversed(patterns.items())))
+
+
+def test_without_ratings_there_is_nothing() -> None:
+    assert of_patterns({}) == []

@@ -1,0 +1,27 @@
+"""The interval of a median: the tabulated ranks, and none of too few values."""
+
+from __future__ import annotations
+
+import pytest
+
+from tableqa.order_statistics import Median, median_interval
+
+
+@pytest.mark.parametrize(
+    ("n", "low", "high"), [(6, 1, 6), (10, 2, 9), (20, 6, 15), (30, 10, 21), (100, 40, 61)]
+)
+def test_the_ranks_are_those_of_the_sign_test(n: int, low: int, high: int) -> None:
+    found = median_interval([float(value) for value in range(n, 0, -1)])
+    assert (found.low, found.high) == (low, high)
+
+
+def test_of_fewer_than_six_values_there_is_no_interval() -> None:
+    assert median_interval([3.0, 1.0, 2.0]) == Median(2.0)
+    assert median_interval([]) == Median(None)
+
+
+def test_beyond_the_exact_sum_the_ranks_go_on_as_before() -> None:
+    exact, normal = (median_interval([float(value) for value in range(n)]) for n in (500, 501))
+    assert exact.low is not None
+    assert normal.low is not None
+    assert abs(exact.low - normal.low) <= 1
