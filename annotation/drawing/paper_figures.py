@@ -15,7 +15,6 @@ from annotation import words
 from annotation.drawing import drawn
 from annotation.drawing.charts import Point, Series, axis_over
 from annotation.drawing.figures import Bars, Figure, Lines
-from annotation.money import costs
 from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
@@ -220,10 +219,7 @@ def _minutes(found: Data) -> Cell:
 def _cost(amount: Decimal | None, found: Data) -> Cell:
     if amount is None:
         return text(NOTHING)
-    each = costs.per_hundred(amount, examples=found["n"])
-    if each is None:
-        return text(NOTHING)
-    value = float(each) / 100
+    value = float(amount) / found["n"]
     low = high = None
     detail = ""
     if found["low"] is not None and found["value"]:
