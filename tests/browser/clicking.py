@@ -48,6 +48,7 @@ class Clicker:
         now, presses = time.monotonic(), self.presses
         step = Step(name, presses - self._clicks, now - self._began)
         self.steps.append(step)
+        print(f"| {name} | {step.clicks} | {step.seconds:.1f} |")
         self._clicks, self._began = presses, now
         return step
 
