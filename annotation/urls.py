@@ -10,6 +10,7 @@ from annotation.views import (
     adjudicating,
     annotating,
     assigning,
+    batch_settings,
     calibrating,
     consenting,
     crowd,
@@ -31,7 +32,6 @@ from annotation.views import (
     people,
     perturbing,
     practising,
-    qualifying,
     release_comparison,
     releasing,
     setting_up,
@@ -121,7 +121,8 @@ urlpatterns = [
     path("batches/<str:public_id>/open/", assigning.open_batch, name="open_batch"),
     path("batches/<str:public_id>/close/", assigning.close_batch, name="close_batch"),
     path("batches/<str:public_id>/people/", sharing.batch_people, name="batch_people"),
-    path("batches/<str:public_id>/change/", sharing.change_batch, name="change_batch"),
+    path("batches/<str:public_id>/settings/", batch_settings.batch_settings, name="batch_settings"),
+    path("batches/<str:public_id>/change/", batch_settings.moved, name="change_batch"),
     path("projects/<slug:slug>/batches/act/", sharing.act_on_batches, name="act_on_batches"),
     path("projects/<slug:slug>/accounting/", sharing.accounts, name="accounting"),
     path("batches/<str:public_id>/panel/", assigning.panel, name="batch_panel"),
@@ -135,7 +136,7 @@ urlpatterns = [
         "figures/<slug:of>/<str:key>/<slug:name>.<slug:format>", figure_files.figure_file, name="figure_file"
     ),
     # before and beside the items
-    path("batches/<str:public_id>/entry/", qualifying.entry, name="entry"),
+    path("batches/<str:public_id>/entry/", batch_settings.moved, {"section": "entry"}, name="entry"),
     path("batches/<str:public_id>/gold/", golding.gold_items, name="gold"),
     path("batches/<str:public_id>/gold/new/", golding.gold_new, name="gold_new"),
     path("batches/<str:public_id>/feedback/", golding.feedback, name="gold_feedback"),
@@ -148,7 +149,7 @@ urlpatterns = [
     path("work/<str:public_id>/", annotating.resume, name="resume"),
     # adjudicating
     path("batches/<str:public_id>/adjudication/", adjudicating.adjudication, name="adjudication"),
-    path("batches/<str:public_id>/rule/", adjudicating.batch_rule, name="batch_rule"),
+    path("batches/<str:public_id>/rule/", batch_settings.moved, {"section": "rule"}, name="batch_rule"),
     path(
         "projects/<slug:slug>/adjudication/", adjudicating.project_adjudication, name="project_adjudication"
     ),

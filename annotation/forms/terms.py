@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.journeys import assigning
 from annotation.models import Batch, Person, Project
-from annotation.terms import ANY_TIME, SECTIONS, UNTIL_DECIDED, Term, changeable, declared_in, in_section
+from annotation.terms import ANY_TIME, SECTIONS, UNTIL_DECIDED, Term, changeable, in_section
 from annotation.terms.options import OptionsField
 from tasks.contract import TaskType
 
@@ -129,19 +129,18 @@ class TermsForm(forms.Form):
 
 
 class ChangeForm(TermsForm):
-    """Changing a batch that people work on: all terms that may change, or those of `terms`.
+    """Changing a batch that people work on: the terms of some sections that may change now.
 
     `wanted` is what `annotation.journeys.changing` takes.
     """
 
-    def __init__(
-        self, *args: Any, batch: Batch, terms: type[models.Model] | None = None, **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, batch: Batch, sections: Collection[str], **kwargs: Any) -> None:
         decides = bool(batch.accepted_count or batch.excluded_count)
         shown = [
             term
-            for term in (changeable().values() if terms is None else declared_in(terms))
-            if batch.purpose in term.purposes
+            for term in changeable().values()
+            if term.section in sections
+            and batch.purpose in term.purposes
             and term.name != "resolve"  # a page of its own changes the rule
             and not (term.name == "overlap" and batch.strategy == "everyone")
             and not (term.changeable == UNTIL_DECIDED and decides)
@@ -154,6 +153,22 @@ class ChangeForm(TermsForm):
 
     def clean(self) -> dict[str, Any]:
         return {"wanted": self.values(super().clean() or {})}
+
+
+class NamedChangeForm(ChangeForm):
+    """The same with the name of the batch."""
+
+    name = forms.CharField(
+        max_length=assigning.LONGEST_NAME,
+        help_text=gettext_lazy("Study files find the batch by this name."),
+    )
+
+    def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
+        super().__init__(*args, batch=batch, **kwargs)
+        self.initial["name"] = batch.name
+
+    def clean(self) -> dict[str, Any]:
+        return {"name": self.cleaned_data.get("name", ""), **super().clean()}
 
 
 class SharesForm(forms.Form):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -99,13 +99,7 @@ def plan_batch(
     for (`TaskType.prepare`) and items of the qualification that the batch requires are left out of the sample.
     With `loop_right_only` the items are drawn by a job (`draw`). Raises Refused: name_taken, invalid_request.
     """
-    require_storable(name)
-    if not name.strip() or len(name.strip()) > LONGEST_NAME:
-        refuse(
-            "invalid_request",
-            "Enter a batch name of at most {longest_name} characters.",
-            longest_name=LONGEST_NAME,
-        )
+    name = _checked_name(name)
     columns = check(task, terms or {}, project=project, feeds_from=sample.feeds_from)
     sample = _checked(task, sample)
     _require_fitting_model(columns["loop_model"], sample)
@@ -119,7 +113,7 @@ def plan_batch(
         with transaction.atomic():
             batch = Batch.objects.create(
                 project=project,
-                name=name.strip(),
+                name=name,
                 task_type=task.key,
                 version=task.version,
                 settings_digest=digest(columns["settings"]),
@@ -139,9 +133,39 @@ def plan_batch(
             guidance.ensure(project=project, task=task, now=now)
             events.log(batch, "", "planned", by=by, now=now)
     except IntegrityError:
-        refuse("name_taken", "This project already has a batch {name!r}. Choose another name.", name=name)
+        _refuse_taken(name)
     batch.refresh_from_db()
     return batch
+
+
+def rename_batch(*, batch: Batch, name: str, by: Person, now: datetime) -> None:
+    """Give a batch another name, a closed one too. Raises Refused: name_taken, invalid_request."""
+    name = _checked_name(name)
+    try:
+        with transaction.atomic():
+            before = Batch.objects.select_for_update(no_key=True).only("name").get(pk=batch.pk).name
+            if before == name:
+                return
+            Batch.objects.filter(pk=batch.pk).update(name=name)
+            events.log(batch, "", "renamed", by=by, now=now, detail=events.changed("name", before, name))
+    except IntegrityError:
+        _refuse_taken(name)
+    batch.name = name
+
+
+def _checked_name(name: str) -> str:
+    require_storable(name)
+    if not name.strip() or len(name.strip()) > LONGEST_NAME:
+        refuse(
+            "invalid_request",
+            "Enter a batch name of at most {longest_name} characters.",
+            longest_name=LONGEST_NAME,
+        )
+    return name.strip()
+
+
+def _refuse_taken(name: str) -> NoReturn:
+    refuse("name_taken", "This project already has a batch {name!r}. Choose another name.", name=name)
 
 
 def _require_fitting_model(loop_model: str, sample: Sample) -> None:

@@ -86,14 +86,12 @@ TABS_OF_BATCH: Final[tuple[Link, ...]] = (
     Link("batch", "Progress", Permission.SEE_PROGRESS, ("open_batch", "close_batch", "batch_report")),
     Link("batch_items", "Items", Permission.SEE_PROGRESS),
     Link("batch_people", gettext_noop("Annotators"), Permission.SET_UP),
-    Link("change_batch", gettext_noop("Settings"), Permission.SET_UP),
+    Link("batch_settings", gettext_noop("Settings"), Permission.SET_UP),
     Link("try_batch", gettext_noop("Preview"), Permission.SET_UP),
 )
 MENU_OF_BATCH: Final[tuple[Link, ...]] = (
     Link("batch_quality", gettext_noop("Annotator quality"), Permission.SEE_PROGRESS),
     Link("calibration", gettext_noop("Compare responses"), Permission.SEE_PROGRESS),
-    Link("entry", gettext_noop("Entry requirements"), Permission.SET_UP),
-    Link("batch_rule", gettext_noop("Decision rule"), Permission.SET_UP),
     Link("gold", gettext_noop("Gold answers"), Permission.SET_UP, ("gold_new",)),
     Link("labels_elsewhere", gettext_noop("Import labels"), Permission.SET_UP),
 )

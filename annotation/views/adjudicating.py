@@ -16,7 +16,7 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext
 
 from annotation import access, visibility
-from annotation.forms.deciding import DecisionForm, RuleForm, SendBackForm
+from annotation.forms.deciding import DecisionForm, SendBackForm
 from annotation.journeys import adjudicating
 from annotation.journeys.adjudicating import Candidate
 from annotation.models import Batch, Decision, Item, Outcome, Person
@@ -31,7 +31,6 @@ from annotation.views.tables import chosen_cells, drawn, in_words, pointed_at, s
 from annotation.words import shown
 from tableqa.json_text import read_json
 from tableqa.operations import OperationError, normalise
-from tasks import resolving
 from tasks.contract import SHOWN, Invalid, Making, Problem, TaskType
 from tasks.contract import Item as PlainItem
 
@@ -318,44 +317,6 @@ def _own_assignment(
         "progress": {"submitted": 0, "total": 1},
         "loop": None,
     }
-
-
-@page("GET", "POST")
-def batch_rule(request: PageRequest, public_id: str) -> HttpResponse:
-    """The rule that decides in a batch: what it is, what another would make of what waits, and the change of it."""
-    actor = access.actor(request)
-    batch = access.batch(actor, public_id, Permission.SET_UP)
-    task = batch.task()
-    rules = resolving.fitting(task)
-    now_is = {name: value for name, value in batch.resolve.items() if name != "rule"}
-    form = RuleForm(
-        request.POST or None,
-        initial={"rule": batch.resolve.get("rule", ""), "options": now_is},
-        rules=[(rule.name, f"{rule.name}: {gettext(rule.says)}") for rule in rules],
-    )
-    foreseen = None
-    if form.is_valid():
-        with refusals_on(form):
-            rule = form.cleaned_data["checked"]
-            if request.POST.get("action") == "change":
-                job = adjudicating.change_rule(batch=batch, rule=rule, by=actor.person, now=timezone.now())
-                if job is not None:
-                    return redirect("job", job.public_id)
-                messages.info(request, gettext("This rule already applies."))
-                return redirect("batch_rule", batch.public_id)
-            foreseen = adjudicating.foreseen(batch, adjudicating.checked_rule(batch, rule))
-    context = {
-        "batch": batch,
-        "project": batch.project,
-        "task": task,
-        "form": form,
-        "rules": rules,
-        "rule": gettext(resolving.in_words(batch.resolve)),
-        "own": resolving.in_words(resolving.own(task, batch.settings)) if task.rule else "",
-        "waiting": adjudicating.waiting(batch).count(),
-        "foreseen": foreseen,
-    }
-    return render(request, "adjudicating/rule.html", context)
 
 
 # -- underneath -------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext, ngettext
@@ -18,12 +17,12 @@ from annotation import access, visibility
 from annotation.forms.batches import BatchForm, SettingsForm
 from annotation.help import estimating, helping, model_accuracy, predicting, proposing
 from annotation.journeys import adjudicating, assigning
-from annotation.models import Assignment, Batch, Flag, Job, ModelRequest, Person, Project, Source, Tally
+from annotation.models import Assignment, Batch, Flag, Job, ModelRequest, Person, Project, Source
 from annotation.quality import gold, qualifying, snapshots
 from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.terms import TERMS
 from annotation.views import gallery
+from annotation.views.batch_settings import facts
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figures import figures_in_table, report_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
@@ -199,7 +198,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "counts": assigning.progress([batch])[batch.pk],
         "feeds": list(batch.feeds.order_by("pk")),
         "warning": qualifying.warning(batch) if Permission.SET_UP in may else "",
-        "facts": _facts(batch, task),
+        "facts": [fact for each in facts(batch, task).values() for fact in each],
         "sees_agreement": sees,
         "sees_counts": visibility.sees_counts(actor.person, batch),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
@@ -218,8 +217,6 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         context["accuracy"] = _accuracy_in_words(batch)
     if Permission.SET_UP in may:
         context |= _model_costs(batch)
-    if Permission.SET_UP in may and context["sees_counts"]:
-        context["tallies"] = cut(request, _tallies(batch), "people")
     if Permission.SET_UP in may and sees:
         # What colleagues note and skip tells what they think of an item: as blind as their responses.
         context["flags"] = cut(request, _flags(batch), "flags")
@@ -265,23 +262,6 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     }
 
 
-def _facts(batch: Batch, task: TaskType) -> list[dict[str, str]]:
-    """The terms of a batch that differ from their defaults or are always shown: label, value in words, a link."""
-    facts = []
-    for name, term in TERMS.items():
-        value = getattr(batch, name)
-        always = term.is_always_shown and batch.purpose in term.purposes and term.fits(task)
-        if not term.is_in_form or not (always or term.is_set(value)):
-            continue
-        if name == "overlap" and batch.strategy == "everyone":
-            continue  # counted when the batch opens
-        if name == "resolve" and not batch.decides:
-            continue
-        link = reverse("batch", args=[value.public_id]) if isinstance(value, Batch) else ""
-        facts.append({"label": gettext(term.label), "value": term.in_words(value), "link": link})
-    return facts
-
-
 def _drawing(batch: Batch) -> dict[str, Any]:
     """The job that draws the items of a batch, and how long it takes from now."""
     job = assigning.drawing_job(batch)
@@ -296,14 +276,6 @@ def _accuracy_in_words(batch: Batch) -> str:
         counts["model"], counts["questions"], counts["right"], counts["wrong"], counts["unjudged"]
     )
     return f"{accuracy.in_words} {accuracy.rest_in_words}".strip()
-
-
-def _tallies(batch: Batch) -> Any:
-    return (
-        Tally.objects.filter(batch=batch)
-        .select_related("person")
-        .order_by("-submitted", "person__name", "pk")
-    )
 
 
 def _model_costs(batch: Batch) -> dict[str, Any]:

@@ -17,14 +17,11 @@ from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
 from annotation.forms.entry import GoldFileForm, GoldFromForm, WhyForm
-from annotation.forms.terms import ChangeForm
-from annotation.journeys import changing
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
 from annotation.quality import gold, qualifying, snapshots
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.terms.gold import GoldTerms
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.trying import workbench
 from tableqa.json_text import read_json
@@ -48,15 +45,9 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
         )
         return redirect("batch", batch.public_id)
     action, now = request.POST.get("action", ""), timezone.now()
-    rate = ChangeForm(request.POST if action == "rate" else None, batch=batch, terms=GoldTerms)
     file = GoldFileForm(request.POST, request.FILES) if action == "file" else GoldFileForm()
     other = GoldFromForm(request.POST if action == "other" else None, batch=batch)
-    if action == "rate" and rate.is_valid():
-        with refusals_on(rate):
-            changing.change(batch=batch, by=request.user, now=now, **rate.cleaned_data)
-            messages.success(request, gettext("Saved. Applies from each person's next item."))
-            return here
-    elif action == "file" and file.is_valid():
+    if action == "file" and file.is_valid():
         with refusals_on(file):
             _read_file(request, batch, file, now)
             return here
@@ -75,7 +66,6 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
         "work": batch.purpose == Batch.Purpose.WORK,
         "golds": _listed(request, batch),
         "lacking": gold.lacking(batch),
-        "rate": rate,
         "file": file,
         "other": other,
         "told": quality,

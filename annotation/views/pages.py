@@ -147,6 +147,12 @@ def kind_instruction(batch: Batch) -> str:
     return task.instruct(item, has_model=bool(batch.loop_model))
 
 
+def hidden_fields(request: HttpRequest) -> list[tuple[str, str]]:
+    """What was sent, as hidden fields of a page that asks whether to do it; `confirmed` is added."""
+    kept = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
+    return [(name, str(value)) for name, values in kept.items() for value in values] + [("confirmed", "yes")]
+
+
 def public_link(request: HttpRequest, path: str) -> str:
     """The whole address of a page, for people to send around: on PUBLIC_URL where that is set."""
     return urljoin(settings.PUBLIC_URL, path) if settings.PUBLIC_URL else request.build_absolute_uri(path)

@@ -18,15 +18,14 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import access, visibility
-from annotation.forms.terms import BatchesForm, ChangeForm, LeasesForm, SharesForm
-from annotation.journeys import adjudicating, assigning, changing
+from annotation.forms.terms import BatchesForm, LeasesForm, SharesForm
+from annotation.journeys import adjudicating, assigning
 from annotation.models import Batch, Person
 from annotation.quality import gold, qualifying
-from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.terms import TERMS
 from annotation.terms.people import STRATEGIES
-from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_to
+from annotation.views import qualifying as qualifying_results
+from annotation.views.pages import PageRequest, cut, hidden_fields, kind_title, page, refusals_to
 from annotation.work import accounting, shares
 
 # -- people of a batch ------------------------------------------------------------------------------
@@ -36,6 +35,9 @@ from annotation.work import accounting, shares
 def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     """Everybody's share of a batch, what is on the desks, and moving it."""
     batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    if "grant" in request.POST:
+        qualifying_results.grant(request, batch, request.POST["grant"])
+        return redirect("batch_people", batch.public_id)
     annotators = shares.annotators(batch.project)
     lines = _lines(batch, annotators)
     counted = visibility.sees_counts(request.user, batch)
@@ -85,6 +87,7 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
         "ticked": set(request.POST.getlist("people")),
         "movable": batch.opened_at is not None and batch.closed_at is None,
     }
+    context |= qualifying_results.results(batch)
     return render(request, "assigning/people.html", context)
 
 
@@ -225,42 +228,6 @@ def _moved(moved: shares.Moved) -> str:
     )
 
 
-# -- changing an open batch -------------------------------------------------------------------------
-
-
-@page("GET", "POST")
-def change_batch(request: PageRequest, public_id: str) -> HttpResponse:
-    """Other terms for a batch: first what that does to what people have done, then the change."""
-    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
-    form = ChangeForm(request.POST or None, batch=batch)
-    if request.method == "POST" and form.is_valid():
-        wanted = form.cleaned_data["wanted"]
-        try:
-            counted = visibility.sees_counts(request.user, batch)
-            said = changing.effects(batch, wanted, counted=counted)
-            if not said:
-                messages.info(request, gettext("No changes. The batch is as before."))
-                return redirect("batch", batch.public_id)
-            if "confirmed" not in request.POST:
-                return _confirm(
-                    request,
-                    batch,
-                    title=gettext("Change {name}?").format(name=batch.name),
-                    said=said,
-                    verb=gettext("Change batch"),
-                    back="change_batch",
-                )
-            changed = changing.change(batch=batch, wanted=wanted, by=request.user, now=timezone.now())
-        except Refused as refused:
-            form.add_error(None, refused.detail)
-        else:
-            words = ", ".join(gettext(TERMS[name].label) for name in changed)
-            messages.success(request, gettext("Changed: {words}.").format(words=words))
-            return redirect("batch", batch.public_id)
-    context = {"batch": batch, "project": batch.project, "form": form}
-    return render(request, "assigning/change.html", context)
-
-
 # -- many batches at once ---------------------------------------------------------------------------
 
 
@@ -290,7 +257,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
                     action, batches, kept=visibility.counts_kept_from(request.user, batches)
                 ),
                 "verb": verb,
-                "hidden": _hidden(request),
+                "hidden": hidden_fields(request),
                 "back": reverse("project", args=[project.slug]),
             },
         )
@@ -429,15 +396,10 @@ def _confirm(
         "title": title,
         "said": said,
         "verb": verb,
-        "hidden": _hidden(request),
+        "hidden": hidden_fields(request),
         "back": reverse(back, args=[batch.public_id]),
     }
     return render(request, "assigning/confirm.html", context)
-
-
-def _hidden(request: PageRequest) -> list[tuple[str, str]]:
-    kept = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
-    return [(name, str(value)) for name, values in kept.items() for value in values] + [("confirmed", "yes")]
 
 
 def _items(number: int) -> str:

@@ -96,7 +96,7 @@ mara.post(new, {**fields, "break_after": 5})
 batch = Batch.objects.get()
 surfaces["column"] = batch.break_after
 surfaces["batch page"] = text_of(f"/batches/{batch.public_id}/")
-surfaces["change page"] = mara.get(f"/batches/{batch.public_id}/change/").content.decode()
+surfaces["change page"] = mara.get(f"/batches/{batch.public_id}/settings/").content.decode()
 change = f"/api/batches/{batch.public_id}/change/"
 surfaces["effect"] = post(change, {"terms": {"break_after": 7}})["effects"]
 surfaces["API"] = post(change, {"terms": {"break_after": 7}, "confirmed": True})["changed"]

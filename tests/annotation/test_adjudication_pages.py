@@ -345,11 +345,11 @@ class TestTheRuleOfABatch:
             world.answer(assignment, {"cells": cells, "unanswerable": False})
         adjudicating.resolve_batch(batch=batch, now=LATER)
         mara = browser(world.mara)
-        address = reverse("batch_rule", args=[batch.public_id])
+        address = reverse("batch_settings", args=[batch.public_id])
 
         page = mara.get(address)
         assert "set_overlap" in text(page)
-        sent = {"rule": "set_overlap", "options": "least = 0.1"}
+        sent = {"section": "rule", "rule": "set_overlap", "options": "least = 0.1"}
         looked = text(mara.post(address, {**sent, "action": "look"}))
         assert "1 accepted, 0 need one more annotator, 0 need adjudication" in looked
         assert Batch.objects.get(pk=batch.pk).resolve == {}
@@ -371,7 +371,7 @@ class TestTheRuleOfABatch:
     def test_what_is_no_rule_is_refused_in_words(self, world: World, sent: dict[str, str], said: str) -> None:
         batch = world.batch("relevant_cells", size=1)
         page = browser(world.mara).post(
-            reverse("batch_rule", args=[batch.public_id]), {**sent, "action": "change"}
+            reverse("batch_settings", args=[batch.public_id]), {**sent, "section": "rule", "action": "change"}
         )
         assert said in text(page)
         assert Batch.objects.get(pk=batch.pk).resolve == {}

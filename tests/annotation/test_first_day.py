@@ -812,15 +812,15 @@ def test_gold_is_nothing_for_managers_who_annotate_themselves(world: World) -> N
         assert client_of(world.ada).get(reverse(name, args=[batch.public_id])).status_code == 302
 
 
-def test_the_rate_of_gold_is_changed_on_its_page(world: World) -> None:
+def test_the_rate_of_gold_is_changed_in_the_settings(world: World) -> None:
     batch = world.batch()
-    address = reverse("gold", args=[batch.public_id])
+    address = reverse("batch_settings", args=[batch.public_id])
 
-    client_of(world.mara).post(address, {"action": "rate", "gold_percent": "20", "gold_feedback": "on"})
+    client_of(world.mara).post(address, {"section": "gold", "gold_percent": "20", "gold_feedback": "on"})
 
     batch.refresh_from_db()
     assert (batch.gold_percent, batch.gold_feedback) == (20, True)
-    page = client_of(world.mara).post(address, {"action": "rate", "gold_percent": "60"})
+    page = client_of(world.mara).post(address, {"section": "gold", "gold_percent": "60"})
     assert page.status_code == 200
     batch.refresh_from_db()
     assert batch.gold_percent == 20
@@ -861,30 +861,32 @@ def test_a_batch_asks_for_a_qualification_and_the_manager_lets_somebody_in(world
     assigning.open_batch(batch=test, by=world.mara, now=NOON)
     batch = world.batch(name="Labels")
     mara = client_of(world.mara)
-    mara.post(reverse("entry", args=[batch.public_id]), {"action": "keep", "requires": test.public_id})
+    mara.post(
+        reverse("batch_settings", args=[batch.public_id]), {"section": "entry", "requires": test.public_id}
+    )
     batch.refresh_from_db()
     assert batch.requires == test
     with pytest.raises(Refused) as refused:
         world.take(batch, "ada")
     assert refused.value.code == "not_qualified"
-    page = said(mara.get(reverse("entry", args=[test.public_id])))
-    assert "Labels" in page
-    assert "in progress" in page
+    assert "Labels" in said(mara.get(reverse("batch_settings", args=[test.public_id])))
+    results = reverse("batch_people", args=[test.public_id])
+    assert "in progress" in said(mara.get(results))
 
     member = world.ada.memberships.get()
-    mara.post(reverse("entry", args=[test.public_id]), {"action": f"grant:{member.pk}"})
+    mara.post(results, {"grant": str(member.pk)})
 
-    assert "admitted by Mara" in said(mara.get(reverse("entry", args=[test.public_id])))
+    assert "admitted by Mara" in said(mara.get(results))
     assert world.take(batch, "ada") is not None
 
 
-def test_the_entry_page_of_a_qualification_changes_its_pass_mark_and_its_practice(world: World) -> None:
+def test_the_settings_of_a_qualification_change_its_pass_mark_and_its_practice(world: World) -> None:
     test = world.batch(name="Entry test", size=2, purpose="qualification", pass_percent=80, open=False)
     mara = client_of(world.mara)
 
     mara.post(
-        reverse("entry", args=[test.public_id]),
-        {"action": "keep", "pass_percent": "60", "must_practise": "on"},
+        reverse("batch_settings", args=[test.public_id]),
+        {"section": "entry", "pass_percent": "60", "must_practise": "on"},
     )
 
     test.refresh_from_db()
@@ -896,7 +898,7 @@ def test_a_kind_without_practice_set_cannot_ask_for_it(world: World, monkeypatch
     monkeypatch.setattr(type(batch.task()), "practice", lambda task, variant: [])
 
     answer = client_of(world.mara).post(
-        reverse("entry", args=[batch.public_id]), {"action": "keep", "must_practise": "on"}
+        reverse("batch_settings", args=[batch.public_id]), {"section": "entry", "must_practise": "on"}
     )
 
     assert "has no practice set" in said(answer)

@@ -360,7 +360,9 @@ def what_a_manager_reads(client: Client, batch: Batch) -> str:
     study = client.get(f"{project}study/?download").content.decode()
     answers = [
         client.get(f"{here}/close/"),
-        client.post(f"{here}/change/", {"overlap": 2, "pay_currency": "EUR", "pay_per_item": 1}),
+        client.get(f"{here}/settings/"),
+        client.post(f"{here}/settings/", {"section": "general", "name": batch.name, "overlap": 2}),
+        client.post(f"{here}/settings/", {"section": "limits", "pay_currency": "EUR", "pay_per_item": 1}),
         client.post(f"{project}batches/act/", {"action": "close", "batches": [batch.public_id]}),
         client.get(f"{here}/people/"),
         client.post(

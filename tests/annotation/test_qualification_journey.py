@@ -159,7 +159,7 @@ class TestItsItemsStayOutOfTheWork:
 
         for address in (
             f"{reverse('batch_new', args=['films'])}?kind=question_type",
-            reverse("entry", args=[work.public_id]),
+            reverse("batch_settings", args=[work.public_id]),
         ):
             assert "Items of the qualification are left out of this batch" in text(manager.get(address))
         assert asked.name
@@ -283,7 +283,7 @@ class TestTheResult:
         assert (row.right, row.judged) == (2, 3)
         manager = client_of(world.mara)
 
-        assert "2 of 3, 66 %" in text(manager.get(reverse("entry", args=[asked.public_id])))
+        assert "2 of 3, 66 %" in text(manager.get(reverse("batch_people", args=[asked.public_id])))
         assert "Ada 2 3 66 %" in text(manager.get(reverse("gold", args=[asked.public_id])))
         assert "66 % 2 of 3" in text(manager.get(reverse("batch_quality", args=[asked.public_id])))
         assert "2 of 3" in text(client_of(world.ada).get(reverse("gold_feedback", args=[asked.public_id])))

@@ -152,7 +152,7 @@ def expected(who: str, who_may: set[str] | None) -> set[int]:
     if who_may is None:
         return {405, 302} if who == "nobody" else {405}
     if who in who_may:
-        return {200, 302, 409, 410, 422}  # done, or said in words why it cannot be
+        return {200, 301, 302, 409, 410, 422}  # done, or said in words why it cannot be
     return {302} if who == "nobody" else {404}
 
 

@@ -100,12 +100,13 @@ def test_a_larger_overlap_is_said_and_opens_complete_items_again(ten: World, mar
     batch = started(ten)
     assert Decision.objects.count() == 1
     waiting = adjudicating.waiting(batch).count()
-    address = reverse("change_batch", args=[batch.public_id])
-    asked = text(mara.post(address, {"overlap": "3"}))
+    address = reverse("batch_settings", args=[batch.public_id])
+    sent = {"section": "general", "name": batch.name, "overlap": "3"}
+    asked = text(mara.post(address, sent))
     assert "1 item is decided: no change." in asked
     assert f"{9 - waiting} items are undecided: 1 more slot for each." in asked
     assert "Complete items now: 1. They need more responses again." in asked
-    mara.post(address, {"overlap": "3", "confirmed": "yes"})
+    mara.post(address, {**sent, "confirmed": "yes"})
     assert Batch.objects.get(pk=batch.pk).overlap == 3
     assert not Item.objects.filter(batch=batch, due_at__isnull=False).exists()
     assert Decision.objects.count() == 1
@@ -145,10 +146,11 @@ def test_what_is_frozen_or_closed_is_not_changed(ten: World) -> None:
 
 def test_limits_of_an_open_batch_change_and_say_whom_they_stop(ten: World, mara: Client) -> None:
     batch = started(ten)
-    address = reverse("change_batch", args=[batch.public_id])
-    asked = text(mara.post(address, {"overlap": "2", "items": "3"}))
+    address = reverse("batch_settings", args=[batch.public_id])
+    sent = {"section": "limits", "items": "3"}
+    asked = text(mara.post(address, sent))
     assert "2 people have already submitted 3 items or more and will get no more." in asked
-    mara.post(address, {"overlap": "2", "items": "3", "hours_per_day": "1.5", "confirmed": "yes"})
+    mara.post(address, {**sent, "hours_per_day": "1.5", "confirmed": "yes"})
     assert Batch.objects.get(pk=batch.pk).caps == {"items": 3, "hours_per_day": 1.5}
     with pytest.raises(Refused) as refused:
         ten.take(Batch.objects.select_related("project").get(pk=batch.pk), "ada")
@@ -261,7 +263,7 @@ def test_the_cost_of_the_pages_does_not_grow_with_people_and_batches(ten: World,
     addresses = [
         reverse("accounting", args=[ten.project.slug]),
         reverse("batch_people", args=[batch.public_id]),
-        reverse("change_batch", args=[batch.public_id]),
+        reverse("batch_settings", args=[batch.public_id]),
     ]
     few = [statements(address) for address in addresses]
     for _ in range(3):

@@ -334,7 +334,7 @@ class TestHoursThatAreLeft:
 
 BATCH_NEW, CHANGE = (
     "/projects/films/batches/new/?kind=value_change:answer_changes",
-    "/batches/{batch}/change/",
+    "/batches/{batch}/settings/",
 )
 IMPORT, PERTURB, PAY = (
     "/projects/films/sources/import/",
