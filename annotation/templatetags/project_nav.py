@@ -71,8 +71,6 @@ MENU: Final[tuple[Link, ...]] = (
     Link("sources", "Sources", Permission.SEE_PROGRESS, ("source", "example", "import_new"), DATA),
     Link("perturbations", gettext_noop("Automatic perturbations"), Permission.SEE_PROGRESS, group=DATA),
     Link("study", gettext_noop("Study file"), Permission.SET_UP, group=DATA),
-    Link("accounting", gettext_noop("Allocation"), Permission.SET_UP, group=FOR_ANNOTATORS),
-    Link("payments", gettext_noop("Pay and limits"), Permission.SET_UP, group=FOR_ANNOTATORS),
     Link("consent", gettext_noop("Consent"), group=FOR_ANNOTATORS),
     Link("inquiries", gettext_noop("Annotator questions"), group=FOR_ANNOTATORS),
     Link("about_me", gettext_noop("About you"), Permission.ANNOTATE, group=FOR_ANNOTATORS),

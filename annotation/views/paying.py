@@ -6,18 +6,19 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse, HttpResponsePermanentRedirect
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
 from annotation.journeys import setting_up
-from annotation.models import CrowdEntry, Membership, ModelRequest
+from annotation.models import CrowdEntry, Membership, ModelRequest, Project
 from annotation.money import costs, paying
 from annotation.roles import Permission
 from annotation.terms import budget, limits
-from annotation.views.pages import PageRequest, page, refusals_on
+from annotation.views.pages import PageRequest, page
 from annotation.work import metering
 from tableqa import sheets
 
@@ -65,59 +66,67 @@ class RatesForm(forms.Form):
         self.fields.update(budget.fields())
 
 
-@page("GET", "POST")
+@page("GET")
 def payments(request: PageRequest, slug: str) -> HttpResponse:
-    """Who worked how long and earned what, what a batch cost; ?as=csv gives the sheet, POST changes rates and limits."""
-    actor = access.actor(request)
-    project = access.project(actor, slug, Permission.SET_UP)
+    """The payment sheet (?as=csv), of a period if one is given. The figures are on the page of the people."""
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
     asked = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
     period = asked.period()
     if request.GET.get("as") == "csv" and not asked.errors:
         return _as_csv(paying.sheet(project, period), f"{project.slug}-payments.csv")
-    if request.method == "POST":
-        rates = RatesForm(request.POST)
-        if rates.is_valid():
-            data = rates.cleaned_data
-            with refusals_on(rates):
-                setting_up.change_terms(
-                    project=project,
-                    pay={name: data[name] for name in RatesForm.PAY},
-                    caps={name: data[name] for name in limits.OF_A_PROJECT},
-                    model_budget=budget.join(data) if budget.has_language_models() else None,
-                    by=request.user,
-                    now=timezone.now(),
-                )
-                messages.success(request, gettext("Pay and limits saved."))
-                return redirect("payments", project.slug)
-    else:
-        rates = RatesForm({**project.pay, **project.caps, **budget.split(project.model_budget)})
+    query = urlencode({name: request.GET[name] for name in ("first", "last") if name in request.GET})
+    people = reverse("people", args=[project.slug])
+    return HttpResponsePermanentRedirect(f"{people}{'?' if query else ''}{query}#pay")
+
+
+def earned(request: PageRequest, project: Project) -> dict[str, Any]:
+    """Who worked how long and earned what in the period of the address, what batches cost; `earned_by`: of all time."""
+    asked = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
+    period = asked.period()
     found = paying.shares(project, period)
+    always = found if period == paying.ALWAYS else paying.shares(project)
     members = {
-        one.person_id: one
-        for one in Membership.objects.filter(
+        each.person_id: each
+        for each in Membership.objects.filter(
             project=project, person__in={share.person_id for share in found}
         ).select_related("person")
     }
     worked = paying.by_person(found)
     people = [
         {"member": member, "shares": worked[person], "total": paying.summed(worked[person])}
-        for person, member in sorted(members.items(), key=lambda one: (one[1].person.name, one[0]))
+        for person, member in sorted(members.items(), key=lambda row: (row[1].person.name, row[0]))
     ]
-    model_costs = metering.table(ModelRequest.objects.filter(project=project))
-    context = {
-        "project": project,
+    return {
         "asked": asked,
-        "query": request.GET.urlencode(),
-        "rates": rates,
+        "query": urlencode({name: request.GET[name] for name in ("first", "last") if request.GET.get(name)}),
         "rate": costs.rate_in_words(project.pay),
-        "people": people,
+        "paid": people,
+        "earned_by": {person: paying.summed(own) for person, own in paying.by_person(always).items()},
         "has_crowd": CrowdEntry.objects.filter(link__project=project).exists(),
-        "total": paying.summed(found),
-        "model_costs": model_costs,
+        "earned": paying.summed(found),
+        "model_costs": metering.table(ModelRequest.objects.filter(project=project)),
         "model_budget": budget.in_words(project.model_budget) if project.model_budget else "",
-        "costs": paying.by_batch(project, found if period == paying.ALWAYS else paying.shares(project)),
+        "costs": paying.by_batch(project, always),
     }
-    return render(request, "paying/payments.html", context)
+
+
+def rates_form(project: Project, data: Any) -> RatesForm:
+    """The form of rates and limits, as they are."""
+    return RatesForm(data, initial={**project.pay, **project.caps, **budget.split(project.model_budget)})
+
+
+def save_rates(request: PageRequest, project: Project, form: RatesForm) -> None:
+    """Save what a valid form says. Raises Refused."""
+    data = form.cleaned_data
+    setting_up.change_terms(
+        project=project,
+        pay={name: data[name] for name in RatesForm.PAY},
+        caps={name: data[name] for name in limits.OF_A_PROJECT},
+        model_budget=budget.join(data) if budget.has_language_models() else None,
+        by=request.user,
+        now=timezone.now(),
+    )
+    messages.success(request, gettext("Pay and limits saved."))
 
 
 def _as_csv(sheet: sheets.Sheet, name: str) -> HttpResponse:

@@ -9,10 +9,9 @@ from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -20,30 +19,25 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation import access
 from annotation.forms.people import (
     AccountForm,
-    InviteForm,
     PasswordForm,
     RegisterForm,
-    RolesForm,
     SignInForm,
     TokenForm,
 )
 from annotation.journeys import setting_up
-from annotation.models import ApiToken, Invitation, Membership, Person, Project
+from annotation.models import ApiToken, Person, Project
 from annotation.people import attempts, personal_settings
 from annotation.refusals import Refused
-from annotation.roles import DESCRIPTIONS, Permission, Role
+from annotation.roles import DESCRIPTIONS, Role
 from annotation.views.pages import (
     PageRequest,
     cut,
     keep_to_yourself,
     page,
-    public_link,
     refusals_on,
-    refusals_to,
     told_to_wait,
     wrong_links_counted,
 )
-from annotation.work import shares
 
 # -- signing in and out -----------------------------------------------------------------------------
 
@@ -235,119 +229,3 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
 def _welcome(request: HttpRequest, project: Project) -> HttpResponse:
     messages.success(request, gettext("Welcome to {name}.").format(name=project.name))
     return redirect("project", project.slug)
-
-
-# -- who belongs to a project -----------------------------------------------------------------------
-
-
-@page("GET", "POST")
-def people(request: PageRequest, slug: str) -> HttpResponseBase:
-    """Members with their roles, open invitations, and a form for more. New links are shown once."""
-    project = access.project(access.actor(request), slug, Permission.INVITE)
-    form = InviteForm(request.POST or None, project=project)
-    context: dict[str, Any] = {"form": form}
-    if form.is_valid():
-        with refusals_on(form):
-            context = _invited(request, project, form)
-    members = Membership.objects.filter(project=project, removed_at__isnull=True).select_related("person")
-    invitations = Invitation.objects.filter(
-        project=project, accepted_at__isnull=True, expires_at__gt=timezone.now()
-    )
-    context |= {
-        "project": project,
-        "members": cut(request, members.order_by("person__name", "pk")),
-        "invitations": cut(
-            request, invitations.select_related("made_by").order_by("-made_at", "pk"), "invitations"
-        ),
-        "left": cut(
-            request,
-            Membership.objects.filter(project=project, removed_at__isnull=False)
-            .select_related("person")
-            .order_by("-removed_at", "pk"),
-            "left",
-        ),
-    }
-    answer = render(request, "people/people.html", context)
-    return keep_to_yourself(answer) if "links" in context else answer
-
-
-def _invited(request: PageRequest, project: Project, form: InviteForm) -> dict[str, Any]:
-    """Create the links of the form. Their tokens are in this response and nowhere else."""
-    created = setting_up.invite_all(
-        project=project,
-        names=form.names(),
-        roles=form.cleaned_data["roles"],
-        days=form.cleaned_data["days"],
-        by=request.user,
-        now=timezone.now(),
-    )
-    links = [
-        {"name": invitation.name, "link": public_link(request, reverse("join", args=[token]))}
-        for invitation, token in created
-    ]
-    return {
-        "links": links,
-        "lines": "\n".join(f"{each['name']}\t{each['link']}" for each in links),
-        "already_members": form.members,
-        "repeated": form.repeated,
-        "form": InviteForm(project=project),
-    }
-
-
-@page("GET", "POST")
-def remove_member(request: PageRequest, pk: int) -> HttpResponse:
-    """Ask first, then end a membership."""
-    membership = access.membership(access.actor(request), pk)
-    if request.method == "POST":
-        with refusals_to(request):
-            freed = setting_up.remove_member(membership=membership, by=request.user, now=timezone.now())
-            said = gettext("{name} is no longer in this project.").format(name=membership.person.name)
-            messages.success(request, _with_freed(said, freed))
-        return redirect("people", membership.project.slug)
-    return render(
-        request,
-        "people/remove_member.html",
-        {
-            "membership": membership,
-            "project": membership.project,
-            "kept": shares.kept_for(membership.project, membership.person),
-        },
-    )
-
-
-def _with_freed(said: str, freed: int) -> str:
-    """A message with how many items were kept for somebody, where there were any."""
-    if not freed:
-        return said
-    more = ngettext(
-        "{freed} reserved item is available again.",
-        "{freed} reserved items are available again.",
-        freed,
-    )
-    return f"{said} {more.format(freed=freed)}"
-
-
-@page("GET", "POST")
-def change_roles(request: PageRequest, pk: int) -> HttpResponse:
-    """What somebody is in the project from now on."""
-    membership = access.membership(access.actor(request), pk)
-    form = RolesForm(request.POST or None, initial={"roles": membership.roles})
-    if form.is_valid():
-        with refusals_on(form):
-            freed = setting_up.change_roles(
-                membership=membership, roles=form.cleaned_data["roles"], by=request.user, now=timezone.now()
-            )
-            said = gettext("The roles of {name} are changed.").format(name=membership.person.name)
-            messages.success(request, _with_freed(said, freed))
-            return redirect("people", membership.project.slug)
-    context = {"membership": membership, "project": membership.project, "form": form}
-    return render(request, "people/roles.html", context)
-
-
-@page("POST")
-def withdraw(request: PageRequest, pk: int) -> HttpResponse:
-    """Take an invitation back."""
-    invitation = access.invitation(access.actor(request), pk)
-    setting_up.withdraw_invitation(invitation=invitation, by=request.user, now=timezone.now())
-    messages.success(request, gettext("The invitation is withdrawn. Its link no longer works."))
-    return redirect("people", invitation.project.slug)

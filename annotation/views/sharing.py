@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponsePermanentRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -20,7 +20,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from annotation import access, visibility
 from annotation.forms.terms import BatchesForm, LeasesForm, SharesForm
 from annotation.journeys import adjudicating, assigning
-from annotation.models import Batch, Person
+from annotation.models import Batch, Person, Project
 from annotation.quality import gold, qualifying
 from annotation.roles import Permission
 from annotation.terms.people import STRATEGIES
@@ -349,38 +349,49 @@ def _said_of_batches(action: str, batches: Sequence[Batch], *, kept: Collection[
 
 @page("GET")
 def accounts(request: PageRequest, slug: str) -> HttpResponse:
-    """Who was given how much, and where it is: by batch, by person, and each person in each batch; also as a file."""
+    """The accounts as a file (?as=csv): each person in each batch, under pseudonyms. The page of the people shows them."""
     project = access.project(access.actor(request), slug, Permission.SET_UP)
-    batches = list(Batch.objects.filter(project=project).order_by("-pk"))
-    kept = visibility.counts_kept_from(request.user, batches)
-    left_out = [batch for batch in batches if batch.pk in kept]
-    batches = [batch for batch in batches if batch.pk not in kept]
+    if request.GET.get("as") != "csv":
+        return HttpResponsePermanentRedirect(f"{reverse('people', args=[project.slug])}#allocation")
+    batches, _ = _counted_batches(request, project)
+    answer = HttpResponse(
+        accounting.as_csv(accounting.lines(project, batches)), content_type="text/csv; charset=utf-8"
+    )
+    answer["Content-Disposition"] = f'attachment; filename="accounts-{project.slug}.csv"'
+    return answer
+
+
+def allocation(request: PageRequest, project: Project) -> dict[str, Any]:
+    """Who was given how much: in all, by batch that was begun, each person in each batch; `by_person` by key."""
+    batches, left_out = _counted_batches(request, project)
     lines = accounting.lines(project, batches)
-    if request.GET.get("as") == "csv":
-        answer = HttpResponse(accounting.as_csv(lines), content_type="text/csv; charset=utf-8")
-        answer["Content-Disposition"] = f'attachment; filename="accounts-{project.slug}.csv"'
-        return answer
     by_batch: dict[int, accounting.Account] = {}
-    by_person: dict[int, tuple[Person, str, accounting.Account]] = {}
-    for line in lines:
-        by_batch[line.batch.pk] = by_batch.get(line.batch.pk, accounting.Account()) + line.account
-        _, _, so_far = by_person.get(line.person.pk, (None, "", accounting.Account()))
-        by_person[line.person.pk] = (line.person, line.pseudonym, so_far + line.account)
+    by_person: dict[int, accounting.Account] = {}
     nothing = accounting.Account()
-    context = {
-        "project": project,
+    for line in lines:
+        by_batch[line.batch.pk] = by_batch.get(line.batch.pk, nothing) + line.account
+        by_person[line.person.pk] = by_person.get(line.person.pk, nothing) + line.account
+    return {
         "left_out": left_out,
         "total": accounting.total(line.account for line in lines),
         "batches": cut(
             request,
-            [(batch, kind_title(batch), by_batch.get(batch.pk, nothing)) for batch in batches],
+            [(batch, kind_title(batch), by_batch[batch.pk]) for batch in batches if batch.pk in by_batch],
             "batches",
         ),
-        "people": cut(request, sorted(by_person.values(), key=lambda one: one[0].name.casefold()), "people"),
+        "by_person": by_person,
         "lines": cut(request, lines, "lines"),
         "unbalanced": [line for line in lines if not line.account.balances],
     }
-    return render(request, "assigning/accounting.html", context)
+
+
+def _counted_batches(request: PageRequest, project: Project) -> tuple[list[Batch], list[Batch]]:
+    """The batches of the project whose counts the reader may see, the newest first, and the others."""
+    batches = list(Batch.objects.filter(project=project).order_by("-pk"))
+    kept = visibility.counts_kept_from(request.user, batches)
+    return [batch for batch in batches if batch.pk not in kept], [
+        batch for batch in batches if batch.pk in kept
+    ]
 
 
 # -- underneath -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ for (const button of document.querySelectorAll("button[data-copies]")) {
     button.textContent = isCopied ? t("Copied") : t("Press Ctrl+C");
     button.toggleAttribute("data-done", isCopied);
     button.removeAttribute("aria-label");
-    const status = button.closest("section").querySelector("[data-copied]");
+    const status = button.closest("[data-links]").querySelector("[data-copied]");
     status.textContent = "";
     status.textContent = button.textContent;
   });

@@ -254,7 +254,7 @@ PAGES: dict[str, Row] = {
     "batch_panel": (the_batch, None, MANAGE),
     "batch_propose": (the_batch, None, MANAGE),
     "batch_drawing": (the_batch, MANAGE, MANAGE),
-    "payments": (the_project, MANAGE, MANAGE),
+    "payments": (the_project, MANAGE, None),
     "statement": (the_project, MANAGE, MANAGE),
     "about_me": (the_project, ANNOTATE, ANNOTATE),
     "fooling": (the_project, RELEASE, None),

@@ -637,7 +637,9 @@ class TestWhatPagesSay:
         manager = Client()
         manager.force_login(world.mara)
         payments = reverse("payments", args=["films"])
-        assert "platform IDs" not in text(manager.get(payments))
+        people = reverse("people", args=["films"])
+        warning = "The payment sheet lists platform IDs"
+        assert warning not in text(manager.get(people))
         batch = world.batch(overlap=1, size=1)
         come(link)
         world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)

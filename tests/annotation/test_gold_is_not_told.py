@@ -368,7 +368,7 @@ def what_a_manager_reads(client: Client, batch: Batch) -> str:
         client.post(
             f"{here}/people/", {"people": [person], "action": "take_back", "most": 1, "to": "anybody"}
         ),
-        client.get(f"{project}accounting/"),
+        client.get(f"{project}people/"),
         client.get(f"{project}accounting/?as=csv"),
         client.post(f"{project}study/", {"text": study, "act": "plan"}),
         client.get(f"{project}study/?missing"),

@@ -235,7 +235,7 @@ def test_the_log_and_the_accounts_say_times_states_and_kinds_in_german(world: Wo
     client.force_login(world.mara)
 
     log = client.get(reverse("project_log", args=["films"])).content.decode()
-    accounts = client.get(reverse("accounting", args=["films"])).content.decode()
+    accounts = client.get(reverse("people", args=["films"])).content.decode()
 
     assert re.search(r"<td>\d+\. \S+ 20\d\d, \d\d:\d\d:\d\d</td>", log)
     assert ">leased<" not in log

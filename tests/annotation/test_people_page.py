@@ -1,0 +1,105 @@
+"""The page of the people of a project: members with progress and pay, and the addresses that led to parts of it before."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.journeys import setting_up
+from annotation.roles import Role
+from tests.annotation.cast import NOON, World
+from tests.annotation.role_table import make_people
+
+pytestmark = pytest.mark.one_database
+
+ADDRESS = "/projects/films/people/"
+
+
+@pytest.fixture
+def mara(world: World) -> Client:
+    client = Client()
+    client.force_login(world.mara)
+    return client
+
+
+def words(text: str) -> str:
+    return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", text).split()))
+
+
+def row(response: Any, name: str) -> str:
+    """The row of a member, in words."""
+    section = response.content.decode().partition('<section id="members"')[2].partition("</section>")[0]
+    return next(words(each) for each in section.split("<tr>") if name in each)
+
+
+def test_a_member_has_progress_and_pay_in_one_row(world: World, mara: Client) -> None:
+    setting_up.change_terms(
+        project=world.project,
+        pay={"currency": "EUR", "per_item": 2},
+        caps={},
+        model_budget=None,
+        by=world.mara,
+        now=NOON,
+    )
+    batch = world.batch()
+    world.label(batch, "ada", "extraction")
+    world.label(batch, "ada", "reasoning")
+    world.take(batch, "ada")
+
+    page = mara.get(ADDRESS)
+
+    assert re.search(r"annotator 2 1 \d+\.\d\d 4\.00 EUR Roles Remove", row(page, "Ada"))
+    assert "annotator 0 0 – – Roles Remove" in row(page, "Bo")
+
+
+def test_a_manager_who_annotates_with_gold_items_reads_no_counts_of_that_batch(
+    world: World, mara: Client
+) -> None:
+    setting_up.add_member(
+        project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+    )
+    batch = world.batch(gold_percent=20)
+    world.label(batch, "ada", "extraction")
+    world.label(batch, "mara", "extraction")
+
+    page = mara.get(ADDRESS)
+
+    assert "annotator 0 0" in row(page, "Ada")
+    assert "You annotate in these batches" in words(page.content.decode())
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "leads_to"),
+    [
+        ("accounting", "", f"{ADDRESS}#allocation"),
+        ("payments", "", f"{ADDRESS}#pay"),
+        ("payments", "?first=2026-03-01&last=2026-03-05", f"{ADDRESS}?first=2026-03-01&last=2026-03-05#pay"),
+    ],
+)
+def test_earlier_addresses_lead_to_their_section_for_good(
+    world: World, mara: Client, name: str, query: str, leads_to: str
+) -> None:
+    answer = mara.get(f"{reverse(name, args=['films'])}{query}")
+
+    assert (answer.status_code, answer["Location"]) == (301, leads_to)
+
+
+def test_crowd_links_are_on_the_page_once_there_are_some(world: World, mara: Client) -> None:
+    assert "New crowd link" in words(mara.get(ADDRESS).content.decode())
+
+    make_people(world)
+
+    section = mara.get(ADDRESS).content.decode().partition('<section id="crowd"')[2]
+    assert "Crowd open" in words(section)
+
+
+def test_a_wrong_rate_does_not_touch_the_form_of_invitations(world: World, mara: Client) -> None:
+    page = mara.post(ADDRESS, {"section": "rates", "currency": "euro"})
+
+    assert page.context["rates"].errors or "three capitals" in words(page.content.decode())
+    assert not page.context["form"].is_bound

@@ -1,0 +1,66 @@
+"""The settings of a batch and the people of a project: accessible, also on a phone; a save is seen where it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.models import Batch
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import signed_in
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
+
+AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    return make_world(tmp_path)
+
+
+def is_sound(page: Page) -> None:
+    found = Axe().run(page, options=AXE)
+    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
+    width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert width[0] <= width[1], f"{page.url} scrolls sideways"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}],
+    ids=["dark", "phone"],
+)
+def test_the_pages_have_no_violations_and_no_sideways_scrolling(
+    new_context: Callable[..., BrowserContext], live_server: Any, world: World, options: dict[str, Any]
+) -> None:
+    batch = world.batch("value_change", variant="answer_changes")
+    page = signed_in(new_context, live_server.url, world.mara, **options).new_page()
+
+    for path in (f"/batches/{batch.public_id}/settings/", "/projects/films/people/"):
+        page.goto(f"{live_server.url}{path}")
+        page.locator("details.menu > summary").last.click()
+        is_sound(page)
+
+
+def test_a_section_is_saved_and_says_so_in_view(
+    new_context: Callable[..., BrowserContext], live_server: Any, world: World
+) -> None:
+    batch = world.batch()
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/settings/")
+
+    page.get_by_role("link", name="Limits and pay").click()
+    limits = page.get_by_role("region", name="Limits and pay")
+    limits.get_by_label("Items per person", exact=True).fill("12")
+    limits.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Change batch").click()
+
+    expect(limits.get_by_role("status")).to_have_text("Saved.")
+    expect(limits.get_by_role("status")).to_be_in_viewport()
+    assert Batch.objects.get(pk=batch.pk).caps == {"items": 12}
