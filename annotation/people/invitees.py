@@ -103,4 +103,4 @@ def members_among(project: Project, invitees: Sequence[Invitee]) -> set[str]:
     members = Membership.objects.filter(
         project=project, removed_at__isnull=True, person__email__in=[each.email for each in invitees]
     )
-    return set(members.values_list("person__email", flat=True))
+    return {email for email in members.values_list("person__email", flat=True) if email}

@@ -59,7 +59,8 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     context |= {"project": project, "contents": {name: gettext(title) for name, title in CONTENTS.items()}}
     context |= _invitations(request, project)
     if may_set_up:
-        context |= sharing.allocation(request, project) | paying.earned(request, project) | {"rates": rates}
+        context |= sharing.allocation(request, project) | {"rates": rates}
+        context |= paying.earned(request, project, without_counts=context["left_out"])
         context["crowd_links"] = list(CrowdLink.objects.filter(project=project).order_by("-pk")[:SHOWN])
         context["now"] = timezone.now()
     context["members"] = _members(request, project, context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
@@ -14,7 +15,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
 from annotation.journeys import setting_up
-from annotation.models import CrowdEntry, Membership, ModelRequest, Project
+from annotation.models import Batch, CrowdEntry, Membership, ModelRequest, Project
 from annotation.money import costs, paying
 from annotation.roles import Permission
 from annotation.terms import budget, limits
@@ -79,8 +80,11 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
     return HttpResponsePermanentRedirect(f"{people}{'?' if query else ''}{query}#pay")
 
 
-def earned(request: PageRequest, project: Project) -> dict[str, Any]:
-    """Who worked how long and earned what in the period of the address, what batches cost; `earned_by`: of all time."""
+def earned(request: PageRequest, project: Project, *, without_counts: Collection[Batch]) -> dict[str, Any]:
+    """Who worked how long and earned what in the period of the address, what batches cost; `earned_by`: of all time.
+
+    `without_counts`: batches whose accepted items are not for the reader.
+    """
     asked = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
     period = asked.period()
     found = paying.shares(project, period)
@@ -106,7 +110,7 @@ def earned(request: PageRequest, project: Project) -> dict[str, Any]:
         "earned": paying.summed(found),
         "model_costs": metering.table(ModelRequest.objects.filter(project=project)),
         "model_budget": budget.in_words(project.model_budget) if project.model_budget else "",
-        "costs": paying.by_batch(project, always),
+        "costs": [cost for cost in paying.by_batch(project, always) if cost.batch not in without_counts],
     }
 
 

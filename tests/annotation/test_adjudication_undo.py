@@ -20,6 +20,7 @@ from annotation.journeys import adjudicating, assigning, changing, releasing
 from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Example, Item, Outcome, Place
 from annotation.refusals import Refused
 from annotation.releases import release_files
+from annotation.terms import SECTIONS
 from annotation.terms.adjudication import STANDARD_REASONS
 from annotation.work import queue
 from tableqa import Example as PlainExample
@@ -143,7 +144,7 @@ def test_both_terms_change_while_people_work_and_what_is_decided_stays(world: Wo
 def test_in_a_closed_batch_only_what_adjudicators_need_changes(world: World) -> None:
     batch = world.batch()
     assigning.close_batch(batch=batch, by=world.mara, now=LATER)
-    form = ChangeForm(batch=batch)
+    form = ChangeForm(batch=batch, sections=SECTIONS)
 
     assert list(form.terms) == ["adjudication_reasons", "note_required"]
     changing.change(batch=batch, wanted={"note_required": True}, by=world.mara, now=LATER)
