@@ -5,10 +5,10 @@ Nothing of it stops a release; who makes one should know. Counted in a bounded n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
@@ -101,15 +101,30 @@ def _sum(kind: str, number: int) -> str:
 
 def unchecked(project: Project) -> tuple[int, int]:
     """How many of the examples that people made nobody has answered blind, and how many they made."""
-    answered = Decision.objects.filter(
+    made = _made([project.pk])
+    return made.filter(~Exists(_blind_answers())).count(), made.count()
+
+
+def unchecked_in(projects: Collection[int]) -> dict[int, int]:
+    """By project (key), how many of the examples that people made nobody has answered blind. One query."""
+    made = _made(projects).filter(~Exists(_blind_answers())).order_by()
+    return dict(made.values_list("source__project").annotate(Count("pk")))
+
+
+def _made(projects: Collection[int]) -> QuerySet[Example]:
+    """The examples that people made in batches that are not set aside."""
+    made = Example.objects.perturbed().filter(source__project__in=projects)
+    return made.filter(outcome__decision__item__batch__set_aside_at__isnull=True)
+
+
+def _blind_answers() -> QuerySet[Decision]:
+    """Accepted answers to an example (outer query) by people who did not know its answer."""
+    return Decision.objects.filter(
         kind=Decision.Kind.ACCEPTED,
         item__example=OuterRef("pk"),
         item__batch__task_type__in=_blind(),
         item__batch__set_aside_at__isnull=True,
     )
-    made = Example.objects.perturbed().filter(source__project=project)
-    made = made.filter(outcome__decision__item__batch__set_aside_at__isnull=True)
-    return made.filter(~Exists(answered)).count(), made.count()
 
 
 def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> Iterator[Missing]:

@@ -1,0 +1,1 @@
+"""The board of a project: what needs somebody now, what is blocked and why, how far the work is, and its flow."""

@@ -1,0 +1,287 @@
+"""The flow of a project as SVG: boxes in columns and rows, counts on arrows, links to click. Pure: no database, no request.
+
+Colours and lines are in board.css, so that the picture needs no style of its own and follows the theme.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+WIDTH = 1048
+"""Pixels of the column of text; a longer flow is wider, and scrolls where the window is not."""
+ENDS, GAP = 110, 100
+"""Pixels: the width of sources and releases, and the distance of columns, in which arrows have their counts."""
+NARROWEST, WIDEST = 150, 300
+"""Pixels: the width of a box."""
+ARROW = 26
+"""Pixels from the top of a row to its arrows."""
+LINE, PAD, BAR, APART = 16, 9, 5, 22
+"""Pixels: a line of text, the edge of a box, its bar of progress, the distance of rows."""
+LETTER, SMALL = 8.2, 0.8
+"""Pixels that a letter of a title takes on average in a wide font, and how much of it one of small text takes."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A step of the flow, in a column (from 1) and a row (from 0).
+
+    name         unique in the picture
+    title        at most two lines are drawn
+    line         a line below the title
+    alert        why it does not move on; "" where it does
+    description  the whole of it in words, for screen readers
+    parts        shares of its bar of progress, from 0 to 1, by their class
+    drop         what leaves the flow here, such as “3 excluded”
+    """
+
+    name: str
+    column: int
+    row: int
+    title: str
+    line: str
+    address: str
+    description: str
+    alert: str = ""
+    parts: tuple[tuple[str, float], ...] = ()
+    drop: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class End:
+    """Where the flow comes from or goes to: a tall box beside its rows, from the first to the last one."""
+
+    name: str
+    first: int
+    last: int
+    title: str
+    line: str
+    address: str
+    is_start: bool
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """From one box or end to another, with words above and below. Dashed: nothing flows, but one waits for the other."""
+
+    start: str
+    end: str
+    above: str = ""
+    below: tuple[str, ...] = ()
+    is_dashed: bool = False
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where something is drawn, in pixels; `line` is where its arrows are."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+    is_end: bool = False
+
+    @property
+    def right(self) -> int:
+        return self.left + self.width
+
+    @property
+    def line(self) -> int:
+        return self.top + ARROW
+
+
+def draw(
+    name: str, title: str, ends: Sequence[End], boxes: Sequence[Box], arrows: Sequence[Arrow]
+) -> SafeString:
+    """The picture. `name` is unique on its page. Words of arrows are for the eye only: a table has them as well."""
+    columns = max((box.column for box in boxes), default=1)
+    wide = min(WIDEST, max(NARROWEST, (WIDTH - 2 * ENDS - (columns + 1) * GAP) // columns))
+    rows = _rows(boxes, ends, wide)
+    places = {
+        **{box.name: _of_box(box, rows, wide) for box in boxes},
+        **{end.name: _of_end(end, rows, columns, wide) for end in ends},
+    }
+    width = 2 * ENDS + (columns + 1) * GAP + columns * wide
+    height = max(place.top + place.height for place in places.values()) + LINE + 4
+    return format_html(
+        '<svg class="pipeline" width="{}" height="{}" viewBox="0 0 {} {}" role="group" aria-labelledby="{}-title">'
+        '<title id="{}-title">{}</title><g aria-hidden="true">{}</g>{}{}</svg>',
+        width,
+        height,
+        width,
+        height,
+        name,
+        name,
+        title,
+        _joined(_arrow(arrow, places) for arrow in arrows),
+        _joined(_end(end, places[end.name]) for end in ends),
+        _joined(_box(box, places[box.name]) for box in boxes),
+    )
+
+
+def _rows(boxes: Sequence[Box], ends: Sequence[End], wide: int) -> list[tuple[int, int]]:
+    """Top and height of each row."""
+    number = 1 + max([box.row for box in boxes] + [end.last for end in ends], default=0)
+    rows, top = [], 1
+    for row in range(number):
+        heights = [_height(box, wide) for box in boxes if box.row == row]
+        drops = any(box.drop for box in boxes if box.row == row)
+        height = max([2 * ARROW, *heights])
+        rows.append((top, height))
+        top += height + APART + (LINE if drops else 0)
+    return rows
+
+
+def _height(box: Box, wide: int) -> int:
+    lines = len(_title(box, wide)) + len(_line(box, wide)) + len(_alert(box, wide))
+    return 2 * PAD + lines * LINE + (BAR + 5 if box.parts else 0)
+
+
+def _of_box(box: Box, rows: Sequence[tuple[int, int]], wide: int) -> _Place:
+    top, _ = rows[box.row]
+    left = ENDS + GAP + (box.column - 1) * (wide + GAP)
+    return _Place(left, top, wide, _height(box, wide))
+
+
+def _of_end(end: End, rows: Sequence[tuple[int, int]], columns: int, wide: int) -> _Place:
+    (top, _), (last, height) = rows[end.first], rows[end.last]
+    left = 1 if end.is_start else ENDS + (columns + 1) * GAP + columns * wide
+    return _Place(left, top, ENDS - 2, last + height - top, is_end=True)
+
+
+# -- arrows -----------------------------------------------------------------------------------------
+
+
+def _arrow(arrow: Arrow, places: Mapping[str, _Place]) -> SafeString:
+    start, end = places[arrow.start], places[arrow.end]
+    # At an end, which is as tall as all its rows, every row has an arrow of its own, straight ahead.
+    from_line = end.line if start.is_end else start.line
+    to_line = start.line if end.is_end else end.line
+    words = [(to_line - 5, arrow.above)] if arrow.above else []
+    words += [(to_line + 13 + 13 * number, line) for number, line in enumerate(arrow.below)]
+    at = start.right + GAP - 12 if end.is_end else end.left - 12
+    return format_html(
+        '<path class="{}" d="{}"/><path class="tip" d="M{} {}l-7 -4v8z"/>{}',
+        "flow dashed" if arrow.is_dashed else "flow",
+        _path(start.right, from_line, end.left - 2, to_line),
+        end.left - 2,
+        to_line,
+        format_html_join(
+            "", '<text class="small end" x="{}" y="{}">{}</text>', ((at, *one) for one in words)
+        ),
+    )
+
+
+def _path(left: int, start: int, right: int, end: int) -> str:
+    """A line to the right; to another row it turns soon, so that words have room before its tip."""
+    if start == end:
+        return f"M{left} {start}H{right}"
+    down = 6 if end > start else -6
+    return f"M{left} {start}h6q6 0 6 {down}V{end - down}q0 {down} 6 {down}H{right}"
+
+
+# -- boxes ------------------------------------------------------------------------------------------
+
+
+def _box(box: Box, place: _Place) -> SafeString:
+    left, down = place.left + PAD + 2, place.top + PAD + 12
+    lines = [("title", line) for line in _title(box, place.width)]
+    lines += [("small", line) for line in _line(box, place.width)]
+    lines += [("small alert", line) for line in _alert(box, place.width)]
+    texts = [(name, left, down + LINE * at, line) for at, (name, line) in enumerate(lines)]
+    return format_html(
+        '<a class="stage {}" href="{}" aria-label="{}"><rect class="box" x="{}" y="{}" width="{}" height="{}" '
+        'rx="6"/>{}{}</a>{}',
+        f"{box.kind} blocked" if box.alert else box.kind,
+        box.address,
+        box.description,
+        place.left,
+        place.top,
+        place.width,
+        place.height,
+        format_html_join("", '<text class="{}" x="{}" y="{}">{}</text>', texts),
+        _joined(_progress(box, place)),
+        _drop(box, place),
+    )
+
+
+def _progress(box: Box, place: _Place) -> Iterator[SafeString]:
+    if not box.parts:
+        return
+    left, top, width = place.left + PAD + 2, place.top + place.height - PAD - BAR, place.width - 2 * PAD - 4
+    rect = '<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="2"/>'
+    yield format_html(rect, "part", left, top, width, BAR)
+    for kind, share in box.parts:
+        long = min(round(share * width), place.right - PAD - 2 - left)
+        if long > 0:
+            yield format_html(rect, f"part {kind}", left, top, long, BAR)
+            left += long
+
+
+def _drop(box: Box, place: _Place) -> SafeString:
+    if not box.drop:
+        return SafeString("")
+    x, y = place.left + 16, place.top + place.height
+    return format_html(
+        '<g aria-hidden="true"><path class="flow" d="M{x} {y}v9"/><path class="tip" d="M{x} {z}l-4 -6h8z"/>'
+        '<text class="small" x="{at}" y="{z}">{words}</text></g>',
+        x=x,
+        y=y,
+        z=y + 14,
+        at=x + 9,
+        words=box.drop,
+    )
+
+
+def _end(end: End, place: _Place) -> SafeString:
+    left, down = place.left + PAD, place.top + PAD + 12
+    title = _wrapped(end.title, place.width - 2 * PAD, 1.0, 3)
+    room = int((place.height - 2 * PAD - len(title) * LINE) // LINE)
+    lines = _wrapped(end.line, place.width - 2 * PAD, SMALL, max(0, room)) if end.line else []
+    texts = [("title", line) for line in title] + [("small", line) for line in lines]
+    return format_html(
+        '<a class="stage ends" href="{}" aria-label="{}"><rect class="box" x="{}" y="{}" width="{}" height="{}" '
+        'rx="6"/>{}</a>',
+        end.address,
+        f"{end.title}: {end.line}" if end.line else end.title,
+        place.left,
+        place.top,
+        place.width,
+        place.height,
+        format_html_join(
+            "",
+            '<text class="{}" x="{}" y="{}">{}</text>',
+            ((name, left, down + LINE * at, line) for at, (name, line) in enumerate(texts)),
+        ),
+    )
+
+
+# -- words ------------------------------------------------------------------------------------------
+
+
+def _title(box: Box, wide: int) -> list[str]:
+    return _wrapped(box.title, wide - 2 * PAD, 1.0, 2)
+
+
+def _line(box: Box, wide: int) -> list[str]:
+    return _wrapped(box.line, wide - 2 * PAD, SMALL, 2)
+
+
+def _alert(box: Box, wide: int) -> list[str]:
+    return _wrapped(f"! {box.alert}", wide - 2 * PAD, SMALL, 2) if box.alert else []
+
+
+def _wrapped(words: str, room: float, size: float, most: int) -> list[str]:
+    """The words in at most so many lines of this width in pixels; `size` 1 is that of a title."""
+    if most < 1:
+        return []
+    return textwrap.wrap(words, max(4, int(room / (LETTER * size))), max_lines=most, placeholder="…")
+
+
+def _joined(parts: Iterator[SafeString]) -> SafeString:
+    return format_html_join("", "{}", ((part,) for part in parts))
