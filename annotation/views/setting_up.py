@@ -10,18 +10,16 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation import access, visibility
+from annotation import access
+from annotation.board import board
 from annotation.forms.projects import ProjectForm, RenameForm
-from annotation.journeys import assigning, setting_up
-from annotation.models import Batch, Membership, Project, Release, Source
-from annotation.quality import inquiring
+from annotation.journeys import setting_up
+from annotation.models import Batch, Project
 from annotation.roles import Permission
+from annotation.views import boards
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_on
 from annotation.work import gates, queue
 from tasks.contract import TaskType, task_types
-
-SHOWN = 5
-"""Sources and releases on the project's page; their own pages have all of them."""
 
 
 @page("GET", "POST")
@@ -38,7 +36,7 @@ def project_new(request: PageRequest) -> HttpResponse:
 
 @page("GET")
 def project(request: PageRequest, slug: str) -> HttpResponse:
-    """The project at a glance: what there is to do for this person, then, for those who may, how it stands."""
+    """The board of the project: what needs the person, what is blocked, how far the work is, and its flow."""
     actor = access.actor(request)
     project = access.project(actor, slug)
     may = access.may(actor, project)
@@ -47,6 +45,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         context["desk"] = _desk(request, project)
     if Permission.SEE_PROGRESS in may:
         context |= _overview(request, project, may)
+    context["annotates_first"] = not context.get("first")
     return render(request, "setting_up/project.html", context)
 
 
@@ -68,50 +67,17 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
 
 
 def _overview(request: PageRequest, project: Project, may: frozenset[Permission]) -> dict[str, Any]:
-    batches = list(Batch.objects.filter(project=project).order_by("-pk"))
-    kept = visibility.counts_kept_from(request.user, batches)
-    progress = assigning.progress(batches)
-    rows = [
-        {
-            "batch": batch,
-            "title": kind_title(batch),
-            "counts": None if batch.pk in kept else progress[batch.pk],
-        }
-        for batch in batches
-    ]
-    told = [batch for batch in batches if batch.pk not in kept]
-    sums = {name: sum(progress[batch.pk][name] for batch in told) for name in TOTALS}
-    # Rounds of calibration and qualifications are never decided: no item of theirs can be accepted.
-    sums |= {name: sum(progress[batch.pk][name] for batch in told if batch.decides) for name in OF_WORK}
-    sources = Source.objects.ready().filter(project=project)
-    releases = Release.objects.filter(project=project, ready_at__isnull=False)
-    overview = {
-        "sums": sums,
+    read = board.read(person=request.user, rights={project.pk: may}, now=timezone.now())[project.pk]
+    picture = boards.picture(read, project)
+    rows = boards.rows(read)
+    used = {batch.task_type for batch in read.batches}
+    return boards.context(read, project) | {
+        "board": read.state,
+        "flow": picture,
         "batches": cut(request, rows),
-        "sources": list(sources.order_by("-pk")[:SHOWN]),
-        "sources_count": sources.count(),
-        "releases": list(releases.order_by("-ready_at")[:SHOWN]),
-        "releases_count": releases.count(),
-        "people_count": Membership.objects.filter(project=project, removed_at__isnull=True).count(),
-        "kinds": list(task_types().values()),
-        "questions": inquiring.open_count(project) if Permission.SET_UP in may else 0,
+        "table": "table" in request.GET or "page" in request.GET or bool(picture["left_out"]),
+        "kinds": [task for key, task in task_types().items() if key in used],
     }
-    return overview | {"first": _first_step(overview, may)}
-
-
-TOTALS = ("places", "submitted", "adjudication", "excluded")
-OF_WORK = ("items", "decided")
-
-
-def _first_step(overview: dict[str, Any], may: frozenset[Permission]) -> str:
-    """The one action that the page puts forward: what the project lacks, in the order in which things are done."""
-    steps = (
-        ("import", Permission.IMPORT, not overview["sources_count"]),
-        ("batch", Permission.SET_UP, not overview["batches"].paginator.count),
-        ("people", Permission.INVITE, overview["people_count"] < 2),
-        ("release", Permission.RELEASE, overview["sums"]["decided"] and not overview["releases_count"]),
-    )
-    return next((name for name, permission, lacking in steps if lacking and permission in may), "")
 
 
 def kind_or_404(key: str) -> TaskType:

@@ -17,11 +17,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation import access, migration_state, visibility
+from annotation.board import board
 from annotation.database import limits
 from annotation.evaluation import evaluation_runs
 from annotation.models import Batch, Item, Job, Project, Release, Tally
 from annotation.people import next_batch
 from annotation.roles import Permission
+from annotation.views import boards
 from annotation.views.pages import PageRequest, cut, kind_instruction, kind_title, page
 from annotation.work import gates, queue
 
@@ -33,28 +35,49 @@ Counts = Mapping[int, int]
 
 @page("GET")
 def home(request: PageRequest) -> HttpResponse:
-    """The person's projects with what waits for them in each: items to annotate, items to adjudicate."""
+    """The person's projects with what waits for them in each: items to annotate or adjudicate, and the project's board."""
     actor = access.actor(request)
     projects = cut(request, access.projects(actor))
     rows = _work(actor, list(projects))
     recommended = _recommended(actor, rows)
-    leads = set(access.where(actor, Permission.SET_UP))
+    first_to_decide = next((row for row in rows if row["waiting"]), None) if not recommended else None
+    shown = _boards(actor, list(projects))
+    has_primary = bool(recommended or first_to_decide)
+    led = next((key for key, board in shown.items() if board["first"] and not has_primary), None)
     context = {
         "page": projects,
         "projects": [
             {
                 "project": project,
                 "groups": _groups([row for row in rows if row["batch"].project_id == project.pk]),
-                "leads": project.pk in leads,
+                "board": shown.get(project.pk),
+                "is_first": project.pk == led,
             }
             for project in projects
         ],
         "recommended": recommended,
-        "first_to_decide": next((row for row in rows if row["waiting"]), None) if not recommended else None,
+        "first_to_decide": first_to_decide,
         "may_make_projects": access.may_make_projects(actor),
         "former": access.former(actor)[:5],
     }
     return render(request, "site/home.html", context)
+
+
+def _boards(actor: access.Actor, projects: Sequence[Project]) -> dict[int, dict[str, Any]]:
+    """The boards of the projects in which the person sees progress. What they can adjudicate is in their own lists."""
+    rights = {
+        key: granted
+        for key, granted in access.rights(actor, projects).items()
+        if Permission.SEE_PROGRESS in granted
+    }
+    if not rights:
+        return {}
+    read = board.read(person=actor.person, rights=rights, now=timezone.now())
+    return {
+        project.pk: boards.context(read[project.pk], project, without=("adjudicate",))
+        for project in projects
+        if project.pk in rights
+    }
 
 
 def _work(actor: access.Actor, projects: Sequence[Project]) -> list[dict[str, Any]]:

@@ -728,7 +728,7 @@ class TestBatches:
 
         page = text(browser(world.rea).get(reverse("batch", args=[batch.public_id])))
 
-        assert "undefined:" in page
+        assert "Not enough data yet. No unit has two ratings" in page
 
     def test_opening_and_closing_are_asked_about_first(
         self, world: World, django_capture_on_commit_callbacks: Any

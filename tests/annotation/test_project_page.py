@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -14,14 +15,12 @@ from tests.annotation.cast import NOON, World
 
 
 def actions(person: Person, project: Project) -> list[str]:
-    """The buttons at the Batches heading, the suggested one marked with a star."""
+    """The buttons of the board and at the Batches heading, the primary one marked with a star."""
     client = Client()
     client.force_login(person)
     page = client.get(f"/projects/{project.slug}/").content.decode()
-    header = re.search(r'<h2 id="batches">.*?</div>', page, re.DOTALL)
-    assert header is not None
-    links = re.findall(r'<a class="button( primary)?" href="[^"]+">([^<]+)</a>', header.group())
-    return [("* " if primary else "") + label for primary, label in links]
+    links = re.findall(r'<a class="button( primary)?" href="[^"]+">([^<]+)</a>', page.split("<main")[1])
+    return [("* " if primary else "") + html.unescape(label) for primary, label in links]
 
 
 def without_sources(world: World) -> Project:
@@ -62,11 +61,11 @@ def released(world: World) -> Project:
 @pytest.mark.parametrize(
     ("state", "buttons"),
     [
-        (without_sources, ["* Import examples", "New batch"]),
-        (without_batches, ["* New batch"]),
+        (without_sources, ["* Import examples", "New batch", "Start from a template"]),
+        (without_batches, ["* New batch", "Start from a template"]),
         (with_one_person, ["* Invite people", "New batch"]),
         (with_work_in_progress, ["New batch"]),
-        (decided, ["* Create release", "New batch"]),
+        (decided, ["* Create release with 1 new item", "New batch"]),
         (released, ["New batch"]),
     ],
 )
@@ -77,4 +76,4 @@ def test_a_new_batch_can_be_planned_in_every_state_of_a_project(
 
 
 def test_somebody_who_may_not_set_up_sees_no_button_for_a_new_batch(world: World) -> None:
-    assert actions(world.rea, decided(world)) == ["* Create release"]
+    assert actions(world.rea, decided(world)) == ["* Create release with 1 new item"]

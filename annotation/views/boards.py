@@ -1,0 +1,260 @@
+"""The board of a project for templates: buttons with addresses, the picture of its flow, and the same as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+
+from annotation.board import flow, needs
+from annotation.board.board import Board
+from annotation.board.needs import Need
+from annotation.board.stages import Blockage, Counts, Stage
+from annotation.drawing import pipeline
+from annotation.models import Project, Release, Source
+from annotation.views.pages import kind_title
+from annotation.words import shown
+
+RELEASES: Final = "releases"
+BLOCKED_SHOWN: Final = 3
+"""Reasons in words on the board; the picture and the table have all."""
+
+
+@dataclass(frozen=True)
+class Button:
+    """A need as a link: what it says, where it leads."""
+
+    words: str
+    address: str
+    is_primary: bool = False
+
+
+def context(board: Board, project: Project, *, without: Collection[str] = ()) -> dict[str, Any]:
+    """What needs the person, `without` some kinds of needs; what is blocked, and how far the project is."""
+    found = [need for need in board.needs if need.kind not in without]
+    first = needs.primary(found)
+    buttons = [Button(needs.label(need), _address(need, project, board), need is first) for need in found]
+    reasons = list(board.blockages.values())
+    counts = board.state.counts
+    return {
+        "first": next((button for button in buttons if button.is_primary), None),
+        "asks_for_batch": any(need.kind == "batch" for need in found),
+        "buttons": [button for button in buttons if not button.is_primary],
+        "blocked": [_reason(blockage) for blockage in reasons[:BLOCKED_SHOWN]],
+        "more_blocked": max(0, len(reasons) - BLOCKED_SHOWN),
+        "counts": counts,
+        "percent": 100 * counts.decided // counts.items if counts.items else 0,
+        "responses": _responses(board),
+        "people": board.people,
+    }
+
+
+def _address(need: Need, project: Project, board: Board) -> str:
+    """Where a need is met; where it is about several batches, the table that has them."""
+    batch = need.stage.public_id if need.stage is not None else ""
+    if need.kind in needs.FAILED:
+        kind = next(kind for kind in board.jobs if needs.JOBS.get(kind, "failed_job") == need.kind)
+        return reverse("job", args=[board.jobs[kind]])
+    if need.kind in OF_A_BATCH:
+        if batch:
+            return reverse(OF_A_BATCH[need.kind], args=[batch])
+        return reverse("project", args=[project.slug]) + "?table#batches"
+    return reverse(OF_THE_PROJECT[need.kind], args=[project.slug])
+
+
+OF_A_BATCH: Final = {
+    "open": "open_batch",
+    "close": "close_batch",
+    "paused": "batch",
+    "gold": "gold",
+    "adjudication": "batch",
+}
+OF_THE_PROJECT: Final = {
+    "import": "import_new",
+    "adjudicate": "project_adjudication",
+    "questions": "inquiries",
+    "batch": "batch_new",
+    "annotators": "people",
+    "adjudicators": "people",
+    "unchecked": "releases",
+    "release": "releases",
+}
+
+
+def _reason(blockage: Blockage) -> dict[str, str]:
+    return {
+        "name": blockage.stage.name,
+        "address": reverse("batch", args=[blockage.stage.public_id]),
+        "sentence": blockage.sentence,
+    }
+
+
+def _responses(board: Board) -> dict[str, int]:
+    """Submitted responses and slots, of the batches whose counts the person sees."""
+    seen = [board.progress[batch.pk] for batch in board.batches if batch.pk not in board.hidden]
+    return {name: sum(one[name] for one in seen) for name in ("submitted", "places")}
+
+
+# -- rows of the table and of the list ---------------------------------------------------------------
+
+
+def rows(board: Board) -> list[dict[str, Any]]:
+    """Every batch, the newest first; `counts` is None where they are hidden, `blocked` is "" where it is not."""
+    stages = {stage.key: stage for stage in board.state.stages}
+    names = {batch.pk: batch for batch in board.batches}
+    reasons = board.blockages
+    return [
+        {
+            "batch": batch,
+            "title": kind_title(batch),
+            "stage": stages.get(batch.pk),
+            "counts": None if batch.pk in board.hidden else board.progress[batch.pk],
+            "takes_from": names.get(batch.feeds_from_id) if batch.feeds_from_id is not None else None,
+            "blocked": reasons[batch.pk].sentence if batch.pk in reasons else "",
+        }
+        for batch in board.batches
+    ]
+
+
+# -- the picture -------------------------------------------------------------------------------------
+
+
+def picture(board: Board, project: Project) -> dict[str, Any]:
+    """The flow as SVG, as the same in a list for phones, and how many batches are left out."""
+    stages = board.state.stages
+    if not stages:
+        return {"svg": "", "list": [], "left_out": 0}
+    reasons = board.blockages
+    found = flow.arrange(stages, reasons)
+    drawn = sorted(
+        (stage for stage in stages if stage.key in found.rows),
+        key=lambda stage: (found.rows[stage.key], found.columns[stage.key]),
+    )
+    origins, leaves = _origins(found, project), list(flow.ends(stages, found))
+    boxes = [_box(stage, found, reasons.get(stage.key)) for stage in drawn]
+    bars = list(origins)
+    if leaves:
+        bars.append(_releases(project, [found.rows[stage.key] for stage in leaves]))
+    arrows = [*_inflows(drawn, found, origins), *(_outflow(stage) for stage in leaves)]
+    title = gettext("Flow of {project}").format(project=project.name)
+    svg: SafeString = pipeline.draw("flow", title, bars, boxes, arrows)
+    as_list = [{"stage": stage, "blocked": reasons.get(stage.key)} for stage in drawn]
+    return {"svg": svg, "list": as_list, "left_out": found.left_out}
+
+
+def _origins(found: flow.Flow, project: Project) -> list[pipeline.End]:
+    ids = {public_id for sources, _, _ in found.origins for public_id in sources}
+    names = dict(Source.objects.filter(public_id__in=ids).values_list("public_id", "name")) if ids else {}
+    bars = []
+    for sources, first, last in found.origins:
+        known = [public_id for public_id in sources if public_id in names]
+        if not known:
+            continue
+        title = ", ".join(names[public_id] for public_id in known[:2])
+        if len(known) > 2:
+            title = gettext("{number} sources").format(number=len(known))
+        address = (
+            reverse("source", args=known) if len(known) == 1 else reverse("sources", args=[project.slug])
+        )
+        bars.append(pipeline.End(f"from-{first}", first, last, title, gettext("Source"), address, True))
+    return bars
+
+
+def _releases(project: Project, rows: list[int]) -> pipeline.End:
+    ready = Release.objects.filter(project=project, ready_at__isnull=False).order_by("-ready_at")
+    latest = ready.values_list("name", flat=True).first()
+    line = gettext("Latest: {name}").format(name=latest) if latest else gettext("None yet")
+    address = reverse("releases", args=[project.slug])
+    return pipeline.End(RELEASES, min(rows), max(rows), gettext("Releases"), line, address, False)
+
+
+def _box(stage: Stage, found: flow.Flow, blockage: Blockage | None) -> pipeline.Box:
+    counts = stage.counts
+    return pipeline.Box(
+        name=str(stage.key),
+        column=found.columns[stage.key],
+        row=found.rows[stage.key],
+        title=stage.name,
+        line=_line(stage),
+        address=reverse("batch", args=[stage.public_id]),
+        description=". ".join(
+            filter(None, (stage.name, _line(stage), blockage.sentence if blockage else ""))
+        ),
+        alert=blockage.brief if blockage is not None else "",
+        parts=tuple(_parts(counts)) if counts is not None and counts.items else (),
+        drop=_excluded(counts),
+        kind=stage.state,
+    )
+
+
+def _line(stage: Stage) -> str:
+    state, counts = shown(stage.state), stage.counts
+    if counts is None:
+        return gettext("{state} · counts hidden").format(state=state)
+    if not stage.decides:
+        return gettext("{state} · {number} of {items} complete").format(
+            state=state, number=_n(counts.complete), items=_n(counts.items)
+        )
+    return gettext("{state} · {number} of {items} decided").format(
+        state=state, number=_n(counts.decided), items=_n(counts.items)
+    )
+
+
+def _parts(counts: Counts) -> Iterator[tuple[str, float]]:
+    for kind in ("accepted", "excluded", "adjudication", "complete", "in_progress"):
+        yield kind.replace("_", "-"), getattr(counts, kind) / counts.items
+
+
+def _excluded(counts: Counts | None) -> str:
+    if counts is None or not counts.excluded:
+        return ""
+    return gettext("{number} excluded").format(number=_n(counts.excluded))
+
+
+def _inflows(drawn: list[Stage], found: flow.Flow, origins: list[pipeline.End]) -> Iterator[pipeline.Arrow]:
+    """The arrows into batches: from sources, from the batch that it takes items from, from its qualification."""
+    keys = {stage.key: stage for stage in drawn}
+    for stage in drawn:
+        row, taken = found.rows[stage.key], keys.get(stage.takes_from or 0)
+        origin = next((bar for bar in origins if bar.first <= row <= bar.last), None)
+        if taken is not None:
+            above = gettext("{number} accepted") if stage.counts else ""
+            yield _inflow(str(taken.key), stage, above)
+        elif origin is not None:
+            items = stage.counts.items if stage.counts else 0
+            words = ngettext("{number} item", "{number} items", items)
+            yield _inflow(origin.name, stage, words if stage.counts else "")
+        if (required := keys.get(stage.requires or 0)) is not None:
+            passed = ngettext("{number} passed", "{number} passed", required.passed)
+            yield pipeline.Arrow(
+                str(required.key), str(stage.key), passed.format(number=_n(required.passed)), is_dashed=True
+            )
+
+
+def _inflow(start: str, stage: Stage, above: str) -> pipeline.Arrow:
+    counts = stage.counts or Counts()
+    below = (
+        (gettext("{number} waiting"), counts.waiting),
+        (gettext("{number} in progress"), counts.in_progress),
+    )
+    return pipeline.Arrow(
+        start,
+        str(stage.key),
+        above.format(number=_n(counts.items)),
+        tuple(words.format(number=_n(number)) for words, number in below if number),
+    )
+
+
+def _outflow(stage: Stage) -> pipeline.Arrow:
+    words = gettext("{number} accepted") if stage.counts is not None else ""
+    accepted = stage.counts.accepted if stage.counts is not None else 0
+    return pipeline.Arrow(str(stage.key), RELEASES, words.format(number=_n(accepted)))
+
+
+def _n(number: int) -> str:
+    return number_format(number, force_grouping=True)

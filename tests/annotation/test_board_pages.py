@@ -1,0 +1,143 @@
+"""The board of a project on its pages: where figures lead, what they count, who sees them, and what they cost."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.board import board
+from annotation.journeys import adjudicating, assigning, releasing, setting_up
+from annotation.models import Job, Person
+from annotation.quality import inquiring
+from annotation.roles import PERMISSIONS, Role
+from tests.annotation.cast import NOON, World
+
+MANAGER = PERMISSIONS[Role.MANAGER]
+
+
+def browser(person: Person) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def page(person: Person, address: str = "/projects/films/") -> str:
+    found = browser(person).get(address).content.decode().split("<main")[1]
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", found)).split())
+
+
+def address_of(person: Person, label: str, address: str = "/projects/films/") -> str:
+    """Where the button with this label leads."""
+    found = html.unescape(browser(person).get(address).content.decode())
+    (link,) = re.findall(rf'<a class="button[^"]*" href="([^"]+)">{re.escape(label)}</a>', found)
+    return str(link)
+
+
+def test_each_figure_that_needs_action_leads_to_where_it_is_met(world: World) -> None:
+    batch = world.batch(size=1, overlap=2, name="Types")
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    planned = world.batch(name="Later", open=False)
+    inquiring.ask(project=world.project, person=world.ada, text="Which year?", now=NOON)
+    now = timezone.now()
+    failed = Job.objects.create(
+        project=world.project, kind="import", state="failed", made_at=now, heartbeat=now
+    )
+
+    labels = {
+        "1 failed import": f"/jobs/{failed.public_id}/",
+        "1 open question of annotators": "/projects/films/inquiries/",
+        "“Later” is ready to open": f"/batches/{planned.public_id}/open/",
+        "1 item to adjudicate": f"/batches/{batch.public_id}/",
+    }
+    for place in ("/projects/films/", "/"):
+        assert {label: address_of(world.mara, label, place) for label in labels} == labels
+    assert address_of(world.ivo, "1 item to adjudicate") == "/projects/films/adjudication/"
+
+
+def test_a_failed_import_is_forgotten_once_an_import_is_done(world: World) -> None:
+    now = timezone.now()
+    for state in ("failed", "done"):
+        Job.objects.create(project=world.project, kind="import", state=state, made_at=now, heartbeat=now)
+
+    assert "failed import" not in page(world.mara)
+
+
+def test_an_item_that_somebody_has_in_progress_is_not_waiting(world: World) -> None:
+    batch = world.batch(size=3)
+    world.take(batch, "ada")
+    world.take(batch, "bo")
+
+    counts = board.read(person=world.mara, rights={world.project.pk: MANAGER}, now=NOON)[world.project.pk]
+
+    (stage,) = counts.state.stages
+    assert stage.counts is not None
+    assert stage.counts.items == 3
+    assert stage.counts.in_progress in (1, 2)
+    assert stage.counts.waiting == 3 - stage.counts.in_progress
+
+
+def test_the_table_has_every_number_of_the_picture(world: World) -> None:
+    first = world.batch("value_change", size=2, variant="answer_changes", name="Change")
+    world.batch("answer_check", feeds_from=first, sources=[], name="Check")
+
+    said = page(world.mara)
+
+    assert "Check. open · 0 of 0 decided. It waits for 2 more decisions in “Change”." in html.unescape(
+        browser(world.mara).get("/projects/films/").content.decode()
+    )
+    assert "takes accepted items from Change" in said
+    assert "2 items" in said
+
+
+def test_whoever_annotates_in_a_batch_with_gold_reads_no_counts_of_it(world: World) -> None:
+    batch = world.batch(size=4)
+    type(batch).objects.filter(pk=batch.pk).update(gold_percent=20)
+    setting_up.add_member(
+        project=world.project, person=world.ada, roles=[Role.VIEWER], by=world.mara, now=NOON
+    )
+
+    said = page(world.ada)
+
+    assert "open · counts hidden" in said
+    assert "visible to you after it closes" in said
+    assert "0 of 0" in page(world.ada, "/")
+
+
+def test_a_release_is_offered_again_once_more_was_accepted(world: World) -> None:
+    for number in (1, 2):
+        batch = world.batch(size=1, seed=number, name=f"Round {number}")
+        for who in ("ada", "bo", "cy"):
+            world.label(batch, who, "extraction")
+        assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+        adjudicating.resolve_batch(batch=batch, now=NOON)
+        assert "Create release with 1 new item" in page(world.mara)
+        releasing.make_release(
+            project=world.project, name=f"v{number}", format="askew", by=world.rea, now=NOON
+        )
+        assert "Create release" not in page(world.mara)
+
+
+def test_the_board_costs_few_queries_whatever_the_number_of_batches(world: World) -> None:
+    def cost(address: str) -> int:
+        client = browser(world.mara)
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address)
+        return len(queries)
+
+    first = world.batch("value_change", size=1, variant="answer_changes")
+    world.batch("answer_check", feeds_from=first, sources=[], open=False)
+    few = [cost("/projects/films/"), cost("/")]
+    for _ in range(10):
+        first = world.batch("value_change", size=1, variant="answer_changes")
+        world.batch("answer_check", feeds_from=first, sources=[], open=False)
+    many = [cost("/projects/films/"), cost("/")]
+
+    assert many == few
+    assert max(many) < 30

@@ -1,0 +1,105 @@
+"""The board in a browser: the answers without scrolling, a box that opens its batch, a list on phones, a table on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.journeys import adjudicating
+from tests.annotation.cast import NOON, World, make_world
+from tests.browser.pages import signed_in
+
+AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+DESK = {"width": 1366, "height": 850}
+PHONE = {"width": 390, "height": 844}
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    """A chain of three batches: items to adjudicate in the first one, and one that is ready to open."""
+    world = make_world(tmp_path)
+    types = world.batch(size=2, overlap=2, name="Types")
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(types, who, label)
+    adjudicating.resolve_batch(batch=types, now=NOON)
+    change = world.batch(
+        "value_change", variant="answer_changes", feeds_from=types, sources=[], name="Change the answer"
+    )
+    world.batch("answer_check", feeds_from=change, sources=[], open=False, name="Check the change")
+    return world
+
+
+def is_accessible(page: Page) -> None:
+    found = Axe().run(page, options=AXE)
+    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
+
+
+def bottom(page: Page, selector: str) -> float:
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_manager_reads_what_to_do_what_is_blocked_and_how_far_it_is_without_scrolling(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any, scheme: str
+) -> None:
+    page = signed_in(new_context, live_server.url, world.mara, viewport=DESK, color_scheme=scheme).new_page()
+    for place in ("/", "/projects/films/"):
+        page.goto(f"{live_server.url}{place}")
+        primary = page.locator("main .primary")
+        expect(primary).to_have_count(1)
+        expect(primary).to_have_text("“Check the change” is ready to open")
+        expect(page.get_by_role("link", name="1 item to adjudicate")).to_be_visible()
+        expect(page.get_by_role("region", name="Blocked")).to_contain_text("1 item waits for adjudication.")
+        expect(page.get_by_role("region", name="Progress")).to_contain_text("0 of 2")
+        assert bottom(page, ".board") < DESK["height"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= DESK["width"]
+        is_accessible(page)
+    assert bottom(page, ".pipeline") < DESK["height"]
+
+
+def test_a_box_of_the_picture_opens_its_batch_with_the_mouse_and_by_keyboard(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    page = signed_in(new_context, live_server.url, world.mara, viewport=DESK).new_page()
+    page.goto(f"{live_server.url}/projects/films/")
+    page.locator(".pipeline").get_by_role("link", name="Change the answer").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Change the answer")
+    page.go_back()
+    page.locator(".pipeline").get_by_role("link", name="Types. open").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Types")
+
+
+def test_the_table_opens_on_demand(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    page = signed_in(new_context, live_server.url, world.mara, viewport=DESK).new_page()
+    page.goto(f"{live_server.url}/projects/films/")
+    table = page.get_by_role("region", name="Batches, table")
+    expect(table).to_be_hidden()
+    page.get_by_text("Batches as a table").click()
+    expect(table.get_by_role("row", name="Check the change")).to_contain_text(
+        "takes accepted items from Change the answer"
+    )
+    is_accessible(page)
+
+
+def test_a_phone_has_a_list_in_place_of_the_picture(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    page = signed_in(new_context, live_server.url, world.mara, viewport=PHONE).new_page()
+    page.goto(f"{live_server.url}/projects/films/")
+    expect(page.locator(".pipeline")).to_be_hidden()
+    expect(page.locator(".flow-list > li").first).to_contain_text("Types")
+    expect(page.locator(".flow-list")).to_contain_text("1 item waits for adjudication.")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    is_accessible(page)
