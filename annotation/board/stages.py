@@ -99,6 +99,11 @@ def blockages(stages: Sequence[Stage]) -> dict[int, Blockage]:
     return {stage.key: blockage for stage, blockage in found if blockage is not None}
 
 
+def roots(found: Mapping[int, Blockage]) -> list[Blockage]:
+    """Blockages without those that only wait for another blocked batch."""
+    return [one for one in found.values() if one.cause == one.stage or one.cause.key not in found]
+
+
 def ready_to_open(stage: Stage, by_key: Mapping[int, Stage]) -> bool:
     """Whether a planned batch can open: it has items, or what it takes from runs already."""
     if stage.state != "planned" or stage.waits_for_model or stage.lacks_gold:
@@ -137,7 +142,7 @@ def _blocked_by_state(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
         return Blockage(stage, words, gettext("gold answers are missing"), stage)
     if stage.state == "planned" and taken is not None and taken.state == "planned":
         words = gettext("It takes items from “{batch}”, which is not open.").format(batch=taken.name)
-        return Blockage(stage, words, gettext("waits for {batch}").format(batch=taken.name), taken)
+        return Blockage(stage, words, gettext("waits for items"), taken)
     if stage.state == "paused":
         return Blockage(stage, gettext("It is paused."), gettext("paused"), stage)
     if required is None or stage.state != "open":
@@ -169,7 +174,7 @@ def _blocked_by_items(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
         return None
     if not _has_more(taken, by_key):
         return None
-    brief = gettext("waits for {batch}").format(batch=taken.name)
+    brief = gettext("waits for items")
     if left := taken.pending:
         words = ngettext(
             "It waits for {number} more decision in “{batch}”.",

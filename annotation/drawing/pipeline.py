@@ -280,7 +280,9 @@ def _wrapped(words: str, room: float, size: float, most: int) -> list[str]:
     """The words in at most so many lines of this width in pixels; `size` 1 is that of a title."""
     if most < 1:
         return []
-    return textwrap.wrap(words, max(4, int(room / (LETTER * size))), max_lines=most, placeholder="…")
+    return textwrap.wrap(
+        words, max(4, int(room / (LETTER * size))), max_lines=most, placeholder="…", break_on_hyphens=False
+    )
 
 
 def _joined(parts: Iterator[SafeString]) -> SafeString:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext, ngettext
 from annotation.board import flow, needs
 from annotation.board.board import Board
 from annotation.board.needs import Need
-from annotation.board.stages import Blockage, Counts, Stage
+from annotation.board.stages import Blockage, Counts, Stage, roots
 from annotation.drawing import pipeline
 from annotation.models import Project, Release, Source
 from annotation.views.pages import kind_title
@@ -39,7 +39,7 @@ def context(board: Board, project: Project, *, without: Collection[str] = ()) ->
     found = [need for need in board.needs if need.kind not in without]
     first = needs.primary(found)
     buttons = [Button(needs.label(need), _address(need, project, board), need is first) for need in found]
-    reasons = list(board.blockages.values())
+    reasons = roots(board.blockages)
     counts = board.state.counts
     return {
         "first": next((button for button in buttons if button.is_primary), None),
@@ -182,9 +182,7 @@ def _box(stage: Stage, found: flow.Flow, blockage: Blockage | None) -> pipeline.
         title=stage.name,
         line=_line(stage),
         address=reverse("batch", args=[stage.public_id]),
-        description=". ".join(
-            filter(None, (stage.name, _line(stage), blockage.sentence if blockage else ""))
-        ),
+        description=_described(stage, blockage),
         alert=blockage.brief if blockage is not None else "",
         parts=tuple(_parts(counts)) if counts is not None and counts.items else (),
         drop=_excluded(counts),
@@ -193,16 +191,28 @@ def _box(stage: Stage, found: flow.Flow, blockage: Blockage | None) -> pipeline.
 
 
 def _line(stage: Stage) -> str:
-    state, counts = shown(stage.state), stage.counts
+    """How far a batch is, in a few words; its state where it is not simply open."""
+    parts = [shown(stage.state) if stage.state != "open" else "", _decided(stage)]
+    return " · ".join(filter(None, parts)) or shown(stage.state)
+
+
+def _decided(stage: Stage) -> str:
+    counts = stage.counts
     if counts is None:
-        return gettext("{state} · counts hidden").format(state=state)
+        return gettext("counts hidden")
+    if not counts.items:
+        return ""
     if not stage.decides:
-        return gettext("{state} · {number} of {items} complete").format(
-            state=state, number=_n(counts.complete), items=_n(counts.items)
+        return gettext("{number} of {items} complete").format(
+            number=_n(counts.complete), items=_n(counts.items)
         )
-    return gettext("{state} · {number} of {items} decided").format(
-        state=state, number=_n(counts.decided), items=_n(counts.items)
-    )
+    return gettext("{number} of {items} decided").format(number=_n(counts.decided), items=_n(counts.items))
+
+
+def _described(stage: Stage, blockage: Blockage | None) -> str:
+    """A box in words, for screen readers."""
+    parts = (stage.name, shown(stage.state), _decided(stage), blockage.sentence if blockage else "")
+    return ". ".join(part.removesuffix(".") for part in parts if part)
 
 
 def _parts(counts: Counts) -> Iterator[tuple[str, float]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from annotation.board import flow, needs
 from annotation.board.needs import State
-from annotation.board.stages import Counts, Stage, blockages
+from annotation.board.stages import Counts, Stage, blockages, roots
 from annotation.drawing import pipeline
 from annotation.drawing.pipeline import Arrow, Box, End
 from annotation.roles import PERMISSIONS, Permission, Role
@@ -211,6 +211,19 @@ def test_a_batch_says_what_blocks_it(stages: list[Stage], sentence: str, cause: 
 )
 def test_a_batch_with_work_or_with_hidden_counts_is_not_blocked(stages: list[Stage]) -> None:
     assert 2 not in blockages(stages)
+
+
+def test_a_batch_that_only_waits_for_a_blocked_one_is_no_root_of_a_blockage() -> None:
+    stages = [
+        stage(1, counts=Counts(adjudication=3)),
+        stage(2, takes_from=1, counts=Counts()),
+        stage(3, takes_from=2, counts=Counts()),
+    ]
+
+    found = blockages(stages)
+
+    assert list(found) == [1, 2, 3]
+    assert [one.stage.key for one in roots(found)] == [1]
 
 
 # -- the order of flow ------------------------------------------------------------------------------

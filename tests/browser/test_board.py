@@ -71,10 +71,10 @@ def test_a_box_of_the_picture_opens_its_batch_with_the_mouse_and_by_keyboard(
 ) -> None:
     page = signed_in(new_context, live_server.url, world.mara, viewport=DESK).new_page()
     page.goto(f"{live_server.url}/projects/films/")
-    page.locator(".pipeline").get_by_role("link", name="Change the answer").click()
+    page.locator(".pipeline").get_by_role("link", name="Change the answer. open").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Change the answer")
     page.go_back()
-    page.locator(".pipeline").get_by_role("link", name="Types. open").focus()
+    page.locator(".pipeline").get_by_role("link", name="Types. open.").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Types")
 
