@@ -151,7 +151,7 @@ def _blocked_by_state(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
         words = gettext("It requires “{batch}”, which is not open.").format(batch=required.name)
         return Blockage(stage, words, gettext("waits for {batch}").format(batch=required.name), required)
     if not required.passed:
-        words = gettext("Nobody has passed “{batch}” yet.").format(batch=required.name)
+        words = gettext("No annotator has passed “{batch}” yet.").format(batch=required.name)
         return Blockage(stage, words, gettext("waits for {batch}").format(batch=required.name), required)
     return None
 

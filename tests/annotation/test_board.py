@@ -190,7 +190,7 @@ def test_a_release_waits_until_everything_is_decided_that_can_be(more: Stage, is
         ([stage(1), stage(2, state="paused")], "It is paused.", 2),
         ([stage(1), stage(2, waits_for_model=True)], "The model must answer the questions first.", 2),
         ([stage(1, state="planned"), stage(2, requires=1)], "It requires “Batch 1”, which is not open.", 1),
-        ([stage(1, decides=False), stage(2, requires=1)], "Nobody has passed “Batch 1” yet.", 1),
+        ([stage(1, decides=False), stage(2, requires=1)], "No annotator has passed “Batch 1” yet.", 1),
         ([stage(1), stage(2, state="planned", lacks_gold=2)], "2 items have no gold answer.", 2),
     ],
 )
