@@ -13,6 +13,7 @@ import { equal, placesOf } from "./tables.js";
 const FIRST_CELLS = 1000; // painted at once, about; the rest follow while the browser is idle
 const CHUNK = 600; // cells in one <tbody>, about: what is out of sight is neither laid out nor painted (askew.css)
 const AT_ONCE = 500; // cells that are painted without asking whether they are in sight
+const FEW = 50; // changed rows that are measured
 const ROW_HEIGHT = 2.1; // rem, of a row that has not been laid out yet
 const LONG = 220; // characters; longer cells are clipped until they have the focus
 const TALL = 5; // lines
@@ -132,10 +133,7 @@ export class Painting {
     const moved = !equal(state.rowIds, before.rowIds);
     if (moved) this.#paintAll();
     this.#take(state);
-    if (!sameColumns) {
-      this.#paintHead(false);
-      this.#makeRoomForHeads();
-    }
+    if (!sameColumns) this.#paintHead(false);
     if (moved) this.#arrange();
     const everywhere = moved || !sameColumns; // else a row that differs is another object at the same place
     const changed = everywhere ? state.rowIds : state.rowIds.filter((_, at) => state.rows[at] !== before.rows[at]);
@@ -143,6 +141,7 @@ export class Painting {
       const entry = this.#entries.get(id);
       return entry && (entry.row !== state.rows[this.#rowPlaces.get(id)] || entry.columns !== this.#columnsKey);
     }));
+    if (!sameColumns || changed.length <= FEW) this.#makeRoom(everywhere ? [] : changed);
     return true;
   }
 
@@ -576,11 +575,16 @@ export class Painting {
     this.#drawAreas();
   }
 
-  /* A new name of a column is never broken within a word: its column grows, if need be at the cost of the widest one. */
-  #makeRoomForHeads() {
+  /* What is new in a header or in a cell of these rows is never broken within a word or number: its column grows, if need
+     be at the cost of the widest one. */
+  #makeRoom(rowIds) {
     if (!this.#widths || this.#twin) return;
     const { rem, zoom } = this.#scale();
-    const missing = this.#state.columns.map(({ id, name, old }) => (old === null ? 0 : missingRoom(this.#headCells.get(id), name)));
+    const rows = rowIds.map((id) => this.#state.rows[this.#rowPlaces.get(id)]).filter(({ left }) => !left);
+    const missing = this.#state.columns.map(({ id, name, old }, at) => Math.max(
+      old === null ? 0 : missingRoom(this.#headCells.get(id), name.split(/\s+/u)),
+      ...rows.map((row) => missingRoom(this.cell(row.id, id), this.#numeric[at] ? [row.cells[at]] : row.cells[at].split(/\s+/u))),
+    ));
     if (!missing.some((width) => width > 0)) return;
     const widths = this.#widths.map((width, at) => width + Math.ceil((missing[at - 1] ?? 0) / zoom) / rem);
     const over = sum(widths) - Math.floor(this.#inner(this.#room) / zoom) / rem;
@@ -896,13 +900,15 @@ function offerRemoval(th, what, name, removed) {
   th.ariaLabel = removed ? t`${name}, removed` : name;
 }
 
-/* The pixels that the longest word of a name lacks in its header cell, at most twice as many as the cell is wide. */
-function missingRoom(th, name) {
-  const { paddingLeft, paddingRight } = getComputedStyle(th);
-  const longest = new Ruler(th).longest();
-  for (const word of name.split(/\s+/u)) longest.take(word);
-  const room = th.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
-  return Math.min(Math.max(0, Math.ceil(longest.width + 1 - room)), 2 * th.clientWidth);
+/* The pixels that the longest of these words lacks in a changed cell, at most twice as many as the cell is wide. */
+function missingRoom(cell, words) {
+  const changed = cell.querySelector("ins");
+  if (!changed) return 0;
+  const { paddingLeft, paddingRight } = getComputedStyle(cell);
+  const longest = new Ruler(changed).longest();
+  for (const word of words) longest.take(word);
+  const room = cell.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+  return Math.min(Math.max(0, Math.ceil(longest.width + 1 - room)), 2 * cell.clientWidth);
 }
 
 /* Finds the widest of many texts in the font of an element, without laying any out. */

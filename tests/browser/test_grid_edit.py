@@ -156,6 +156,22 @@ def test_a_new_header_is_never_broken_within_a_word(grid: Grid, name: str) -> No
     assert [grid.header(column).evaluate("(th) => th.offsetWidth") for column in ("c0", "c1")] == widths
 
 
+def test_a_new_number_is_never_cut(grid: Grid) -> None:
+    grid.show(mode="edit")
+    cell = grid.cell("r2", "c2")
+    cell.click()
+    for number in ("1,234,567,890", "9" * 40):
+        grid.types(number)
+        grid.press("Enter")
+        expect(cell.locator("ins")).to_have_text(number)
+        assert cell.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
+        lines = cell.locator("ins").evaluate(
+            "(part) => part.offsetHeight / parseFloat(getComputedStyle(part).lineHeight)"
+        )
+        assert number.startswith("9") or lines < 1.5
+        cell.click()
+
+
 def test_what_is_not_allowed_is_refused_with_a_reason_that_is_seen_and_heard(grid: Grid) -> None:
     grid.show(mode="edit", allowed=["set_cell"], protected=[["r1", "c2", "evidence"]])
     expect(grid.page.get_by_role("button", name="Remove row")).to_have_count(0)
