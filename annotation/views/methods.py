@@ -51,7 +51,7 @@ def project_methods(request: PageRequest, slug: str) -> HttpResponse:
         study = releasing.study_now(project=project, pictures=pictures(), now=timezone.now())
         gaps = methods.unrecorded(study)
         shown = [one for one in methods.blocks(study) if not isinstance(one, Picture | Quotation)]
-        preview = mark_safe(guidance.as_html(as_markdown(shown), top=3))  # nosec: HTML in texts is shown as text
+        preview = mark_safe(guidance.as_html(as_markdown(shown), top=2))  # nosec: HTML in texts is shown as text
     addressed = [
         (gap.title, reverse(name, args=[slug]) if needed in may else "")
         for gap in gaps

@@ -129,9 +129,9 @@ def _counts(found: Iterable[Count], before: Release, after: Release) -> Figure:
         Column(gettext("Count"), numeric=False),
         Column(before.name),
         Column(after.name),
-        Column(gettext("Change")),
+        Column(gettext("Difference")),
     )
-    title = gettext("Counts")
+    title = gettext("Responses, items and people")
     return Figure("counts", title, Sheet("counts", title, columns, rows))
 
 
