@@ -133,8 +133,9 @@ _FORMAT = {"type": "string", "enum": list(FORMATS)}
 class FormatField(serializers.MultipleChoiceField):
     """A format of releases, or a list of formats."""
 
-    def to_internal_value(self, data: Any) -> list[str]:
-        return sorted(super().to_internal_value(data if isinstance(data, list) else [data]))
+    def to_internal_value(self, data: Any) -> Any:
+        chosen: Any = data if isinstance(data, list) else [data]
+        return sorted(super().to_internal_value(chosen))
 
 
 class ReleaseRequest(serializers.Serializer[Any]):

@@ -994,19 +994,20 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
 
 def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
     """The data statement, and what lies beside the records of the format hf, made again. Returns the files' names."""
-    names: set[str] = set()
     texts = {hub.STATEMENT: hub.statement(manifest)} if "statement" in manifest else {}
     shas = {}
-    if (under := folders(formats_of(manifest)).get("hf")) is not None:
+    under = folders(formats_of(manifest)).get("hf")
+    if under is not None:
         shas = _shas(folder / under)
         texts |= {under + name: text for name, text in hub.texts(manifest, shas).items()}
     for name, text in texts.items():
         if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text:
             raise Difference(f"{name}: does not match the manifest and the records")
-        names.add(name)
+    if under is None:
+        return set(texts)
     if hub.PARQUET in shas and hub.can_write_parquet() and (number := hub.parquet_differs(folder / under)):
         raise Difference(f"{under}{hub.PARQUET}: record {number} differs from line {number} of {whole.HUB}")
-    return names | {f"{under}{name}" for name in shas}
+    return {*texts, *(f"{under}{name}" for name in shas)}
 
 
 def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: int | None) -> set[str]:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Person, Release
 from annotation.releases import comparison
+from annotation.releases.release_diff import FileDiff, ReleaseDiff
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_evaluation_runs import said, sent
 from tests.annotation.test_mixing import perturbed_thrice
@@ -188,9 +189,7 @@ def test_releases_with_too_many_changes_name_the_command(
 def test_a_file_lists_its_first_ids_and_says_how_many_more() -> None:
     ids = tuple(str(number) for number in range(60))
 
-    [file], [] = comparison.files(
-        comparison.ReleaseDiff((), (comparison.FileDiff("question_type.json", ids, (), ("a",)),))
-    )
+    [file], [] = comparison.files(ReleaseDiff((), (FileDiff("question_type.json", ids, (), ("a",)),)))
 
     assert (file.added.number, len(file.added.first), file.added.more) == (60, 50, 10)
     assert (file.changed.number, list(file.changed.first), file.changed.more) == (1, ["a"], 0)
