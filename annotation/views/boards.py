@@ -16,6 +16,7 @@ from annotation.board.board import Board
 from annotation.board.needs import Need
 from annotation.board.stages import Blockage, Counts, Stage, roots
 from annotation.drawing import pipeline
+from annotation.explorer.links import explorer_url
 from annotation.models import Project, Release, Source
 from annotation.views.pages import kind_title
 from annotation.words import shown
@@ -60,6 +61,8 @@ def _address(need: Need, project: Project, board: Board) -> str:
     if need.kind in needs.FAILED:
         kind = next(kind for kind in board.jobs if needs.JOBS.get(kind, "failed_job") == need.kind)
         return reverse("job", args=[board.jobs[kind]])
+    if need.kind == "adjudication":
+        return explorer_url(project, state="adjudication")
     if need.kind in OF_A_BATCH:
         if batch:
             return reverse(OF_A_BATCH[need.kind], args=[batch])
@@ -72,7 +75,6 @@ OF_A_BATCH: Final = {
     "close": "close_batch",
     "paused": "batch",
     "gold": "gold",
-    "adjudication": "batch",
 }
 OF_THE_PROJECT: Final = {
     "import": "import_new",

@@ -54,7 +54,7 @@ def test_each_figure_that_needs_action_leads_to_where_it_is_met(world: World) ->
         "1 failed import": f"/jobs/{failed.public_id}/",
         "1 open question of annotators": "/projects/films/inquiries/",
         "“Later” is ready to open": f"/batches/{planned.public_id}/open/",
-        "1 item to adjudicate": f"/batches/{batch.public_id}/",
+        "1 item to adjudicate": "/projects/films/explorer/?state=adjudication",
     }
     for place in ("/projects/films/", "/"):
         assert {label: address_of(world.mara, label, place) for label in labels} == labels
