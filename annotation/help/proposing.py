@@ -491,9 +491,8 @@ def loop_answer(batch: Batch, item: Item, crew: Crew) -> str:
         raw = None if answer is None or answer.error else answer.original
     if raw is None:
         return ""
-    return (
-        f"A model answers this question of the original table with: {' | '.join(raw['answers']) or 'nothing'}"
-    )
+    answers = " | ".join(raw["answers"]) or "nothing"
+    return f"A model answers the question “{item.example.question}” with: {answers}"
 
 
 def seed_of(batch: Batch, item: Item, category: str, repetition: int) -> int:

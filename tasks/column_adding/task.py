@@ -15,7 +15,7 @@ from tableqa.evidence import CellRef
 from tableqa.json_text import read_json
 from tableqa.language import gettext, gettext_noop, joined, message
 from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
-from tasks.common.asked import only, refused, shown_table, words
+from tasks.common.asked import only, refused, relevant_rows, relevant_table, words
 from tasks.common.columns import ColumnKind, entries, plain, rows_named
 from tasks.contract import (
     Context,
@@ -36,8 +36,8 @@ FROM = message("column_adding.from", "From {title}")
 FILLED = message("column_adding.filled", "{filled} of {rows} rows have a value")
 """Why a column of another table is proposed."""
 
-SHOWN_ROWS = 3
-"""Rows of every table that a language model is shown."""
+ROW_TOKENS = 300
+"""Estimated tokens of the rows of the item's table in one request. Each column on offer is shown for the same rows."""
 TABLES = 3
 """Related tables whose columns are shown; RobuT retrieved as many."""
 
@@ -153,12 +153,13 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
         return [Wanted(self.perturbation, what, form)] if offered(item) else []
 
     def put(self, item: Item) -> str:
-        lines = [shown_table(item.example.table, SHOWN_ROWS), f"Question: {item.example.question}"]
-        offers = offered(item)
+        table, question, offers = item.example.table, item.example.question, offered(item)
+        rows = relevant_rows(table, question, ROW_TOKENS)
+        lines = [relevant_table(table, question, ROW_TOKENS), f"Question: {question}"]
         for number, (digest, title) in enumerate(_titles(item).items(), start=1):
             lines.append(f"Table {number}: {title}")
             lines += [
-                f"  {offer['header']}: {' | '.join(' '.join(cell.split())[:60] for cell in offer['cells'][:SHOWN_ROWS])}"
+                f"  {offer['header']}: {' | '.join(' '.join(offer['cells'][row].split())[:60] for row in rows)}"
                 for (of, _), offer in offers.items()
                 if of == digest
             ]

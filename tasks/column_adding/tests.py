@@ -194,3 +194,19 @@ def test_a_second_answer_is_pointed_out() -> None:
     again = {**capital, "header": "Winner", "cells": ["Cuba", "", "", ""]}
     [problem] = task.warnings(task.parse(data(again), ITEM), ITEM)
     assert (problem.code, problem.level) == ("answer_again", "warning")
+
+
+def test_a_language_model_is_shown_the_same_rows_of_the_table_and_of_each_offer() -> None:
+    nations = [f"Land {number}" for number in range(200)]
+    large = Table(["Nation", "Gold"], [[nation, str(number)] for number, nation in enumerate(nations)])
+    capitals = Table(
+        ["Country", "Capital"], [[nation, f"City of {nation}"] for nation in nations], title="All"
+    )
+    example = Example(id="nu-2", question="how many has land 150?", table=large, answers=["150"])
+    prepared = task.prepare(example, Surroundings(lent=lent(large, capitals)))
+    assert prepared is not None
+    lines = task.put(Item(example, inputs=prepared.inputs)).splitlines()
+    shown = [line.split(" | ")[0] for line in lines if line.startswith("Land ")]
+    assert "Land 150" in shown
+    assert len(shown) >= 8
+    assert f"  Capital: {' | '.join(f'City of {nation}' for nation in shown)}" in lines

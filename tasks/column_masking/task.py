@@ -13,7 +13,7 @@ from tableqa.evidence import CellRef
 from tableqa.language import gettext, gettext_noop, ngettext
 from tableqa.operations import Operation, RemoveColumn
 from tableqa.relations import Relation, Relations, relations
-from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
+from tasks.common.asked import column_of, named_column, only, refused, relevant_table, words
 from tasks.common.columns import Taking, answer_cells, named, rows_named, short_text
 from tasks.contract import (
     Context,
@@ -26,8 +26,6 @@ from tasks.contract import (
     Wanted,
 )
 
-SHOWN_ROWS = 8
-"""Rows that a language model is shown."""
 MOST_EVIDENCE = 4
 """Relations that are shown for one column."""
 WHOLE_COLUMN = ("rank", "running_total", "share_of_total")
@@ -166,7 +164,8 @@ class ColumnMasking(Taking, Suggesting, Proposing):
         return [Wanted(self.perturbation, what, form)]
 
     def put(self, item: Item) -> str:
-        return f"{shown_table(item.example.table, SHOWN_ROWS)}\nQuestion: {item.example.question}"
+        example = item.example
+        return f"{relevant_table(example.table, example.question)}\nQuestion: {example.question}"
 
     def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
         if response.does_not_apply:

@@ -23,10 +23,15 @@ CHARACTERS_PER_TOKEN = 4
 
 
 def relevant_table(table: Table, question: str, tokens: int = MAX_ROW_TOKENS) -> str:
-    """Title, numbered columns and as many rows as fit, in their order. Rows that share words with the question go first.
+    """Title, numbered columns and the rows of `relevant_rows`; a last line says how many are not shown."""
+    rows = relevant_rows(table, question, tokens)
+    lines = [shown_table(table, 0), *(_row(table.rows[place]) for place in rows)]
+    hidden = len(table.rows) - len(rows)
+    return "\n".join([*lines, f"({hidden} of {len(table.rows)} rows are not shown)"] if hidden else lines)
 
-    At least one row is shown, and a line says how many are not.
-    """
+
+def relevant_rows(table: Table, question: str, tokens: int = MAX_ROW_TOKENS) -> list[int]:
+    """Positions of as many rows as fit, at least one, in their order. Rows that share words with the question go first."""
     asked = set(_words(question))
     by_relevance = sorted(
         range(len(table.rows)),
@@ -41,9 +46,7 @@ def relevant_table(table: Table, question: str, tokens: int = MAX_ROW_TOKENS) ->
         if left < 0 and shown:
             break
         shown.append(place)
-    lines = [shown_table(table, 0), *(_row(table.rows[place]) for place in sorted(shown))]
-    hidden = len(table.rows) - len(shown)
-    return "\n".join([*lines, f"({hidden} of {len(table.rows)} rows are not shown)"] if hidden else lines)
+    return sorted(shown)
 
 
 def _words(text: str) -> list[str]:

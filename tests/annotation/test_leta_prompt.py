@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from annotation.help import proposing
 from tableqa import Table
 from tasks.common.asked import relevant_table
@@ -33,15 +35,20 @@ def test_a_row_that_is_longer_than_the_budget_is_shown_alone() -> None:
     assert relevant_table(table, "which?", tokens=1).splitlines()[-1] == "(1 of 2 rows are not shown)"
 
 
-def test_the_prompt_states_what_the_loop_model_answered(db: None, tmp_path: Path, settings: Any) -> None:
+@pytest.mark.parametrize(
+    ("kind", "variant"), [("question_paraphrase", "sentence"), ("header_synonym", ""), ("column_masking", "")]
+)
+def test_the_prompt_states_what_the_loop_model_answered_to_which_question(
+    db: None, tmp_path: Path, settings: Any, kind: str, variant: str
+) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
     world = make_world(tmp_path)
     with endpoint(Endpoint("vllm")) as llm, scripted(answer("a wrong one")) as small:
         llm.reply = lambda body: '{"why": "none fits", "applies": false}'
         settings.PREDICTORS = {"llm": llm.entry(), "small": small.entry}
         batch = world.batch(
-            "question_paraphrase",
-            variant="sentence",
+            kind,
+            variant=variant,
             size=1,
             loop_model="small",
             help="offered",
@@ -49,5 +56,6 @@ def test_the_prompt_states_what_the_loop_model_answered(db: None, tmp_path: Path
         )
         proposing.make(batch=batch, now=lambda: NOON)
         prompt = llm.requests[0]["messages"][-1]["content"]
-    assert "A model answers this question of the original table with: a wrong one" in prompt
+    question = batch.items.get().example.question
+    assert f"A model answers the question “{question}” with: a wrong one" in prompt
     assert [row.split(" | ")[0] for row in prompt.splitlines()[1:4]]
