@@ -7,13 +7,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from predictor.replies import final_reply
 from tableqa import Context, Example, Table, Turn
 from tableqa.json_text import read_json
-from tableqa.scales import FACTORS, scale_of
+from tableqa.scales import FACTORS, scale_of, with_scale
 from tableqa.serialisations import SERIALISATIONS
 
 ANSWER_SCHEMA = {
@@ -100,9 +99,7 @@ def asking_for_answers(example: Example, serialisation: str = "") -> tuple[list[
 
     It states the scale of the answers wherever the verdict uses one (`tableqa.scales.scale_of`).
     """
-    context, scale = example.context, scale_of(example)
-    if scale and (context is None or context.scale != scale):
-        context = replace(context or Context(), scale=scale)
+    context = with_scale(example.context, scale_of(example))
     return asking(example.question, example.table, example.history, context, serialisation)
 
 

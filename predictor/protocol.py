@@ -20,6 +20,7 @@ from typing import Any
 from tableqa import Context, Example, Table, Turn
 from tableqa.canonical import digest
 from tableqa.examples import ExampleError
+from tableqa.scales import scale_of, with_scale
 from tableqa.tables import TableError, unstorable
 
 PROTOCOL = 1
@@ -146,12 +147,12 @@ class PredictRequest:
 
     @classmethod
     def about(cls, example: Example, **others: Any) -> PredictRequest:
-        """The request that asks an example's question, with its titles, history and context."""
+        """The request that asks an example's question, with its titles, history, context and scale."""
         return cls(
             question=example.question,
             table=example.table,
             history=example.history,
-            context=example.context,
+            context=with_scale(example.context, scale_of(example)),
             **others,
         )
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from tableqa.answers import Comparison, compare
 from tableqa.cells import number_of
-from tableqa.examples import Example
+from tableqa.examples import Context, Example
 
 FACTORS = {
     "hundred": Decimal(100),
@@ -33,6 +34,13 @@ def scale_of(example: Example) -> str:
         return example.context.scale
     scale = example.meta.get("scale")
     return scale if isinstance(scale, str) else ""
+
+
+def with_scale(context: Context | None, scale: str) -> Context | None:
+    """The context of an example with its scale, as a model reads it; None where there is neither."""
+    if not scale:
+        return context
+    return replace(context or Context(), scale=scale)
 
 
 def compare_scaled(predicted: Sequence[str], gold: Sequence[str], scale: str = "") -> Comparison:

@@ -17,7 +17,7 @@ import tasks.contract
 from predictor.protocol import PredictRequest
 from tableqa import programs, verdicts
 from tableqa.canonical import digest
-from tableqa.scales import scale_of
+from tableqa.scales import scale_of, with_scale
 from tasks.contract import Making, ModelInTheLoop, TaskType
 
 Raw = Mapping[str, Any]
@@ -79,8 +79,7 @@ def _visible(example: tableqa.Example, shows: Sequence[str]) -> tableqa.Example:
     """The part of an example that a model is given: the context only where annotators see it."""
     if "context" in shows:
         return example
-    scale = scale_of(example)
-    return dataclasses.replace(example, context=tableqa.Context(scale=scale) if scale else None)
+    return dataclasses.replace(example, context=with_scale(None, scale_of(example)))
 
 
 # -- what it comes to -------------------------------------------------------------------------------

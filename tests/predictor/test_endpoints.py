@@ -10,6 +10,7 @@ from predictor import prompts
 from predictor.chat import ChatError, ChatModel, rejected_parameters
 from predictor.configuration import ConfigurationError, chat_model, read, request_settings
 from predictor.listing import ask_for_list
+from predictor.protocol import PredictRequest
 from predictor.usage import Call, Tally, cost, estimate_messages
 from tableqa import Context, Example, Table
 from tests.predictor.endpoints import FLAVOURS, Endpoint, endpoint
@@ -288,3 +289,6 @@ def test_a_price_is_per_million_tokens() -> None:
 def test_the_scale_that_a_verdict_uses_is_in_the_prompt(example: Example) -> None:
     messages, _ = prompts.asking_for_answers(example)
     assert "Scale: thousand. Write numbers in this scale" in messages[-1]["content"]
+    through_a_predictor = PredictRequest.about(example).context
+    assert through_a_predictor is not None
+    assert through_a_predictor.scale == "thousand"
