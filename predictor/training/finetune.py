@@ -20,7 +20,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from itertools import islice
@@ -43,6 +42,7 @@ from predictor.training.augment import (
     wanted,
 )
 from predictor.training.learners import ARCHITECTURES, Learner, learner_of
+from predictor.training.memory import activation_bytes, autocast
 from predictor.training.recipes import PRECISIONS, Recipe, duration, forecast, recipe_of, size_of
 from tableqa import Example
 from tableqa.canonical import digest
@@ -179,12 +179,15 @@ def finetune(
     learner = learner_of(init, device, recipe.smoothing)
     data = data_of(learner, examples, recipe, say, more=more, validation=validation, split_seed=split_seed)
     lengths = [learner.length(one) for one in data.train]
-    for line in forecast(
-        find(init).architecture, size_of(learner.network), recipe, lengths, data.steps, device
-    ):
-        say(line)
+    longest, size = data.train[lengths.index(max(lengths))], size_of(learner.network)
+    activations = activation_bytes(learner, longest, recipe, device)
     if recipe.checkpointing:
         learner.checkpoint_activations()
+        # The backward pass computes the activations of one layer at a time.
+        activations = activation_bytes(learner, longest, recipe, device) + activations // size.layers
+    architecture = find(init).architecture
+    for line in forecast(architecture, size, recipe, lengths, data.steps, device, activations):
+        say(line)
     out.mkdir(parents=True, exist_ok=True)
     _copy_settings(init, out)
     run = digest(
@@ -256,7 +259,7 @@ class Training:
         examples = sum(map(len, batches))
         total = 0.0
         for batch in batches:
-            with self._autocast():
+            with autocast(self.recipe, self.device):
                 loss = self.learner.loss(batch) * (len(batch) / examples)
             self.scaler.scale(loss).backward()
             total += float(loss.detach())
@@ -265,11 +268,6 @@ class Training:
         self.scaler.step(self.optimizer)
         self.scaler.update()
         return total
-
-    def _autocast(self) -> AbstractContextManager[Any]:
-        if self.recipe.precision == "float32":
-            return nullcontext()
-        return torch.autocast(torch.device(self.device).type, dtype=getattr(torch, self.recipe.precision))
 
     def _stream(self) -> Iterator[list[Example]]:
         """Batches without end; each pass shows every example once, in an order that the seed decides."""
@@ -283,7 +281,7 @@ class Training:
         validation = self.data.validation
         self.learner.network.eval()
         options = Options(beams=self.recipe.beams, max_new_tokens=128)
-        with self._autocast():
+        with autocast(self.recipe, self.device):
             answers = ask(self.learner.model, validation, options)
         right = sum(one.right for one in answers)
         loss = self._validation_loss()
@@ -302,7 +300,7 @@ class Training:
         """The mean loss of the validation examples that have one; 0 without any."""
         examples = [one for one in self.data.validation if self.learner.obstacle(one) is None]
         total = 0.0
-        with torch.inference_mode(), self._autocast():
+        with torch.inference_mode(), autocast(self.recipe, self.device):
             for first in range(0, len(examples), self.recipe.batch):
                 batch = examples[first : first + self.recipe.batch]
                 total += float(self.learner.loss(batch)) * len(batch)
@@ -395,6 +393,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             augment(options, examples, validation, recipe, device, say)
         else:
             finetune(options.init, options.out, examples, recipe, device, say, validation=validation)
+    except torch.OutOfMemoryError as error:
+        print(f"train: {device} has not enough memory: {error}", file=sys.stderr)
+        print("train: halve --batch and double --accumulation, or add --checkpointing", file=sys.stderr)
+        return 1
     except (ModelError, ValueError, OSError) as error:
         print(f"train: {error}", file=sys.stderr)
         return 1

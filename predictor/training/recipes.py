@@ -8,7 +8,7 @@ google-research/tapas. TaBERT's head is ours, and so is its recipe.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -139,6 +139,10 @@ class Size:
     vocabulary: int
 
 
+BYTES_PER_PARAMETER = 16
+"""Weight, gradient and the two moments of AdamW, with 4 bytes each."""
+
+
 def size_of(network: Any) -> Size:
     """The size of a network of `learners`."""
     parameters = sum(one.numel() for one in network.parameters())
@@ -154,22 +158,6 @@ def size_of(network: Any) -> Size:
         config.num_attention_heads,
         config.vocab_size,
     )
-
-
-def expected_bytes(size: Size, recipe: Recipe, tokens: int) -> int:
-    """Peak memory of training with inputs of so many tokens, in bytes.
-
-    Weights, gradients and two moments of AdamW at 4 bytes; activations after Korthikanti et al. (2022, 4.1), with the
-    attention scores stored.
-    """
-    wide = 1 if recipe.precision == "float32" else 0.5
-    states = 16 * size.parameters + (0 if recipe.precision == "float32" else 2 * size.parameters)
-    per_layer = recipe.batch * tokens * size.hidden * (34 + 5 * size.heads * tokens / size.hidden) * 2 * wide
-    layers = size.layers
-    if recipe.checkpointing:
-        stored = 2 * 2 * wide * recipe.batch * tokens * size.hidden * layers
-        return int(states + stored + per_layer)
-    return int(states + per_layer * layers)
 
 
 def expected_seconds(size: Size, recipe: Recipe, tokens: float, steps: int, speed: float) -> float:
@@ -208,22 +196,33 @@ def measured_speed(size: Size, device: str, precision: str) -> float:
 
 
 def forecast(
-    architecture: str, size: Size, recipe: Recipe, lengths: list[int], steps: int, device: str
+    architecture: str,
+    size: Size,
+    recipe: Recipe,
+    lengths: Sequence[int],
+    steps: int,
+    device: str,
+    activations: int,
 ) -> list[str]:
-    """What a run is expected to reach and to need, as lines to print before it starts."""
+    """What a run is expected to reach and to need, as lines to print before it starts.
+
+    activations   bytes that a step stores for the backward pass (`memory.activation_bytes`)
+    """
     speed = measured_speed(size, device, recipe.precision)
     seconds = expected_seconds(size, recipe, sum(lengths) / len(lengths), steps, speed)
-    memory = expected_bytes(size, recipe, max(lengths))
+    memory = BYTES_PER_PARAMETER * size.parameters + activations
     accuracy = EXPECTED.get((architecture, size.hidden), "not known for this size")
     plan = (
         f"recipe: {steps:,} steps of {recipe.batch} x {recipe.accumulation} examples, rate {recipe.rate:g}, "
-        f"warm-up {recipe.warmup:.0%}, {recipe.precision}, evaluation with {recipe.beams} beam(s)"
+        f"warm-up {recipe.warmup:.0%}, {recipe.precision}"
     )
+    if architecture in ("tapex", "omnitab"):
+        plan += f", evaluation with {recipe.beams} beams" if recipe.beams > 1 else ", greedy evaluation"
     advice = "if that is too much, lower --batch and raise --accumulation, or use --checkpointing"
     return [
         plan,
         f"expected accuracy on WikiTableQuestions: {accuracy}",
-        f"expected memory: {memory / 2**30:.1f} GiB with inputs of {max(lengths):,} tokens; {advice}",
+        f"expected memory: {memory / 2**30:.1f} GiB without temporary buffers, inputs of {max(lengths):,} tokens; {advice}",
         f"expected time: {duration(seconds)} of steps (estimate at {speed / 1e12:.3g} Tflop/s), plus evaluations",
     ]
 
