@@ -57,7 +57,9 @@ def test_its_server_gives_the_recorded_answers_whatever_else_is_asked_at_the_sam
     with serving(load_bundled()) as client, ThreadPoolExecutor(8) as people:
 
         def ask(one: RecordedAnswer) -> Prediction:
-            said = client.post("/v1/predict", json=PredictRequest.about(one.example, deadline_ms=60_000).to_dict())
+            said = client.post(
+                "/v1/predict", json=PredictRequest.about(one.example, deadline_ms=60_000).to_dict()
+            )
             return Prediction.from_dict(said.json(), one.example.table.shape)
 
         said = list(people.map(ask, answers))
