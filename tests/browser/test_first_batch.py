@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from annotation.models import Batch
+from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.browser.clicking import Clicker
 from tests.browser.pages import signed_in
@@ -62,6 +63,27 @@ def test_the_gallery_is_accessible_and_used_by_keyboard_and_without_scripts(
     plain.get_by_role("link", name=LABEL).click()
     plain.get_by_role("button", name="Create batch").click()
     assert Batch.objects.get().state == "open"
+
+
+def test_a_template_takes_two_clicks_after_its_source_and_its_pages_are_accessible(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    world.import_written(Example("x", "how long?", Table(["Film"], [["Heat"]]), ["Heat"]), name="other")
+    somebody = Somebody(signed_in(new_context, live_server.url, world.mara), live_server.url)
+    somebody.goes_to("/projects/films/templates/")
+    somebody.finds_the_page_accessible()
+    mara = Clicker(somebody.page, live_server.url)
+    mara.page.reload()
+    mara.page.get_by_label("Source").select_option(world.source.public_id)
+    mara.waits_for_others()
+
+    mara.button("FREB-TQA part 3")
+    somebody.finds_the_page_accessible()
+    mara.button("Create 9 batches")
+
+    mara.reads("9 batches were created.")
+    assert Batch.objects.count() == 9
+    assert mara.has_done("Template").clicks == 2
 
 
 def test_a_qualification_is_not_offered_to_be_opened_before_its_gold_answers(
