@@ -158,11 +158,11 @@ def _seconds(found: Data) -> Cell:
 
 
 def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
-    """Active time, and cost, per accepted item: a row for each batch that has accepted any.
+    """Active time, and cost, per accepted item: a row for each batch that has accepted any and knows times.
 
     Each line has name, per_accepted (of `dashboards.work`), and amounts: what was earned, by currency.
     """
-    there = [line for line in lines if line["per_accepted"] and line["per_accepted"]["n"]]
+    there = [line for line in lines if line["per_accepted"] and line["per_accepted"]["value"]]
     if not there:
         return None
     title = gettext("Active minutes per accepted item, by batch")
@@ -229,7 +229,7 @@ def _cost(amount: Decimal | None, found: Data) -> Cell:
 
 
 def attrition(lines: Sequence[Data], imported: int, released: int | None) -> Figure | None:
-    """What becomes of items: planned, answered, accepted, excluded, released; a row for each step.
+    """What becomes of planned items: answered, accepted, excluded, released; a row for each step.
 
     Each line has items, answered, accepted and excluded of a batch. imported: examples in the sources of the project.
     released: accepted items in its newest release, None without one.
@@ -238,7 +238,6 @@ def attrition(lines: Sequence[Data], imported: int, released: int | None) -> Fig
     if not planned:
         return None
     steps = [
-        (gettext("planned in a batch"), planned),
         (gettext("with a response"), sum(line["answered"] or 0 for line in lines)),
         (gettext("accepted"), sum(line["accepted"] or 0 for line in lines)),
         (gettext("excluded"), sum(line["excluded"] or 0 for line in lines)),

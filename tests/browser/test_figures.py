@@ -1,0 +1,79 @@
+"""The menu beside a figure: its table goes to the clipboard, and without scripts it is a download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.annotation.cast import World, make_world
+from tests.annotation.test_dashboards import timed
+from tests.browser.pages import signed_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Contexts = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    return make_world(tmp_path)
+
+
+def agreement(world: World, new_context: Contexts, base: str, **options: Any) -> Page:
+    batch = timed(world, 8)
+    page = signed_in(new_context, base, world.mara, **options).new_page()
+    page.goto(f"{base}/projects/{world.project.slug}/agreement/?batch={batch.public_id}")
+    return page
+
+
+def test_a_table_is_copied_as_latex(world: World, new_context: Contexts, live_server: Any) -> None:
+    page = agreement(world, new_context, live_server.url, permissions=["clipboard-read", "clipboard-write"])
+    menu = page.locator("section[aria-labelledby=chart-statistics] .figure-menu")
+    menu.locator("summary").click()
+    menu.get_by_role("button", name="Copy as LaTeX").click()
+
+    expect(menu.get_by_role("status")).to_have_text("Copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert r"\toprule" in copied
+    assert "Krippendorff" in copied
+
+
+def test_escape_closes_the_menu_and_gives_the_focus_back(
+    world: World, new_context: Contexts, live_server: Any
+) -> None:
+    page = agreement(world, new_context, live_server.url)
+    menu = page.locator(".figure-menu").first
+    menu.locator("summary").click()
+    menu.get_by_role("button", name="Copy as CSV").focus()
+    page.keyboard.press("Escape")
+
+    expect(menu).not_to_have_attribute("open", "")
+    expect(menu.locator("summary")).to_be_focused()
+
+
+def test_a_copy_that_fails_says_so(world: World, new_context: Contexts, live_server: Any) -> None:
+    page = agreement(world, new_context, live_server.url)
+    page.evaluate("() => { navigator.clipboard.write = () => Promise.reject(new Error('no')); }")
+    menu = page.locator(".figure-menu").first
+    menu.locator("summary").click()
+    menu.get_by_role("button", name="Copy as Markdown").click()
+
+    expect(menu.get_by_role("status")).to_have_text("Copying failed. Download the file instead.")
+
+
+def test_without_scripts_each_form_is_a_download(
+    world: World, new_context: Contexts, live_server: Any
+) -> None:
+    page = agreement(world, new_context, live_server.url, java_script_enabled=False)
+    menu = page.locator("section[aria-labelledby=chart-weeks] .figure-menu")
+    menu.locator("summary").click()
+
+    expect(menu.get_by_role("link")).to_have_text(
+        [f"Download {format}" for format in ("LaTeX", "Markdown", "CSV", "SVG", "PDF", "PNG")]
+    )
+    with page.expect_download() as download:
+        menu.get_by_role("link", name="Download CSV").click()
+    assert download.value.suggested_filename.endswith("-agreement-weeks.csv")
