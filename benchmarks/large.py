@@ -50,6 +50,8 @@ COPIED = (
     "annotation_outcome",
     "annotation_outcome_annotations",
     "annotation_adjudication",
+    "annotation_indexeditem",
+    "annotation_responsefact",
 )
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -189,6 +191,9 @@ def _multiply(project: Any, copies: int) -> None:
     from django.db import connection, transaction
 
     models = {model._meta.db_table: model for model in apps.get_models(include_auto_created=True)}
+    if copies < 2:
+        return
+    numbers = f"WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < {copies - 1}) SELECT k FROM n"
     with transaction.atomic(), connection.cursor() as cursor:  # references are checked at its end
         for table in COPIED:
             columns, values = [], []
@@ -212,7 +217,7 @@ def _multiply(project: Any, copies: int) -> None:
                     values.append(column)
             cursor.execute(
                 f'INSERT INTO "{table}" ({", ".join(columns)}) '  # nosec B608
-                f'SELECT {", ".join(values)} FROM "{table}", generate_series(1, {copies - 1}) AS k '
+                f'SELECT {", ".join(values)} FROM "{table}", ({numbers}) AS numbers '
                 f"WHERE {STEP} > {models[table]._meta.pk.column}"
             )
         cursor.execute(
@@ -224,6 +229,8 @@ def _multiply(project: Any, copies: int) -> None:
             f"places_count = places_count * {copies}, accepted_count = accepted_count * {copies}, "
             f"excluded_count = excluded_count * {copies}"
         )
+        cursor.execute(f"UPDATE annotation_searchindex SET items_count = items_count * {copies}")
+        cursor.execute("UPDATE annotation_searchindex SET event = (SELECT max(id) FROM annotation_event)")
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 

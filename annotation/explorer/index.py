@@ -43,6 +43,8 @@ AT_ONCE: Final = 150
 """Items with responses that are indexed while a page waits; more are indexed by a job."""
 NEW_AT_ONCE: Final = 1_000
 """The same for items without responses, which take much less."""
+MOST_EVENTS: Final = 2_000
+"""Events that a page looks through; where there are more since the last time, a job does."""
 SETTLED: Final = timedelta(seconds=10)
 """A row may become visible after one with a higher key; within this time it does. Until then it is looked at again."""
 PAGE: Final = 200
@@ -57,14 +59,17 @@ STRUCTURE: Final = frozenset(
 
 def refresh(project: Project, *, now: datetime) -> int:
     """Bring the index of a project up to date. Returns how many items a job is still at, 0 where none is needed."""
+    job = Job.objects.filter(project=project, kind=KIND).order_by("-pk").first()
+    if job is not None and not job.finished:
+        return max(job.total - job.done, 1)
     state, _ = SearchIndex.objects.get_or_create(project=project)
-    through, changed = _changed(state, now)
     new = _has_new(state)
-    if len(changed) > AT_ONCE or new > NEW_AT_ONCE:
-        unfinished = Job.objects.filter(project=project, kind=KIND).order_by("-pk").first()
-        if unfinished is None or unfinished.finished:
-            jobs.enqueue(project=project, kind=KIND, ids={}, by=None, now=now)
-        return max(len(changed), new)
+    events = Event.objects.filter(project=project, pk__gt=state.event).order_by().values("pk")
+    number = events[:MOST_EVENTS].count()
+    through, changed = _changed(state, now) if number < MOST_EVENTS else ({}, set())
+    if number == MOST_EVENTS or len(changed) > AT_ONCE or new > NEW_AT_ONCE:
+        jobs.enqueue(project=project, kind=KIND, ids={}, by=None, now=now)
+        return max(len(changed), new, 1)
     _update(state, through, changed, has_new=new > 0)
     return 0
 

@@ -118,11 +118,11 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
     if chosen.sources:
         found = found.filter(example__source__in=_sources(who, chosen))
     if chosen.states:
-        found = _knowing(who, found).filter(_states(who, chosen.states))
+        found = knowing(who, found).filter(in_states(who, chosen.states))
     if chosen.gold is not None:
         if not who.leads:
             raise BadSelection([gettext("Only managers can filter by gold items.")])
-        found = _knowing(who, found).filter(is_gold=chosen.gold)
+        found = knowing(who, found).filter(is_gold=chosen.gold)
     for term in terms(chosen.q):
         found = found.filter(
             Q(indexed__given__contains=term) | Q(readable(who), indexed__responded__contains=term)
@@ -203,7 +203,7 @@ def _beyond(sort: str, cursor: Any, *, back: bool) -> Q:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _knowing(who: Reader, items: QuerySet[Item]) -> QuerySet[Item]:
+def knowing(who: Reader, items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items whose state the reader may know."""
     return items.exclude(batch__in=who.hidden) if who.hidden else items
 
@@ -240,7 +240,7 @@ def resolving(who: Reader) -> list[int]:
     ]
 
 
-def _states(who: Reader, states: Sequence[str]) -> Q:
+def in_states(who: Reader, states: Sequence[str]) -> Q:
     """Items in one of these states, counted as everywhere: gold items have none for those who may know of them."""
     due = resolving(who)
     all_there = Q(submitted_count__gte=F("places_count"))

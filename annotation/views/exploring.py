@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import FileResponse, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import access
-from annotation.explorer import index, querysets
+from annotation.by_key import in_lists
+from annotation.explorer import export, index, querysets
 from annotation.explorer.links import with_query
 from annotation.explorer.querysets import Reader
 from annotation.explorer.rows import Row, rows
@@ -21,6 +23,7 @@ from annotation.journeys import adjudicating
 from annotation.models import Batch, Gold, Item, Project
 from annotation.people.stories import Names
 from annotation.quality import agreement
+from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views import filters
 from annotation.views.contrasting import contrasted, said, thumbnail
@@ -30,6 +33,8 @@ from tableqa.operations import OperationError
 
 OPEN = "open"
 """Query parameter: the item that is shown beside the list."""
+FORMAT = "format"
+"""Query parameter: the format of an export."""
 SMALL_RESPONSES = 4
 """Responses to an item that a line of the list shows."""
 
@@ -58,15 +63,79 @@ def explorer_item(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "explorer/_detail.html", context)
 
 
+@page("GET")
+def explorer_facets(request: PageRequest, slug: str) -> HttpResponse:
+    """How many items of the selection have each state, label, …"""
+    project = access.project(access.actor(request), slug, Permission.SEE_PROGRESS)
+    return _facets(request, project, None)
+
+
+@page("GET")
+def batch_items_facets(request: PageRequest, public_id: str) -> HttpResponse:
+    """The same within a batch."""
+    batch = access.batch(access.actor(request), public_id, Permission.SEE_PROGRESS)
+    return _facets(request, batch.project, batch)
+
+
+@page("GET")
+def explorer_export(request: PageRequest, slug: str) -> HttpResponse | FileResponse:
+    """The responses of a selection as a file (?format=, ?batch=)."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.SEE_PROGRESS)
+    who = querysets.reader(actor, project)
+    index.refresh(project, now=timezone.now())
+    address = reverse("explorer", args=[project.slug])
+    try:
+        chosen = parse(_params(request), ignore=(OPEN, FORMAT))
+        found = export.records(who, chosen)
+        write, media_type = export.FORMATS[request.GET.get(FORMAT, "csv")]
+    except (BadSelection, KeyError, Refused) as bad:
+        why = [gettext("There is no such format.")] if isinstance(bad, KeyError) else _why(bad)
+        context = {"project": project, "address": address, "problems": why, "chosen": Selection()}
+        return render(request, "explorer/explorer.html", context, status=400)
+    file = write(_read(request, found))
+    file.seek(0)
+    name = f"{project.slug}-items.{request.GET.get(FORMAT, 'csv')}"
+    return FileResponse(file, as_attachment=True, filename=name, content_type=media_type)
+
+
+def _why(bad: BadSelection | Refused) -> list[str]:
+    return [bad.detail] if isinstance(bad, Refused) else list(bad.problems)
+
+
+def _read(request: PageRequest, found: Iterator[tuple[Row, list[export.Record]]]) -> Iterator[export.Record]:
+    """The records; that their responses were read is noted."""
+    for some in in_lists(found, export.PAGE):
+        _note_reading(request, [row for row, _ in some])
+        for _, several in some:
+            yield from several
+
+
+def _facets(request: PageRequest, project: Project, batch: Batch | None) -> HttpResponse:
+    actor = access.actor(request)
+    who = querysets.reader(actor, project)
+    index.refresh(project, now=timezone.now())
+    try:
+        chosen = parse(_params(request), ignore=(OPEN,))
+        if batch is not None:
+            chosen = chosen.of_batch(batch.public_id)
+        found = filters.facets(who, chosen, Names(actor, project), _address(project, batch), batch=batch)
+    except BadSelection as bad:
+        return HttpResponse(" ".join(bad.problems), status=400, content_type="text/plain")
+    return render(request, "explorer/_facets.html", {"facets": found})
+
+
+def _address(project: Project, batch: Batch | None) -> str:
+    if batch is not None:
+        return reverse("batch_items", args=[batch.public_id])
+    return reverse("explorer", args=[project.slug])
+
+
 def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpResponse:
     actor, now = access.actor(request), timezone.now()
     who = querysets.reader(actor, project)
     behind = index.refresh(project, now=now)
-    address = (
-        reverse("batch_items", args=[batch.public_id])
-        if batch is not None
-        else reverse("explorer", args=[project.slug])
-    )
+    address = _address(project, batch)
     context: dict[str, Any] = {"project": project, "batch": batch, "address": address, "behind": behind}
     context["reader"] = who
     try:
@@ -96,7 +165,18 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
         "detail": _detail(request, who, opened) if opened is not None else None,
         "hidden": any(key in who.hidden for key in _keys(who, chosen)),
         "judges": who.judges,
-        "query": query(written),
+        "facets_address": with_query(f"{address}facets/", query(written.without("after", "before"))),
+        "formats": [
+            (
+                name,
+                with_query(
+                    reverse("explorer_export", args=[project.slug]),
+                    query(chosen.without("after", "before")),
+                    format=name,
+                ),
+            )
+            for name in export.FORMATS
+        ],
     }
     return render(request, "explorer/explorer.html", context)
 

@@ -8,8 +8,9 @@ from typing import Any, Final
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import words
+from annotation.explorer import facets as counted
 from annotation.explorer.links import with_query
-from annotation.explorer.querysets import Reader
+from annotation.explorer.querysets import MOST_COUNTED, Reader
 from annotation.explorer.selection import (
     ANY,
     BETWEEN,
@@ -133,6 +134,34 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
     if name in in_words:
         return label, str(in_words[name]())
     return label, words.shown(value) if value in ("yes", "no") else value
+
+
+def facets(
+    who: Reader, chosen: Selection, names: Names, address: str, *, batch: Batch | None
+) -> list[dict[str, Any]]:
+    """The facets of a selection for explorer/_facets.html: each value in words, with its number and address."""
+    written = chosen.without("after", "before", *(["batches"] if batch is not None else []))
+    params = params_of(written)
+    found = []
+    for facet in counted.facets(who, chosen):
+        label = gettext(FILTERS[facet.name])
+        values = []
+        for value, number in facet.values:
+            is_set = value in params.get(facet.name, ())
+            further = {**params, facet.name: [value]}
+            values.append(
+                {
+                    "label": describe(who, names, facet.name, value)[1],
+                    "number": f"{number:,}" if number <= MOST_COUNTED else f"{MOST_COUNTED:,}+",
+                    "is_set": is_set,
+                    "address": with_query(address, query(parse(further))),
+                }
+            )
+        measure = words.measure(facet.measure) if facet.measure else ""
+        found.append(
+            {"label": f"{label} ({measure})" if measure else label, "values": values, "more": facet.more}
+        )
+    return found
 
 
 def _sources(who: Reader) -> list[tuple[str, str]]:

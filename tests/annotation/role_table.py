@@ -209,6 +209,9 @@ PAGES: dict[str, Row] = {
     "item_story": (lambda t: [t.item.public_id], PROGRESS, None),
     "explorer": (the_project, PROGRESS, None),
     "batch_items": (lambda t: [t.batch.public_id], PROGRESS, None),
+    "explorer_facets": (the_project, PROGRESS, None),
+    "explorer_export": (the_project, PROGRESS, None),
+    "batch_items_facets": (lambda t: [t.batch.public_id], PROGRESS, None),
     "explorer_item": (lambda t: [t.item.public_id], PROGRESS, None),
     # A way in for people without an account; whoever is signed in is told so (409).
     "crowd_enter": (the_crowd, ANYBODY, ANYBODY),

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.access import Actor
-from annotation.explorer import index, querysets
+from annotation.explorer import export, facets, index, querysets
 from annotation.explorer.links import explorer_url
 from annotation.explorer.selection import BadSelection, parse
 from annotation.journeys import adjudicating, annotating, assigning, setting_up
@@ -382,3 +382,134 @@ class TestThePage:
     def test_a_link_checks_its_filters(self, world: World) -> None:
         with pytest.raises(BadSelection):
             explorer_url(world.project, colour="red")
+
+
+class TestFacets:
+    def values(self, world: World, who: str = "mara", **filters: str) -> dict[str, dict[str, int]]:
+        index.refresh(world.project, now=timezone.now())
+        reader = querysets.reader(Actor(world.people[who]), world.project)
+        chosen = parse({name: [value] for name, value in filters.items()})
+        return {one.name: dict(one.values) for one in facets.facets(reader, chosen)}
+
+    def test_they_count_the_items_of_the_selection(self, batch: Batch, world: World) -> None:
+        every, waiting = self.values(world), self.values(world, state="adjudication")
+
+        assert every["state"] == {"open": 2, "adjudication": 1, "accepted": 1}
+        assert every["label"] == {"label:extraction": 2, "label:neither": 1, "label:reasoning": 1}
+        assert every["skipped"] == {"A torn table": 1}
+        assert every["differs"] == {"no": 1, "yes": 1}
+        assert every["person"] == {pseudonym(world, who): 2 for who in ("ada", "bo", "cy")}
+        assert waiting["label"] == {"label:extraction": 1, "label:neither": 1, "label:reasoning": 1}
+
+    def test_each_number_is_that_of_the_list_behind_it(self, batch: Batch, world: World) -> None:
+        for name, values in self.values(world).items():
+            for value, number in values.items():
+                assert len(found(world, **{name: value})) == number, (name, value)
+
+    def test_an_annotator_learns_nothing_by_them(self, batch: Batch, world: World) -> None:
+        member = Membership.objects.get(person=world.mara, project=world.project)
+        setting_up.change_roles(
+            membership=member, roles=[Role.MANAGER, Role.ANNOTATOR], by=world.mara, now=NOON
+        )
+
+        assert self.values(world) == {}
+
+    def test_an_adjudicator_reads_states_and_decided_items_alone(self, batch: Batch, world: World) -> None:
+        values = self.values(world, "ivo")
+
+        assert values["state"] == {"open": 2, "adjudication": 1, "accepted": 1}
+        assert values["label"] == {"label:extraction": 1}
+        assert "skipped" not in values
+
+    def test_the_page_links_each_value(self, batch: Batch, world: World) -> None:
+        response = browser(world.mara).get(reverse("batch_items_facets", args=[batch.public_id]))
+
+        link = explorer_url(world.project, batch=batch, label="label:reasoning")
+        assert f'href="{link}"' in response.content.decode()
+
+
+class TestExports:
+    def get(self, world: World, kind: str, who: str = "mara", **filters: str) -> bytes:
+        address = reverse("explorer_export", args=[world.project.slug])
+        response = browser(world.people[who]).get(address, {"format": kind, **filters})
+        assert response.status_code == 200
+        return b"".join(response.streaming_content)  # type: ignore[attr-defined]
+
+    def test_every_format_holds_the_same_responses(self, batch: Batch, world: World) -> None:
+        import csv
+        import io
+        import json
+        import zipfile
+
+        from pyarrow import parquet
+
+        lines = [json.loads(line) for line in self.get(world, "jsonl").splitlines()]
+        rows = list(csv.DictReader(io.StringIO(self.get(world, "csv").decode())))
+        table = parquet.read_table(io.BytesIO(self.get(world, "parquet"))).to_pylist()
+        sheet = zipfile.ZipFile(io.BytesIO(self.get(world, "xlsx"))).read("xl/worksheets/sheet1.xml").decode()
+
+        assert len(lines) == len(rows) == len(table) == 8
+        assert sheet.count("<row ") == 9
+        assert (
+            [one["item"] for one in lines] == [one["item"] for one in rows] == [one["item"] for one in table]
+        )
+        ada = pseudonym(world, "ada")
+        first = next(one for one in lines if one["person"] == ada)
+        assert first["response"] == {"label": "extraction"}
+        assert json.loads(table[lines.index(first)]["response"]) == {"label": "extraction"}
+        assert "Ada" not in self.get(world, "csv").decode()
+
+    def test_only_the_selection_is_in_the_file(self, batch: Batch, world: World) -> None:
+        assert len(self.get(world, "jsonl", state="adjudication").splitlines()) == 3
+
+    def test_no_cell_of_a_spreadsheet_is_a_formula(self, world: World) -> None:
+        batch = world.batch()
+        taken = world.take(batch, "ada")
+        assert taken is not None
+        annotating.skip(assignment=taken, reason="=HYPERLINK(1)", now=NOON)
+
+        assert ",'=HYPERLINK(1)," in self.get(world, "csv").decode()
+
+    def test_what_is_hidden_is_in_no_file(self, batch: Batch, world: World) -> None:
+        for kind in ("jsonl", "csv"):
+            said = self.get(world, kind, "ivo").decode()
+
+            assert "reasoning" not in said
+            assert "torn" not in said
+
+    def test_too_much_is_refused(self, batch: Batch, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(export, "MOST_ITEMS", 3)
+        address = reverse("explorer_export", args=[world.project.slug])
+
+        response = browser(world.mara).get(address, {"format": "csv"})
+
+        assert response.status_code == 400
+        assert "more than 3 items" in text(response)
+
+
+class TestNumbersOfOtherPages:
+    def test_those_of_a_batch_lead_to_the_items_that_they_count(self, batch: Batch, world: World) -> None:
+        page = browser(world.mara).get(reverse("batch", args=[batch.public_id])).content.decode()
+
+        for filters in (
+            {"state": "accepted"},
+            {"state": "adjudication"},
+            {"skipped": "any"},
+            {"flagged": "yes"},
+        ):
+            link = explorer_url(world.project, batch=batch, **filters)
+            number = re.search(rf'<a href="{re.escape(link)}">(\d+)</a>', page)
+            assert number is not None, filters
+            assert int(number[1]) == len(found(world, **filters)), filters
+
+    def test_labels_that_were_confused_lead_to_their_items(self, batch: Batch, world: World) -> None:
+        address = reverse("agreement", args=[world.project.slug])
+        page = browser(world.mara).get(address, {"batch": batch.public_id}).content.decode()
+
+        assert explorer_url(world.project, batch=batch, pair="label:extraction~reasoning") in page
+
+    def test_a_reason_for_skipping_leads_to_the_skipped_items(self, batch: Batch, world: World) -> None:
+        page = browser(world.mara).get(reverse("batch_quality", args=[batch.public_id])).content.decode()
+
+        link = explorer_url(world.project, batch=batch, person=pseudonym(world, "cy"), skipped="A torn table")
+        assert link.replace("&", "&amp;") in page

@@ -1,0 +1,92 @@
+"""How many items of a selection have each state, label, person, …: what the filters beside the list would leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db.models import Count, QuerySet
+
+from annotation.explorer import querysets
+from annotation.explorer.querysets import Reader
+from annotation.explorer.selection import BETWEEN, SEPARATOR, STATES, Selection
+from annotation.models import Assignment, Item, ResponseFact
+
+MOST_VALUES: Final = 12
+"""Values of a facet that are shown, the most frequent first."""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A filter with its values (as query parameters have them), and how many items of the selection have each.
+
+    `name` is the query parameter; `measure` that of labels, else "". `more` counts values that are left out.
+    """
+
+    name: str
+    measure: str
+    values: list[tuple[str, int]]
+    more: int = 0
+
+
+def facets(who: Reader, chosen: Selection) -> list[Facet]:
+    """The facets of a selection, without those that would divide nothing; six queries.
+
+    What rests on responses counts only items whose responses the reader may see.
+    """
+    items = querysets.matching(who, chosen)
+    known = items.filter(querysets.readable(who))
+    keys = known.order_by().values("pk")
+    people = {key: name for name, key in who.people.items()}
+    found = [_states(who, items)]
+    if len(who.listed) > 1:
+        rows = items.order_by().values_list("batch_id").annotate(number=Count("pk"))
+        found.append(_facet("batch", "", ((who.batches[key].public_id, number) for key, number in rows)))
+    found += _said(who, keys)
+    given = Assignment.objects.filter(item__in=keys)
+    rows = given.submitted().order_by().values_list("person_id").annotate(number=Count("pk"))
+    found.append(_facet("person", "", ((people[key], number) for key, number in rows if key in people)))
+    skipped = given.filter(state=Assignment.State.SKIPPED).order_by().values_list("reason")
+    reasons = skipped.annotate(number=Count("item", distinct=True))
+    found.append(_facet("skipped", "", ((reason, number) for reason, number in reasons if reason)))
+    differing = known.order_by().filter(indexed__differs__isnull=False).values_list("indexed__differs")
+    compared = differing.annotate(number=Count("pk"))
+    found.append(
+        _facet("differs", "", (("yes" if differs else "no", number) for differs, number in compared))
+    )
+    return [facet for facet in found if facet.values]
+
+
+def _states(who: Reader, items: QuerySet[Item]) -> Facet:
+    known = querysets.knowing(who, items).order_by()
+    counts = known.aggregate(
+        **{state: Count("pk", filter=querysets.in_states(who, [state])) for state in STATES}
+    )
+    return Facet("state", "", [(state, counts[state]) for state in STATES if counts[state]])
+
+
+def _said(who: Reader, keys: Any) -> list[Facet]:
+    """Labels by measure, open conditions of the checklist, and verdicts of the model."""
+    kinds = ResponseFact.Kind
+    facts = ResponseFact.objects.filter(project=who.project, item__in=keys).order_by()
+    counted: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    rows = facts.values_list("kind", "name", "value").annotate(number=Count("item", distinct=True))
+    for kind, name, value, number in rows:
+        counted.setdefault((kind, name), []).append((value, number))
+    found = [
+        _facet("label", name, ((f"{name}{SEPARATOR}{value}", number) for value, number in values))
+        for (kind, name), values in sorted(counted.items())
+        if kind == kinds.LABEL
+    ]
+    others = ((kinds.FINDING, "finding"), (kinds.VERDICT, "verdict"), (kinds.UNSURE, "unsure"))
+    return found + [_facet(parameter, "", counted.get((kind, ""), ())) for kind, parameter in others]
+
+
+def _facet(name: str, measure: str, values: Iterable[tuple[str, int]]) -> Facet:
+    """The most frequent values first; a label that cannot be written in an address is left out."""
+    usable = [
+        (value, number) for value, number in values if number and (name != "label" or BETWEEN not in value)
+    ]
+    ordered = sorted(usable, key=lambda pair: (-pair[1], pair[0]))
+    return Facet(name, measure, ordered[:MOST_VALUES], len(ordered[MOST_VALUES:]))

@@ -1,0 +1,169 @@
+"""The explorer of a large project: the list and its counts under every filter.
+
+    ./run bench explorer [--items 100000] [--rounds 15] [--database postgresql|sqlite]
+
+The project of `./run bench large`, in which every item has responses, flags or neither, with its search index. Each
+filter is asked for `--rounds` times through the application in this process. The promise is for the 95th percentile:
+300 ms for the list with 100,000 items on PostgreSQL, 500 ms with 10,000 on SQLite, and a second for the counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import large  # noqa: E402
+from benchmarks.figures import keep  # noqa: E402
+
+PROMISED = {"postgresql": 300, "sqlite": 500}
+"""Milliseconds of the list at the 95th percentile."""
+PROMISED_COUNTS = 1_000
+IN_MEMORY = Path("/dev/shm")
+"""Where a database for SQLite is made: seeding it waits for no disk."""
+ITEMS = {"postgresql": 100_000, "sqlite": 10_000}
+
+
+def main() -> int:
+    """Print a line for each filter; the status is 1 where one is slower than promised."""
+    parser = argparse.ArgumentParser(prog="./run bench explorer", description=__doc__.splitlines()[0])
+    parser.add_argument("--items", type=int, metavar="N")
+    parser.add_argument("--rounds", type=int, default=15, metavar="N")
+    parser.add_argument("--database", choices=list(PROMISED), default="postgresql")
+    options = parser.parse_args()
+    number = options.items or ITEMS[options.database]
+    with ExitStack() as stack:
+        if options.database == "sqlite":
+            _set_up_sqlite(stack)
+        else:
+            large._set_up(stack)
+        world = _made(number, options.database)
+        slow = []
+        print(f"{number:,} items, {options.database}")
+        print(f"{'filter':<46}{'median':>9}{'p95':>9}{'status':>8}")
+        for name, query in _filters(world):
+            for part, promised in (("list", PROMISED[options.database]), ("counts", PROMISED_COUNTS)):
+                address = f"/projects/large/explorer/{'facets/' if part == 'counts' else ''}?{query}"
+                times, status = _asked(world, address, options.rounds)
+                p95 = sorted(times)[max(0, round(0.95 * len(times)) - 1)]
+                keep(f"explorer, {part}, {name}, {number:,} items", p95, "ms", at_most=promised)
+                over = p95 > promised or status != 200
+                slow += [f"{name} ({part})"] if over else []
+                line = f"{name + ', ' + part:<46}{statistics.median(times):>6.0f} ms{p95:>6.0f} ms{status:>8}"
+                print(line + ("  !" if over else ""), flush=True)
+        print(f"load: {os.getloadavg()[0]:.1f}")
+    if slow:
+        print(f"slower than promised: {', '.join(slow)}", file=sys.stderr)
+    return 1 if slow else 0
+
+
+def _set_up_sqlite(stack: ExitStack) -> None:
+    import secrets
+
+    folder = stack.enter_context(
+        tempfile.TemporaryDirectory(prefix="askew-explorer-", dir=IN_MEMORY if IN_MEMORY.is_dir() else None)
+    )
+    os.environ.pop("DATABASE_URL", None)
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "SECRET_KEY": secrets.token_urlsafe(50),
+        "ASKEW_DATA_DIR": folder,
+        "ALLOWED_HOSTS": "testserver",
+    }
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+
+
+def _made(number: int, database: str) -> dict[str, Any]:
+    """The project with so many items and its whole index."""
+    from django.db import connection
+    from django.utils import timezone
+
+    from annotation.explorer import index
+    from annotation.models import Flag, Job
+
+    began = time.monotonic()
+    world = large._small()
+    for assignment in world["batch"].assignments.order_by("pk")[:200:20]:
+        Flag.objects.create(assignment=assignment, note="An odd table", made_at=large.NOW)
+    job = Job.objects.create(
+        project=world["project"], kind=index.KIND, made_at=large.NOW, heartbeat=large.NOW
+    )
+    index._run(job, lambda done, total: None)
+    job.delete()
+    if database == "sqlite":
+        connection.ensure_connection()
+        connection.connection.create_function(
+            "md5", 1, lambda text: hashlib.md5(str(text).encode(), usedforsecurity=False).hexdigest()
+        )
+    large._multiply(world["project"], number // large.SEED_ITEMS)
+    assert index.refresh(world["project"], now=timezone.now()) == 0, "the index is behind"
+    print(f"made in {time.monotonic() - began:.0f} s")
+    return world
+
+
+def _filters(world: dict[str, Any]) -> list[tuple[str, str]]:
+    from annotation.models import Membership
+
+    person = Membership.objects.get(project=world["project"], person=world["ada"]).pseudonym
+    batch, source = world["batch"].public_id, world["source"].public_id
+    return [
+        ("no filter", ""),
+        ("task type", "type=question_type"),
+        ("batch", f"batch={batch}"),
+        ("source", f"source={source}"),
+        *(
+            (f"state {one}", f"state={one}")
+            for one in ("open", "complete", "adjudication", "accepted", "excluded")
+        ),
+        ("frequent label", "label=label:extraction"),
+        ("rare label", "label=label:neither"),
+        ("pair of labels", "pair=label:extraction~reasoning"),
+        ("person", f"person={person}"),
+        ("label of a person", f"person={person}&label=label:neither"),
+        ("responses differ", "differs=yes"),
+        ("responses identical", "differs=no"),
+        ("skipped for any reason", "skipped=any"),
+        ("skipped for a reason", "skipped=The+table+is+cut+off."),
+        ("flagged", "flagged=yes"),
+        ("not flagged", "flagged=no"),
+        ("gold", "gold=yes"),
+        ("checklist", "finding=answer_gone"),
+        ("model verdict", "verdict=fooled"),
+        ("not sure", "unsure=yes"),
+        ("active time", "seconds_from=5&seconds_to=30"),
+        ("date", "since=2026-03-02&until=2026-03-03"),
+        ("search, frequent word", "q=points"),
+        ("search, rare phrase", 'q="team+7+in+1993"'),
+        ("search, no match", "q=zebra"),
+        ("newest response first", "sort=-answered"),
+        ("most active time first", "sort=-seconds"),
+        ("label and order", "label=label:extraction&sort=-answered"),
+    ]
+
+
+def _asked(world: dict[str, Any], address: str, rounds: int) -> tuple[list[float], int]:
+    status = large._get(world, "mara", address).status_code
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        large._get(world, "mara", address)
+        times.append(1_000 * (time.perf_counter() - began))
+    return times, status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+/* Keys of the explorer: from item to item, and open. The list works without it. */
+
+import { Keys, writes } from "./keys.js";
+import { t } from "./language.js";
+
+class Explorer {
+  #list;
+
+  constructor(list) {
+    this.#list = list;
+    this.keys = new Keys(list, [
+      { name: "next", key: "j", label: t("Next item"), run: () => this.#move(1) },
+      { name: "previous", key: "k", label: t("Previous item"), run: () => this.#move(-1) },
+      { name: "search", key: "/", label: t("Search"), run: () => document.querySelector("[name=q]")?.focus() },
+      { name: "help", key: "?", label: t("Keyboard shortcuts"), run: () => this.keys.help() },
+    ], () => [{ title: t("In the list"), rows: [[["↓", "↑"], t("Next or previous item")], [["Enter"], t("Open the item next to the list")]] }]);
+    document.addEventListener("keydown", (event) => this.#onArrow(event));
+    document.body.addEventListener("htmx:afterSwap", (event) => this.#opened(event.detail));
+    document.querySelector("[data-all-keys]")?.addEventListener("click", () => this.keys.help());
+  }
+
+  get #links() {
+    return [...this.#list.querySelectorAll("[data-item]")];
+  }
+
+  /* The item that has the focus, or else the one that is open. */
+  get #at() {
+    const row = document.activeElement?.closest("tr");
+    return this.#links.findIndex((link) => (row ? row.contains(link) : link.closest("tr").hasAttribute("aria-current")));
+  }
+
+  #move(step) {
+    const links = this.#links;
+    const at = this.#at;
+    links[at < 0 ? 0 : Math.min(Math.max(at + step, 0), links.length - 1)]?.focus();
+  }
+
+  #onArrow(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || this.#at < 0 || writes(event.target) || !event.target.closest?.("[data-item]")) return;
+    event.preventDefault();
+    this.#move(step);
+  }
+
+  #opened({ target, requestConfig }) {
+    if (target.id !== "beside") return;
+    for (const row of this.#list.querySelectorAll("tr[aria-current]")) row.removeAttribute("aria-current");
+    requestConfig.elt.closest("tr")?.setAttribute("aria-current", "true");
+  }
+}
+
+const list = document.querySelector("[data-explorer]");
+if (list) new Explorer(list);
