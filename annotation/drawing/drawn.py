@@ -5,7 +5,7 @@ Each function makes a `figures.Figure`: chart, table, files and texts are of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -194,8 +194,13 @@ def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Fig
     return Figure("pairs", title, Sheet("pairs", title, columns, rows, note), Heat(named, named, values))
 
 
-def confusion(measure: Statistics) -> Figure | None:
-    """A heat map of which labels two people gave to one item; None where values are no labels."""
+def confusion(
+    measure: Statistics, address: Callable[[str, str], str] = lambda one, other: ""
+) -> Figure | None:
+    """A heat map of which labels two people gave to one item; None where values are no labels.
+
+    `address` gives the page of the items with two labels, as they are stored; "" for none.
+    """
     found = measure["confusion"]
     if found is None:
         return None
@@ -204,18 +209,24 @@ def confusion(measure: Statistics) -> Figure | None:
         measure=words.measure(measure["name"])
     )
     pairs_of = [
-        (f"{labels[one]} / {labels[other]}", counts[one][other] // (2 if one == other else 1))
+        (
+            Cell(
+                f"{labels[one]} / {labels[other]}",
+                address=address(found["labels"][one], found["labels"][other]),
+            ),
+            counts[one][other] // (2 if one == other else 1),
+        )
         for one in range(len(labels))
         for other in range(one, len(labels))
     ]
     total = sum(number for _, number in pairs_of)
     rows = tuple(
         (
-            text(name),
+            name,
             _count(number),
             Cell(f"{words.decimal(100 * number / (total or 1), 1)} %", 100 * number / (total or 1)),
         )
-        for name, number in sorted(pairs_of, key=lambda entry: (-entry[1], entry[0]))
+        for name, number in sorted(pairs_of, key=lambda entry: (-entry[1], entry[0].text))
     )
     halved = [
         [number / 2 if one == other else float(number) for other, number in enumerate(row)]

@@ -24,6 +24,8 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from annotation import access, visibility, words
 from annotation.drawing import drawn, paper_figures, work_tables
 from annotation.drawing.figures import Figure
+from annotation.explorer.links import explorer_url
+from annotation.explorer.selection import ANY, BETWEEN, SEPARATOR
 from annotation.models import Batch, Item, Membership, Person, Project, Release, Source, Tally
 from annotation.money import costs
 from annotation.quality import agreement, dashboards, qualifying, snapshots
@@ -149,7 +151,7 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     }
     if chosen is not None:
         names = names_of(project, may if named else frozenset())
-        context |= _apart(request, told[chosen.pk], names, within)
+        context |= _apart(request, chosen, told[chosen.pk], names, within)
     overview = _overview_figure(context.pop("rows"), within)
     figures = [*context.get("charts", ()), context.get("with_others"), context.get("statistics")]
     return context | {"overview": overview} | figure_gallery(request, "agreement", slug, [overview, *figures])
@@ -217,7 +219,9 @@ def _needed(found: Mapping[str, Any], within: float) -> str:
     return "–" if basis.reason is not None and not basis.half_width else basis.needed(within).sentence
 
 
-def _apart(request: PageRequest, found: Shown, names: Mapping[str, str], within: float) -> dict[str, Any]:
+def _apart(
+    request: PageRequest, batch: Batch, found: Shown, names: Mapping[str, str], within: float
+) -> dict[str, Any]:
     if found.data is None:
         return {"shown": found}
     measures = found.data["measures"]
@@ -230,7 +234,7 @@ def _apart(request: PageRequest, found: Shown, names: Mapping[str, str], within:
         ),
         drawn.agreement_by_source(measure, statistic),
         drawn.pairs(measure, in_words(measure["pair_statistic"]), names),
-        drawn.confusion(measure),
+        drawn.confusion(measure, lambda one, other: _items(batch, measure["name"], one, other)),
         paper_figures.label_agreement(measure),
     ]
     return {
@@ -244,6 +248,13 @@ def _apart(request: PageRequest, found: Shown, names: Mapping[str, str], within:
         "charts": [one for one in charts if one is not None],
         "with_others": _with_others(measure, statistic, names),
     }
+
+
+def _items(batch: Batch, measure: str, one: str, other: str) -> str:
+    """The address of the items to which two people gave these labels; "" where a label cannot be written in one."""
+    if not (one and other) or BETWEEN in one + other:
+        return ""
+    return explorer_url(batch.project, batch=batch, pair=f"{measure}{SEPARATOR}{one}{BETWEEN}{other}")
 
 
 def _with_others(measure: Mapping[str, Any], statistic: str, names: Mapping[str, str]) -> Figure | None:
@@ -600,7 +611,10 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         found = snapshots.of([batch], ("agreement", "quality", "learning"), now=timezone.now())
         told, kept = found[batch.pk, "agreement"], found[batch.pk, "quality"]
         people = _people(kept.data, told.data, names_of(batch.project, may if named else frozenset()))
+        rows = Membership.objects.filter(project=batch.project)
+        pseudonyms = dict(rows.values_list("person_id", "pseudonym"))
         for number, row in enumerate(people, start=1):
+            _link_items(batch, pseudonyms.get(int(row["key"]), ""), row)
             row["right"] = qualifying.share_in_words(batch, row["gold"]) if row["gold"] else ""
             row["anchor"] = f"#person-{number}"
         note = _note_of_quality(_first_statistic(told.data), any(row["accuracy"] is None for row in people))
@@ -617,6 +631,16 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         context |= {"shown": kept, "people": people, "table": table, "charts": curves}
         context |= figure_gallery(request, "quality", public_id, [table, *curves])
     return context
+
+
+def _link_items(batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
+    """Add to a person's row the addresses of their responses, and of the items that they skipped for each reason."""
+    who = {"person": pseudonym} if pseudonym else {}
+    row["items_address"] = explorer_url(batch.project, batch=batch, **who)
+    row["skips"] = [
+        (reason, times, explorer_url(batch.project, batch=batch, **who, skipped=reason or ANY))
+        for reason, times in row["skips"]
+    ]
 
 
 def _note_of_quality(statistic: str, has_unlinked: bool) -> str:
@@ -670,6 +694,7 @@ def _people(
         rows.append(
             {
                 **one,
+                "key": key,
                 "name": drawn.called(names, key),
                 "hourly": round(3600 * one["timed"] / one["seconds"]) if one["seconds"] else None,
                 "gold": proportion(*one["gold"]) if one["gold"] else None,
