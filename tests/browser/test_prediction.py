@@ -864,9 +864,9 @@ def test_the_verdict_that_the_model_is_fooled_is_never_cut(
     assert before is not None
     assert after is not None
     assert (after["width"], after["height"]) == (before["width"], before["height"])
-    line = page.locator(".says > p").first.bounding_box()
-    assert line is not None
-    assert after["height"] <= 2 * line["height"] <= 64, "one line, and how sure beside the controls"
+    first = page.locator(".says > p").first.bounding_box()
+    assert first is not None
+    assert after["height"] <= 2 * first["height"] <= 64, "one line, and how sure beside the controls"
 
 
 @pytest.mark.parametrize("locale", ["en", "de"])
