@@ -654,6 +654,6 @@ class TestWhatPagesSay:
             page
         )
         assert f'href="{payments}"' in page.content.decode()
-        assert "lists platform IDs with names and pseudonyms" in text(manager.get(payments))
+        assert warning in text(manager.get(people))
         entry = text(Client().get(f"/crowd/{link.public_id}/", QUERY))
         assert "see both together only in the payment sheet" in entry

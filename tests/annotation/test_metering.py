@@ -261,7 +261,7 @@ def test_an_estimate_is_shown_before_a_batch_opens_and_costs_afterwards(
     assert "Cost of language models" in page
     requests = ModelRequest.objects.count()
     assert f"{requests} of {requests}" in page
-    project = client.get(f"/projects/{batch.project.slug}/payments/").content.decode()
+    project = client.get(f"/projects/{batch.project.slug}/people/").content.decode()
     assert f"{requests} of {requests}" in project
 
 

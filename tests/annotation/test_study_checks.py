@@ -339,7 +339,7 @@ BATCH_NEW, CHANGE = (
 IMPORT, PERTURB, PAY = (
     "/projects/films/sources/import/",
     "/projects/films/perturbations/",
-    "/projects/films/payments/",
+    "/projects/films/people/",
 )
 GOLD, STATEMENT, PEOPLE = "/batches/{batch}/gold/", "/projects/films/statement/", "/projects/films/people/"
 HELPED = "/projects/films/batches/new/?kind=question_paraphrase:word"
