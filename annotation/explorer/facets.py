@@ -41,12 +41,14 @@ def facets(who: Reader, chosen: Selection) -> list[Facet]:
     people = {key: name for name, key in who.people.items()}
     found = [_states(who, items)]
     if len(who.listed) > 1:
-        rows = items.order_by().values_list("batch_id").annotate(number=Count("pk"))
+        rows: QuerySet[Any, Any] = items.order_by().values_list("batch_id").annotate(number=Count("pk"))
         found.append(_facet("batch", "", ((who.batches[key].public_id, number) for key, number in rows)))
     found += _said(who, keys)
     given = Assignment.objects.filter(item__in=keys)
-    rows = given.submitted().order_by().values_list("person_id").annotate(number=Count("pk"))
-    found.append(_facet("person", "", ((people[key], number) for key, number in rows if key in people)))
+    by_person: QuerySet[Any, Any] = (
+        given.submitted().order_by().values_list("person_id").annotate(number=Count("pk"))
+    )
+    found.append(_facet("person", "", ((people[key], number) for key, number in by_person if key in people)))
     skipped = given.filter(state=Assignment.State.SKIPPED).order_by().values_list("reason")
     reasons = skipped.annotate(number=Count("item", distinct=True))
     found.append(_facet("skipped", "", ((reason, number) for reason, number in reasons if reason)))

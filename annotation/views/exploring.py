@@ -203,7 +203,7 @@ def _note_reading(request: PageRequest, shown: Sequence[Row]) -> None:
 
 def _turn(address: str, chosen: Selection, *, after: Row | None = None, before: Row | None = None) -> str:
     """The address of the page behind a row, or before it."""
-    place = {
+    place: dict[str, Any] = {
         "after": after.item.public_id if after is not None else "",
         "before": before.item.public_id if before is not None else "",
     }
