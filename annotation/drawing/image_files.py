@@ -13,8 +13,8 @@ import textwrap
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
+from django.utils.html import escape
 from django.utils.translation import gettext
 
 from annotation import words

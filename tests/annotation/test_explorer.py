@@ -209,7 +209,7 @@ class TestTheIndex:
         monkeypatch.setattr(index, "AT_ONCE", 1)
         monkeypatch.setattr(index, "NEW_AT_ONCE", 1)
         with monkeypatch.context() as patched:
-            patched.setattr(index.jobs, "enqueue", lambda **values: None)
+            patched.setattr("annotation.jobs.enqueue", lambda **values: None)
 
             behind = index.refresh(world.project, now=timezone.now())
 

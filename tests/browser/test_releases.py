@@ -90,9 +90,9 @@ def test_the_page_of_a_release_fits_two_screens_before_its_folds(
     robustness = page.locator("section[aria-labelledby=robustness]")
     expect(robustness.locator("svg[role=img]")).to_be_visible()
     is_accessible(page)
-    assert (robustness.bounding_box() or {})["y"] < 2 * HEIGHT, (
-        "what people come for takes two screens at most"
-    )
+    box = robustness.bounding_box()
+    assert box is not None
+    assert box["y"] < 2 * HEIGHT, "what people come for takes two screens at most"
     assert page.locator("main > details[open], main section details[open]").count() == 0
     page.get_by_text("What was changed: 3 questions").click()
     expect(page.get_by_text("Question 1 of 3")).to_be_visible()
