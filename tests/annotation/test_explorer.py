@@ -224,6 +224,7 @@ class TestTheIndex:
         )
 
         assert index._run(job, lambda done, total: None) == {"items": 4}
+        Job.objects.filter(pk=job.pk).update(state=Job.State.DONE)
         assert index.refresh(world.project, now=timezone.now()) == 0
         assert found(world, label="label:reasoning") == [1]
 

@@ -285,7 +285,9 @@ class TestTheResult:
 
         assert "2 of 3, 66 %" in text(manager.get(reverse("batch_people", args=[asked.public_id])))
         assert "Ada 2 3 66 %" in text(manager.get(reverse("gold", args=[asked.public_id])))
-        assert "66 % 2 of 3" in text(manager.get(reverse("batch_quality", args=[asked.public_id])))
+        assert "66 % 20.8 to 93.9 %; n = 3" in text(
+            manager.get(reverse("batch_quality", args=[asked.public_id]))
+        )
         assert "2 of 3" in text(client_of(world.ada).get(reverse("gold_feedback", args=[asked.public_id])))
         assert "2 of 3" in text(client_of(world.ada).get(reverse("annotate", args=[asked.public_id])))
 
