@@ -387,21 +387,20 @@ def _predicting(model: client.Model) -> Ask:
 
 
 def _chat(model: ChatModel) -> Ask:
-    unusable: deque[ChatError] = deque(maxlen=MAX_UNUSABLE)
+    unusable: deque[str] = deque(maxlen=MAX_UNUSABLE)
+    """Why the latest replies hold no answer: none of these is asked for again, and all of them are kept."""
 
     def ask(example: tableqa.Example) -> dict[str, Any]:
+        if len(unusable) == MAX_UNUSABLE:
+            words = gettext("{model} gave {number} unusable replies in a row. The last one: {error}")
+            raise EvaluationError(words.format(model=model.model, number=MAX_UNUSABLE, error=unusable[-1]))
         messages, _ = prompts.asking_for_answers(example, model.serialisation)
         try:
             reply = model.ask(messages, seed=0, schema=prompts.ANSWER_SCHEMA)[0]
         except ChatError as error:
             if error.is_about_example:
                 # Without a final reply there is no answer, which is wrong and is kept as it is.
-                unusable.append(error)
-                if len(unusable) == MAX_UNUSABLE:
-                    words = gettext("{model} gave {number} unusable replies in a row. The last one: {error}")
-                    raise EvaluationError(
-                        words.format(model=model.model, number=MAX_UNUSABLE, error=error)
-                    ) from None
+                unusable.append(str(error))
                 return {
                     "answers": [],
                     "text": "",
@@ -410,9 +409,11 @@ def _chat(model: ChatModel) -> Ask:
                     "state": error.kind,
                 }
             raise EvaluationError(str(error)) from None
-        unusable.clear()
         answers = prompts.read_answers(reply)
-        state = {"state": "no_list"} if answers is None else {}
-        return {"answers": answers or [], "text": reply, "model": model.model, **state}
+        if answers is None:
+            unusable.append(gettext("The reply holds no list of answers."))
+            return {"answers": [], "text": reply, "model": model.model, "state": "no_list"}
+        unusable.clear()
+        return {"answers": answers, "text": reply, "model": model.model}
 
     return ask

@@ -134,7 +134,8 @@ def ask_model(
             continue
         ModelAnswer.objects.create(example=row, purpose=purpose, model=asked.name, data=data, made_at=now())
         done += 1
-        unusable = unusable + 1 if "unread" in data and all(data["unread"]) else 0
+        if asked.chat is not None:
+            unusable = unusable + 1 if _is_unusable(asked.ask, data) else 0
         progress(done, len(keys))
     if unusable >= MAX_UNUSABLE and problem is None:
         problem = ChatError(
@@ -234,6 +235,12 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
     read = asked.ask.read
     said = dict(read(reply, example)) if read else {"answers": prompts.read_answers(reply), "reply": reply}
     return {**said, **_unread([unread]), "rows_seen": seen, "rows_total": total}
+
+
+def _is_unusable(ask: Ask, data: Mapping[str, Any]) -> bool:
+    """Whether a language model's replies to one example hold nothing of what was asked for."""
+    held = data[ask.holds]
+    return all(sample is None for sample in held) if ask.several else not held
 
 
 def _conversation(asked: Asked, example: tableqa.Example) -> tuple[list[dict[str, str]], int]:

@@ -74,7 +74,7 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
     of = ("originals", "perturbed")
     looks_into = ("relevant_cells",)
     cell_parts = ("cell_relevance",)
-    asks = (Ask("cells", _asked, _named, points=True),)
+    asks = (Ask("cells", _asked, _named, points=True, holds="cells"),)
     predicts = "on_request"
     prediction_in_form = True
     looks = (gettext_noop("with the cells"), gettext_noop("without them"))

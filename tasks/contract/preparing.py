@@ -18,6 +18,7 @@ class Ask:
 
     request  the text to send, with how many rows of the table it shows; None: the example's own question
     read     what is kept of a reply, and comes back as `Surroundings.model_answers[purpose]`; None keeps its answers
+    holds    the part of what is kept that is empty where a reply holds nothing of what was asked for
     several  several answers at a temperature above 0 are wanted: `samples`, a list of answers for each
     points   a model that answers questions by pointing at cells will do as well: `cells`, [[row id, column id], ...]
     """
@@ -27,6 +28,7 @@ class Ask:
     read: Callable[[str, Example], Mapping[str, Any]] | None = None
     several: bool = False
     points: bool = False
+    holds: str = "answers"
 
 
 class Preparing(TaskType):

@@ -57,7 +57,7 @@ class QuestionScreening(LabelTask, Preparing):
     paper = "SUC (WSDM 2024)"
     prerequisite = gettext_noop("Needs answers of a model first: ask it several times about each question.")
     instruction = gettext_noop("Do you need the table to answer this? Keep or remove the question")
-    asks = (Ask("screening", several=True),)
+    asks = (Ask("screening", several=True, holds="samples"),)
     shows = ("question", "table", "titles", "answers", "context", "history", "samples")
     without = gettext_noop(
         "no model answered them several times, always correctly. Ask a model first (./run manage "

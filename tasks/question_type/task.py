@@ -89,7 +89,7 @@ class QuestionType(LabelTask, Preparing, Suggesting):
     step = "label"
     paper = "FREB-TQA (NAACL 2024) § 3.2"
     instruction = gettext_noop("Can the answer be read from the table, or must it be worked out?")
-    asks = (Ask("question_type", _asked, _read),)
+    asks = (Ask("question_type", _asked, _read, holds="label"),)
     shows = ("question", "table", "titles", "answers", "context", "history")
     fields = (LABEL,)
     # What the lexical rule says of every third question of WikiTableQuestions' dev split (n = 944).

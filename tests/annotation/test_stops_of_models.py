@@ -1,0 +1,68 @@
+"""Language models that keep giving unusable replies: questions and evaluations stop, as proposals and accuracy jobs do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tableqa
+from annotation.evaluation import evaluating
+from annotation.evaluation.evaluating import EvaluationError
+from annotation.help import asking
+from annotation.models import ModelAnswer
+from annotation.refusals import Refused
+from predictor.listing import MAX_UNUSABLE
+from tests.annotation.cast import NOON, make_world
+from tests.predictor.endpoints import Endpoint, endpoint
+
+EXAMPLE = tableqa.Example(
+    id="1",
+    question="which city is larger?",
+    answers=["Oslo"],
+    table=tableqa.Table(header=["City", "People"], rows=[["Oslo", "700"], ["Bergen", "290"]]),
+)
+
+
+@pytest.fixture
+def llm(settings: Any) -> Iterator[Endpoint]:
+    with endpoint(Endpoint("vllm")) as server:
+        settings.PREDICTORS = {"llm": server.entry(parallel=1)}
+        yield server
+
+
+@pytest.mark.parametrize("purpose", ["screening", "cells", "question_type"])
+@pytest.mark.parametrize("mood", ["well", "declines"])
+@pytest.mark.django_db
+def test_questions_about_originals_stop_after_repeated_replies_without_what_was_asked_for(
+    llm: Endpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, purpose: str, mood: str
+) -> None:
+    monkeypatch.setattr(asking, "MAX_UNUSABLE", 2)
+    world = make_world(tmp_path)
+    llm.mood, llm.reply = mood, lambda body: "I would rather not."
+    with pytest.raises(Refused, match="2 unusable replies in a row"):
+        asking.ask_model(
+            sources=[world.source], predictor="llm", purpose=purpose, samples=2, now=lambda: NOON
+        )
+    assert ModelAnswer.objects.count() == 2, "what was paid for is kept, and no more is asked"
+
+
+@pytest.mark.parametrize("mood", ["well", "declines"])
+def test_an_evaluation_stops_after_repeated_replies_without_a_list(llm: Endpoint, mood: str) -> None:
+    llm.mood, llm.reply = mood, lambda body: "I would rather not."
+    ask = evaluating.model_of({"llm": llm.entry()}, "llm")
+    states = {ask(EXAMPLE)["state"] for _ in range(MAX_UNUSABLE)}
+    assert states == {"no_list" if mood == "well" else "declined"}
+    with pytest.raises(EvaluationError, match="20 unusable replies in a row"):
+        ask(EXAMPLE)
+    assert len(llm.requests) == MAX_UNUSABLE
+
+
+def test_a_list_ends_a_row_of_unusable_replies(llm: Endpoint) -> None:
+    ask = evaluating.model_of({"llm": llm.entry()}, "llm")
+    llm.reply = lambda body: '{"answers": ["Oslo"]}' if len(llm.requests) % MAX_UNUSABLE == 0 else "no"
+    for _ in range(2 * MAX_UNUSABLE):
+        ask(EXAMPLE)
+    assert len(llm.requests) == 2 * MAX_UNUSABLE
