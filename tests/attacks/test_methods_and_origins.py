@@ -18,6 +18,7 @@ from django.urls import reverse, set_script_prefix
 from django.utils import timezone
 
 from annotation.api import urls as api_urls
+from annotation.explorer import export
 from annotation.help import fooling
 from annotation.journeys import setting_up
 from annotation.models import Batch, Membership, Person, Project
@@ -185,7 +186,10 @@ class TestMoreFieldsThanAsked:
 
 class TestFilters:
     def test_what_an_address_asks_for_is_no_key_of_a_query(self, things: Things) -> None:
-        """`?person__password__startswith=` shows the page as it is: no view hands what it gets to a filter."""
+        """`?person__password__startswith=` shows the page as it is: no view hands what it gets to a filter.
+
+        Pages that know their filters refuse it by name, and show nothing else.
+        """
         root = signed_in(things.world.people["root"])
         looked_for = {
             "person__password__startswith": "md5",
@@ -196,7 +200,7 @@ class TestFilters:
             "ordering": "person__password",
             "fields": "password",
         }
-        wrong = []
+        wrong, refusing = [], set()
         for name, (arguments, may_get, _) in PAGES.items():
             if not may_get or "root" not in may_get:
                 continue
@@ -205,10 +209,24 @@ class TestFilters:
                 answers = [root.get(address, asked) for asked in ({"nothing": "1"}, looked_for)]
                 if answers[0].streaming:
                     continue
+                refused = [
+                    re.findall(r"There is no filter (\w+)\.", one.content.decode(errors="replace"))
+                    for one in answers
+                ]
+                if any(refused):
+                    refusing.add(name)
+                    assert [one.status_code for one in answers] == [400, 400], name
+                    assert refused == [["nothing"], list(looked_for)], name
+                    assert all(b"data-explorer" not in one.content for one in answers), name
+                    continue
                 plain = [re.sub(rb'"[A-Za-z0-9]{64}"|[?&][^"]*', b"", one.content) for one in answers]
                 if answers[0].get("Content-Type", "").startswith("text/html") and plain[0] != plain[1]:
                     wrong.append(name)
         assert wrong == []
+        assert refusing == {
+            *("explorer", "explorer_facets", "explorer_export"),
+            *("batch_items", "batch_items_facets"),
+        }
 
     def test_no_code_hands_a_request_to_a_query(self) -> None:
         pattern = re.compile(
@@ -452,21 +470,24 @@ def test_no_file_for_spreadsheets_holds_a_formula(things: Things, monkeypatch: p
             with undone():
                 answer = root.get(reverse(name, args=arguments(things)), asked)
                 if answer.get("Content-Type", "").startswith("text/csv"):
-                    cells[name], wrong = formulas(answer.content.decode())
+                    cells[name], wrong = formulas(b"".join(answer).decode())
                     assert (name, wrong) == (name, [])
-    assert set(cells) == {"accounting", "fooling", "payments"}
+    assert set(cells) == {"accounting", "explorer_export", "figure_file", "fooling", "payments"}
     assert min(cells.values()) > 10
 
 
 def test_everything_that_writes_a_csv_guards_every_text() -> None:
-    """The three that do (what calls them is guarded with them), with a formula wherever they take a text."""
+    """The four that do (what calls them is guarded with them), with a formula wherever they take a text."""
     writers = {
         str(path.relative_to(ROOT))
         for folder in ("annotation", "config", "tableqa", "tasks")
         for path in (ROOT / folder).rglob("*.py")
         if re.search(r"\bcsv\.(writer|DictWriter)\b", path.read_text("utf-8")) and path.name != "tests.py"
     }
-    assert writers == {"annotation/views/fooling.py", "annotation/work/accounting.py", "tableqa/sheets.py"}
+    assert writers == {
+        *("annotation/explorer/export.py", "annotation/views/fooling.py"),
+        *("annotation/work/accounting.py", "tableqa/sheets.py"),
+    }
 
     rows = io.StringIO()
     csv.writer(rows, lineterminator="\r\n").writerows(fooling.csv_rows(looked_at()))
@@ -478,6 +499,13 @@ def test_everything_that_writes_a_csv_guards_every_text() -> None:
         tuple(sheets.Column(said, group=group) for said in FORMULAS for group in ("", said)),
         tuple(tuple(sheets.Cell(said, detail=said) for _ in range(2 * len(FORMULAS))) for said in FORMULAS),
     )
-    for text in (rows.getvalue(), accounting.as_csv(lines), sheets.as_csv(sheet)):
+    texts_of = {str: lambda said: said, list: lambda said: [said], dict: lambda said: {said: said}}
+    records = [
+        {name: texts_of[kind](said) if kind in texts_of else None for name, kind in export.COLUMNS.items()}
+        for said in FORMULAS
+    ]
+    items = export.as_csv(iter(records))
+    items.seek(0)
+    for text in (items.read().decode(), rows.getvalue(), accounting.as_csv(lines), sheets.as_csv(sheet)):
         many, wrong = formulas(text)
         assert (wrong, many > len(FORMULAS)) == ([], True)
