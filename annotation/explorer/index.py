@@ -148,13 +148,16 @@ def _update(
     for some in in_lists(sorted(changed), PAGE):
         number += index_items(some)
         progress(number)
-    if has_new or _has_new(state) < 0:
-        state.items_count = IndexedItem.objects.filter(item__batch__project=state.project_id).count()
-    moved = any(getattr(state, name) != key for name, key in through.items())
-    if has_new or moved:
-        for name, key in through.items():
-            setattr(state, name, key)
-        state.save()
+    moved = [name for name, key in through.items() if getattr(state, name) != key]
+    for name in moved:
+        setattr(state, name, through[name])
+    with transaction.atomic():
+        if has_new or _has_new(state) < 0:
+            _lock([state.project_id])
+            state.items_count = IndexedItem.objects.filter(item__batch__project=state.project_id).count()
+            moved.append("items_count")
+        if moved:
+            state.save(update_fields=moved)
     return number
 
 
@@ -173,6 +176,7 @@ def _index_some(keys: Sequence[int]) -> int:
     )
     rows = list(Item.objects.filter(pk__in=keys).values_list(*fields))
     batches = Batch.objects.select_related("project").in_bulk({row[1] for row in rows})
+    _lock({one.project_id for one in batches.values()})
     written = _written(keys)
     indexed: dict[int, IndexedItem] = {}
     facts: list[ResponseFact] = []
@@ -195,6 +199,12 @@ def _index_some(keys: Sequence[int]) -> int:
     )
     ResponseFact.objects.bulk_create(facts)
     return len(rows)
+
+
+def _lock(projects: Iterable[int]) -> None:
+    """Wait until nobody else changes the indexes of these projects: what is read after this is not erased meanwhile."""
+    states = SearchIndex.objects.filter(project__in=projects).select_for_update(no_key=True).order_by("pk")
+    list(states.values_list("pk", flat=True))
 
 
 def _index_responses(

@@ -28,12 +28,14 @@ from annotation.models import (
     Draft,
     Event,
     Flag,
+    IndexedItem,
     Inquiry,
     Invitation,
     LabelImport,
     Membership,
     Person,
     Release,
+    SearchIndex,
     SentBack,
 )
 from annotation.people import accounts
@@ -137,6 +139,7 @@ def _take_out_of_texts(person: Person) -> None:
     for field in ("text", "answer"):
         _replace(Inquiry.objects.filter(project__in=projects), field, person)
     _replace_in_log(Event.objects.filter(project__in=projects), person)
+    _take_out_of_index(person)
 
 
 def _replace(rows: QuerySet[Any], field: str, person: Person, by: str | None = None) -> None:
@@ -154,6 +157,22 @@ def _replace_in_log(rows: QuerySet[Event], person: Person) -> None:
     with immutable.writable():
         for key, detail in list(rows.filter(_named("text", person)).values_list("pk", "detail")):
             Event.objects.filter(pk=key).update(detail=_without(_pattern(person), detail))
+
+
+def _take_out_of_index(person: Person) -> None:
+    """Delete what the search index holds of texts that name the person; the next look at the project indexes them anew.
+
+    The row of the index is locked first: whoever indexes at the same time has finished, or begins after the erasure.
+    """
+    named = Q()
+    for word in _words(person):
+        named |= Q(responded__contains=word.lower())
+    projects = SearchIndex.objects.filter(project__in=_projects(person))
+    for state in projects.select_for_update(no_key=True).order_by("pk"):
+        indexed = IndexedItem.objects.filter(item__batch__project=state.project_id)
+        indexed.filter(named).delete()
+        state.items_count = indexed.count()
+        state.save(update_fields=["items_count"])
 
 
 def _without(pattern: re.Pattern[str], value: Any) -> Any:

@@ -13,8 +13,18 @@ from django.conf import settings
 from django.db import connection
 
 from annotation import events
+from annotation.explorer import index
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
-from annotation.models import Assignment, Event, Invitation, LabelImport, Person
+from annotation.models import (
+    Assignment,
+    Event,
+    IndexedItem,
+    Invitation,
+    LabelImport,
+    Person,
+    ResponseFact,
+    SearchIndex,
+)
 from annotation.people import erasing
 from annotation.quality import inquiring
 from annotation.roles import Role
@@ -87,8 +97,10 @@ def her(world: World) -> Person:
 
 
 def test_her_name_is_found_before_and_nowhere_afterwards(world: World, her: Person) -> None:
+    assert index.refresh(world.project, now=LATER) == 0
     tables = {text.partition(" ")[0] for text in holding(database())}
     assert tables >= {
+        "annotation_indexeditem",
         *("annotation_person", "annotation_invitation", "annotation_assignment", "annotation_flag"),
         *("annotation_inquiry", "annotation_event", "annotation_stagedannotator", "annotation_draft"),
     }
@@ -105,6 +117,21 @@ def test_her_name_is_found_before_and_nowhere_afterwards(world: World, her: Pers
     assert (releasing.folder(release) / "annotations.jsonl").read_text().count("\n") == 2
     assert holding(database()) == []
     assert holding(files(Path(settings.MEDIA_ROOT))) == []
+
+
+def test_the_search_index_finds_the_texts_again_without_her_name(world: World, her: Person) -> None:
+    assert index.refresh(world.project, now=LATER) == 0
+    before = IndexedItem.objects.count()
+    facts = list(ResponseFact.objects.values_list("item", "person", "kind", "name", "value"))
+
+    erasing.erase(person=her, by=her, now=LATER)
+    left = IndexedItem.objects.count()
+    assert index.refresh(world.project, now=LATER) == 0
+
+    assert left < before == IndexedItem.objects.count() == SearchIndex.objects.get().items_count
+    assert IndexedItem.objects.filter(responded__contains="erased person knows this one better.").count() == 1
+    assert holding(database()) == []
+    assert list(ResponseFact.objects.values_list("item", "person", "kind", "name", "value")) == facts != []
 
 
 def test_the_rest_of_what_was_written_stays(world: World, her: Person) -> None:
