@@ -26,6 +26,8 @@ pytestmark = pytest.mark.one_database
 GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de"}
 ROLES = ("mara", "ada", "ivo", "rea")
 NOT_PAGES = {"healthz", "readyz", "words", "my_data", "data_of"}
+PARTS = {"explorer_facets", "batch_items_facets", "explorer_item"}
+"""Parts of pages, which scripts put into a page that says its language."""
 ENGLISH = re.compile(
     r"\b(?:the|of|and|is|are|not|with|for|has|have|from|this|that|than|others?|which|were|been|becomes|by|it|its|"
     r"row|column|cells?|only|no|none|as|or|but|if|you|your|their|between|where|without|item|items|people)\b",
@@ -51,9 +53,12 @@ class Texts(HTMLParser):
         self.found: list[str] = []
         self.open: list[tuple[str, bool]] = []
 
+    def leaves_out(self, tag: str, given: dict[str, str | None]) -> bool:
+        return tag in SKIPPED or given.get("dir") == "auto" or given.get("lang") == "en"
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        theirs = self._theirs or tag in SKIPPED or given.get("dir") == "auto" or given.get("lang") == "en"
+        theirs = self._theirs or self.leaves_out(tag, given)
         if not theirs:
             self.found += [said for name in ALOUD if (said := given.get(name))]
         if tag not in EMPTY:

@@ -23,12 +23,13 @@ from annotation.templatetags import must_hold
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import PAGES, make_things
+from tests.annotation.test_german_is_whole import NOT_PAGES, PARTS, Texts
 
 pytestmark = pytest.mark.one_database
 
 GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9,en;q=0.5"}
-OPAQUE = re.compile(r"<(script|style|code|pre|textarea|kbd)\b.*?</\1>", re.DOTALL)
-NOT_PAGES = {"healthz", "readyz", "words", "my_data", "data_of"}
+UNREAD = {"script", "style", "code", "pre", "textarea", "kbd"}
+TAG = re.compile(r"<[^>]*>")
 SAME_IN_BOTH = {"Status", "Name", "Format", "Link", "Total", "Filter"}
 FREE_TEXTS = {
     # Words that the test's people, or files of the study, wrote themselves and that happen to be messages too.
@@ -55,12 +56,18 @@ def german() -> set[str]:
     }
 
 
+class Shown(Texts):
+    """All visible texts of a page but those that are marked as English."""
+
+    def leaves_out(self, tag: str, given: dict[str, str | None]) -> bool:
+        return tag in UNREAD or given.get("lang") == "en"
+
+
 def texts(html: str) -> set[str]:
     """The visible texts of a page: what stands between tags, and what is read aloud."""
-    plain = OPAQUE.sub(" ", html)
-    between = re.findall(r">([^<]+)<", plain)
-    aloud = re.findall(r'(?:aria-label|placeholder|title|data-label|data-required)="([^"]+)"', plain)
-    return {" ".join(unescape(one).split()) for one in [*between, *aloud]}
+    reader = Shown()
+    reader.feed(html)
+    return {" ".join(one.split()) for one in reader.found}
 
 
 def test_every_page_is_there_in_german_and_says_nothing_in_english_that_it_could_say_in_german(
@@ -85,7 +92,7 @@ def test_every_page_is_there_in_german_and_says_nothing_in_english_that_it_could
         if answer.status_code != 200 or "text/html" not in answer["Content-Type"]:
             continue
         page = answer.content.decode()
-        if '<html lang="de">' not in page:
+        if '<html lang="de">' not in page and name not in PARTS:
             wrong.append(f"{name}: the page does not say that it is in German")
         left = sorted((texts(page) & known) - SAME_IN_BOTH - FREE_TEXTS)
         wrong += [f"{name}: {one}" for one in left]
@@ -256,14 +263,16 @@ def test_figures_of_agreement_have_one_form_on_a_german_page(world: World) -> No
     client = Client(headers={"accept-language": "de"})
     client.force_login(world.mara)
 
-    page = OPAQUE.sub(" ", client.get(reverse("agreement", args=["films"])).content.decode())
-    cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", page, re.DOTALL)
+    page = client.get(reverse("agreement", args=["films"])).content.decode()
+    cells = [
+        TAG.sub("", cell).strip() for cell in re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", page, re.DOTALL)
+    ]
 
     assert any("prozentuale Übereinstimmung" in cell for cell in cells)
     assert not any("percent agreement" in cell for cell in cells)
     assert [cell for cell in cells if re.search(r"\d\.\d", cell)] == []
-    assert any(re.fullmatch(r"(<strong>)?\d,\d{3}(</strong>)?", cell.strip()) for cell in cells)
-    assert '<th scope="row">Etikett</th>' in page
+    assert any(re.fullmatch(r"\d,\d{3}", cell) for cell in cells)
+    assert "Etikett" in cells
 
 
 def test_the_states_of_the_checklist_are_the_same_words_in_the_browser_and_on_the_server() -> None:
