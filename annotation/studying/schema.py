@@ -90,6 +90,10 @@ def _terms(terms: Iterable[Term]) -> dict[str, Any]:
     return properties
 
 
+def _by_language(description: str, text: dict[str, Any]) -> dict[str, Any]:
+    return _object(description, ["en"], en=text, de=text)
+
+
 SCHEMA: Final[dict[str, Any]] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": ADDRESS,
@@ -101,15 +105,10 @@ SCHEMA: Final[dict[str, Any]] = {
         template=_object(
             "Makes a shipped file a template that managers can choose. It changes nothing when the file is applied.",
             ["title", "place", "about"],
-            title=_NAME,
+            title=_by_language("Name of the template, by language.", _NAME),
             place={"type": "integer", "minimum": 1, "description": "position in the list of templates"},
-            about=_object(
-                "One sentence on the study, by language.",
-                ["en"],
-                en={"type": "string"},
-                de={"type": "string"},
-            ),
-            paper={"type": "string", "description": "publication of the study"},
+            about=_by_language("One sentence on the study, by language.", {"type": "string"}),
+            paper=_by_language("Publication of the study, by language.", {"type": "string"}),
         ),
         project=_object(
             "The project of the study.",

@@ -25,23 +25,37 @@ from annotation.terms import TERMS
 from tasks.contract import task_types
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "studies"
+TEXTS = ("title", "about", "paper")
+"""The keys of the part `template` with a text in each language."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """A shipped study. `key` is the name of its file; `about` is one sentence in each language."""
+    """A shipped study. `key` is the name of its file; `texts` are its title, sentence and paper in each language."""
 
     key: str
-    title: str
-    about: Mapping[str, str]
-    paper: str
+    texts: Mapping[str, Mapping[str, str]]
     place: int
     study: Study
 
     @property
+    def title(self) -> str:
+        return self._text("title")
+
+    @property
     def sentence(self) -> str:
-        """What the study does, in the reader's language."""
-        return self.about.get(get_language() or "en", self.about["en"])
+        """What the study does."""
+        return self._text("about")
+
+    @property
+    def paper(self) -> str:
+        """Where the study was published, or ""."""
+        return self._text("paper")
+
+    def _text(self, name: str) -> str:
+        """A text in the reader's language, or in English."""
+        said = self.texts.get(name, {})
+        return said.get(get_language() or "en", said.get("en", ""))
 
     @property
     def people(self) -> int:
@@ -77,8 +91,8 @@ def _read(path: Path) -> Template | None:
     part: dict[str, Any] | None = yaml_file.read(text).value.get("template")
     if part is None:
         return None
-    study = parse(text, folder=path.parent)
-    return Template(path.stem, part["title"], part["about"], part.get("paper", ""), part["place"], study)
+    texts = {name: part[name] for name in TEXTS if name in part}
+    return Template(path.stem, texts, part["place"], parse(text, folder=path.parent))
 
 
 def people_needed(study: Study) -> int:

@@ -423,6 +423,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "batches.open": (BATCH_NEW, "open_at_once"),
 }
 """A key of the schema -> the page and the field in which a manager says the same."""
+_SHIPPED = "says how a file that comes with Askew is offered; it changes nothing in a project"
 ONLY_IN_A_FILE = {
     "study": "the version of the format of files",
     "people.email": "finds a member who goes by another name; on the page of people they are there by themselves",
@@ -432,6 +433,13 @@ ONLY_IN_A_FILE = {
     "kinds.resolve.rule": "as kinds.overlap",
     "kinds.must_practise": "as kinds.overlap",
     "kinds.loop_model": "as kinds.overlap",
+    "template.title.en": _SHIPPED,
+    "template.title.de": _SHIPPED,
+    "template.place": _SHIPPED,
+    "template.about.en": _SHIPPED,
+    "template.about.de": _SHIPPED,
+    "template.paper.en": _SHIPPED,
+    "template.paper.de": _SHIPPED,
 }
 """Keys that no page needs, and why."""
 

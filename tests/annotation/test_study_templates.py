@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.test import Client
+from django.utils import translation
 
 from annotation.journeys import importing, setting_up
 from annotation.models import Batch, Event, Job, PerturbationRun, Project, Source
@@ -52,7 +53,9 @@ def test_the_templates_are_the_shipped_study_files_in_their_order() -> None:
         "Label my questions",
     ]
     for one in templates.shipped().values():
-        assert set(one.about) == {"en", "de"}
+        assert {frozenset(said) for said in one.texts.values()} == {frozenset({"en", "de"})}
+    with translation.override("de"):
+        assert templates.shipped()["label_questions"].title == "Meine Fragen einordnen"
 
 
 @pytest.mark.parametrize(
