@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from annotation.people import erasing
 from annotation.quality import inquiring
 from annotation.roles import Role
 from tests.annotation.cast import NOON, World, make_world
+from tests.waiting import wait_until
 
 NAME, ADDRESS = "Ottilie Quandt-Ödön", "ottilie@quandt.example"
 LATER = NOON + timedelta(hours=1)
@@ -203,3 +205,54 @@ def test_names_that_only_contain_hers_stay(world: World) -> None:
     setting_up.invite(**setting, name="ada")
     erasing.erase(person=world.ada, by=world.ada, now=LATER)
     assert sorted(Invitation.objects.values_list("name", flat=True)) == ["", "Adana"]
+
+
+class TestBesideAnIndexer:
+    @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time")
+    @pytest.mark.django_db(transaction=True)
+    def test_what_was_read_before_is_not_written_to_the_index_afterwards(
+        self, world: World, her: Person, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        index.refresh(world.project, now=LATER)
+        keys = list(IndexedItem.objects.values_list("pk", flat=True))
+        read, go_on, written = threading.Event(), threading.Event(), index._written
+
+        def pause(items: Sequence[int]) -> dict[int, list[str]]:
+            found = written(items)
+            read.set()
+            assert go_on.wait(30)
+            return found
+
+        monkeypatch.setattr(index, "_written", pause)
+        indexer = threading.Thread(target=_then_close, args=[lambda: index.index_items(keys)])
+        eraser = threading.Thread(
+            target=_then_close, args=[lambda: erasing.erase(person=her, by=her, now=LATER)]
+        )
+        indexer.start()
+        try:
+            assert read.wait(30)
+            eraser.start()
+            wait_until(lambda: _waits_for_a_lock() or not eraser.is_alive(), "the erasure waits or is done")
+        finally:
+            go_on.set()
+            indexer.join(30)
+        eraser.join(30)
+
+        assert Person.objects.get(pk=her.pk).erased_at == LATER
+        assert holding(database()) == []
+
+
+def _then_close(run: Callable[[], object]) -> None:
+    try:
+        run()
+    finally:
+        connection.close()
+
+
+def _waits_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return bool(cursor.fetchone()[0])
