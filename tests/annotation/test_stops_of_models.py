@@ -10,11 +10,11 @@ import pytest
 
 import tableqa
 from annotation.evaluation import evaluating
-from annotation.evaluation.evaluating import EvaluationError
 from annotation.help import asking
 from annotation.models import ModelAnswer
 from annotation.refusals import Refused
 from predictor.listing import MAX_UNUSABLE
+from tableqa.predictions import EvaluationError
 from tests.annotation.cast import NOON, make_world
 from tests.predictor.endpoints import Endpoint, endpoint
 
