@@ -41,7 +41,7 @@ def my_work(request: PageRequest) -> HttpResponse:
         "State": State,
         "answers": list(inquiring.unread(request.user)) if request.user.unread_answers else [],
         "session": sessions.session(person=actor.person, projects=projects, now=timezone.now()),
-        "shares": paying.own(request.user, projects),
+        "shares": [share for share in paying.own(request.user, projects) if _has_work(share)],
         "batches": batches.values_list("public_id", "name"),
         "chosen": chosen,
         "filtered": any(chosen.values()),
@@ -61,6 +61,11 @@ def worked(request: PageRequest, public_id: str) -> HttpResponse:
         "examples": worked_examples.worked_examples(batch, actor.person),
     }
     return render(request, "annotating/worked_examples.html", context)
+
+
+def _has_work(share: paying.Share) -> bool:
+    """Whether a line of the summary would show more than zeros; a batch that was only opened has none."""
+    return bool(share.items or share.skipped or round(share.minutes, 1))
 
 
 def _matching(work: QuerySet[Assignment], chosen: Mapping[str, str]) -> QuerySet[Assignment]:

@@ -162,6 +162,14 @@ def test_times_are_in_minutes(world: World, client: Client) -> None:
     assert "Hours" not in said
 
 
+def test_the_summary_leaves_out_batches_without_work(world: World, client: Client) -> None:
+    batch = world.batch(size=1, overlap=1, name="Only opened")
+    assert world.take(batch, "ada") is not None
+    assert "Summary" not in page(client, world, "ada")
+    Assignment.objects.update(active_seconds=90)
+    assert "Summary" in page(client, world, "ada"), "time at an item in progress is work"
+
+
 def test_it_says_until_when_a_response_can_be_changed(world: World, client: Client) -> None:
     batch = world.batch(size=2, overlap=2)
     answer_all(world, batch, "ada")
