@@ -499,10 +499,11 @@ class AskewAnnotate extends HTMLElement {
     this.#tellCommits(turns);
   }
 
-  /* Below the last of the choices that submit: that they do. */
+  /* Below the last of the choices that submit: that they do. Until then Submit is no more prominent than the rest. */
   #tellCommits(turns) {
     const [line] = this.places.commits;
     if (!line) return; // practice submits nothing
+    this.bar.toggleAttribute("data-choice-submits", turns.some((group) => this.#isOpen(group)) && this.#isWritten());
     line.hidden = !turns.length;
     if (!turns.length || turns.at(-1).contains(line)) return;
     for (const sentence of line.children) sentence.textContent = sentence.dataset[turns.length > 1 ? "several" : "single"];

@@ -78,6 +78,24 @@ def test_with_the_setting_off_a_click_only_chooses(
     expect(page.locator("[data-saved]")).to_contain_text("submitted")
 
 
+def test_submit_is_quiet_where_a_choice_submits_and_prominent_where_it_only_chooses(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
+    submit = page.locator(".actions > [value=submit]")
+    expect(submit).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    page.evaluate("document.documentElement.dataset.clickSubmits = 'off'")
+    expect(submit).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
+
+
+def test_submit_is_prominent_where_no_choice_submits(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch("header_synonym", overlap=1))
+    submit = page.locator(".actions > [value=submit]")
+    expect(submit).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
+
+
 def test_two_scales_are_submitted_by_the_click_on_the_second(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
