@@ -22,6 +22,7 @@ export class ColumnList extends HTMLElement {
   #assignment = null;
   #timer = null;
   #editor = null;
+  #told = ""; // the sentence under the list
   #drawn = []; // the lines as they are on the page
   #begun = false; // whether a key or pointer was pressed since the item was shown
   #list = make("div", { className: "lines", role: "grid" });
@@ -106,6 +107,9 @@ export class ColumnList extends HTMLElement {
   advice() {
     return "";
   }
+
+  /* What a button beside that sentence chooses: the checkbox of the form with this name. */
+  adviceField = "";
 
   /* Another item is on screen: what belonged to the last one goes. */
   begin() {}
@@ -196,12 +200,28 @@ export class ColumnList extends HTMLElement {
     this.here.choice = Math.min(this.here.choice, (current?.choices?.length ?? 0) - 1);
     this.#list.replaceChildren(...lines.map((line) => this.#line(line, line === current)));
     const complete = this.suggestions && !this.suggestions.preparing;
-    const words = [this.#waiting, complete ? (lines.length ? this.advice(lines) : this.dataset.none ?? "") : ""].filter(Boolean).join(" ");
-    if (this.#note.textContent !== words) this.#note.textContent = words;
+    const advice = complete && lines.length ? this.advice(lines) : "";
+    const words = [this.#waiting, complete && !lines.length ? this.dataset.none ?? "" : advice].filter(Boolean).join(" ");
+    this.#tell(words, advice && this.adviceField);
     const waited = lines.length > 0 && document.activeElement === this.#note;
     this.#note.hidden = !words && document.activeElement !== this.#note;
     if (focused || waited) this.focus();
     this.point();
+  }
+
+  /* Write a sentence under the list, with a button that makes the choice it names wherever that is on the page. */
+  #tell(words, field) {
+    if (this.#told === words) return;
+    this.#told = words;
+    this.#note.replaceChildren(words);
+    const box = field && this.form.querySelector(`input[type=checkbox][name="${field}"]`);
+    if (!box) return;
+    const button = make("button", { type: "button", className: "small", textContent: box.dataset.label });
+    button.addEventListener("click", () => {
+      if (!box.checked) box.click();
+      box.focus();
+    });
+    this.#note.append(" ", button);
   }
 
   #line(line, open) {

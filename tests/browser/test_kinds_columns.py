@@ -580,6 +580,12 @@ def test_where_no_column_follows_from_the_others_the_list_says_what_to_choose(
     expect(advice).to_be_visible()
     page.get_by_role("button", name="Remove column Team").last.click()
     expect(advice).to_be_hidden()
+    page.get_by_role("button", name="Restore column Team").last.click()
+    advice.get_by_role("button", name="Does not apply").click()
+    choice = page.get_by_label("Does not apply")
+    expect(choice).to_be_checked()
+    expect(choice).to_be_focused()
+    expect(choice).to_be_in_viewport()
 
 
 @pytest.mark.console_may_say("422")

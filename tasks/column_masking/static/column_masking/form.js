@@ -6,6 +6,8 @@ import { t } from "../askew/language.js";
 import { ColumnList } from "../askew/columns.js";
 
 class AskewMasking extends ColumnList {
+  adviceField = "does_not_apply";
+
   lines() {
     if (!this.table) return [];
     const left = new Set(this.grid?.edits ? this.grid.edited.column_ids : this.table.column_ids);
