@@ -659,7 +659,7 @@ def test_an_item_that_the_model_already_gets_wrong_has_one_quiet_line(
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     says = page.locator(".says")
     expect(says.locator(".verdict")).to_have_text("The model already gets this wrong.")
-    expect(says.locator(".advice")).to_have_text("Do the task anyway.")
+    expect(says.locator(".advice")).to_have_text("A correct change is enough; you do not need to fool it.")
     expect(page.locator("button[name=check]")).to_be_hidden()
     page.locator(".more summary").first.click()
     expected = page.locator("[data-part=expected] li")
