@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Annotation
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating
+from tests.browser.pages import HeldRequests, annotating, settled
 from tests.browser.test_kinds_judging import rated
 
 NewContext = Callable[..., BrowserContext]
@@ -76,6 +76,23 @@ def test_with_the_setting_off_a_click_only_chooses(
     assert not Annotation.objects.exists()
     page.locator(".actions [value=submit]").click()
     expect(page.locator("[data-saved]")).to_contain_text("submitted")
+
+
+def test_of_two_quick_changes_of_a_setting_the_later_one_is_stored(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
+    held = HeldRequests(page, "**/account/display/")
+    page.get_by_role("button", name="Display").click()
+    page.locator("#display label:has([name=click_submits][value=off])").click()
+    earlier = held.take()
+    page.locator("#display label:has([name=click_submits][value=on])").click()
+    settled(page)
+    assert not held.routes, "it waits for the earlier one"
+    earlier.continue_()
+    later = held.take()
+    assert 'name="click_submits"\r\n\r\non' in (later.request.post_data or "")
+    later.continue_()
 
 
 def test_submit_is_quiet_where_a_choice_submits_and_prominent_where_it_only_chooses(
