@@ -21,7 +21,7 @@ import math
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from predictor.architectures import Model, Stop, info, never
 from predictor.protocol import Prediction, PredictRequest, ProtocolError, refused
@@ -345,12 +345,14 @@ class Batcher:
         elif isinstance(answer, ProtocolError):
             self._fail(work, answer)
         else:
-            self._cache[work.request.key] = answer
+            remembered = replace(answer, usage=())
+            self._cache[work.request.key] = remembered
             while len(self._cache) > self.settings.remembered:
                 self._cache.popitem(last=False)
             for waiter in work.waiters:
                 if not waiter.future.done():
                     waiter.future.set_result(answer)
+                    answer = remembered  # one of those who wait is told what it cost
 
     def _fail(self, work: _Work, error: ProtocolError) -> None:
         self.counts["failed"] += 1
@@ -359,6 +361,7 @@ class Batcher:
         for waiter in work.waiters:
             if not waiter.future.done():
                 waiter.future.set_exception(error)
+                error = error.without_usage()
 
     def _start(self, coroutine: object) -> None:
         task = asyncio.ensure_future(coroutine)  # type: ignore[call-overload]

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from predictor import observing
+from predictor.configuration import STOP_AFTER
 from predictor.replies import final_reply
 from predictor.usage import Call, Meter, estimate, estimate_messages, read_usage
 
@@ -104,6 +105,7 @@ class ChatModel:
     drop_rejected      parameters that are left out once the endpoint has rejected them
     at_once            requests that a job may have under way at a time
     serialisation      form of tables in prompts (`predictor.prompts.written`)
+    stop_after         unusable replies in a row after which a job stops: each costs, and the next will be the same
     """
 
     url: str
@@ -118,6 +120,7 @@ class ChatModel:
     drop_rejected: tuple[str, ...] = ()
     at_once: int = 1
     serialisation: str = ""
+    stop_after: int = STOP_AFTER
     transport: httpx.BaseTransport | None = None
     wait: Callable[[float], None] = time.sleep
     meter: Meter | None = None

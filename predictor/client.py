@@ -29,7 +29,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from predictor import observing
 from predictor.configuration import IN_FLIGHT
-from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, models_from_dict, refused
+from predictor.protocol import (
+    LIMITS,
+    ModelInfo,
+    Prediction,
+    PredictRequest,
+    ProtocolError,
+    models_from_dict,
+    refused,
+    usage_from_list,
+)
+from predictor.usage import Call
 
 if TYPE_CHECKING:
     import httpx
@@ -68,13 +78,29 @@ class Unanswered(Exception):
     superseded   a newer request of the same person has come
     replaced     two answers that belong together are of different weights
 
-    `pause`: seconds for which the server asked to be left alone, None where it did not.
+    `pause`: seconds for which the server asked to be left alone, None where it did not. `usage`: what a language model
+    behind it used in vain, None where the server may be at work on the question and has not said.
     """
 
-    def __init__(self, kind: Kind, message: str, pause: float | None = None) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        message: str,
+        pause: float | None = None,
+        usage: tuple[Call, ...] | None = (),
+    ) -> None:
         super().__init__(message)
         self.kind: Kind = kind
         self.pause = pause
+        self.usage = usage
+
+
+@dataclass
+class Bill:
+    """What one question to a language model used: its requests, None as long as that is unknown."""
+
+    request: PredictRequest
+    usage: tuple[Call, ...] | None = None
 
 
 # -- leaving a server alone -------------------------------------------------------------------------
@@ -163,33 +189,44 @@ class Model:
         self._transport = transport
         self._waiting = 0
         self._originals: OrderedDict[str, Prediction] = OrderedDict()
+        self.max_tokens: int | None = None
+        """Of a reply of a language model, 0 for other models; None as long as nobody has asked."""
         self._client: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = False
 
-    async def ask(self, request: PredictRequest, *, within: float = LIVE) -> Prediction:
-        """The model's answer, checked. Raises Unanswered. Cancelling it hangs up."""
+    async def ask(
+        self, request: PredictRequest, *, within: float = LIVE, bills: list[Bill] | None = None
+    ) -> Prediction:
+        """The model's answer, checked. Raises Unanswered. Cancelling it hangs up. `bills` gets what it used."""
         body = request.to_dict() | {"model": self.model, "deadline_ms": max(1, int(within * 1000))}
         try:
             PredictRequest.from_dict(body)  # what no model takes is not sent
         except ProtocolError as error:
             raise Unanswered("too_large", _sentence(error.message)) from None
         shape = (len(request.table.rows), len(request.table.header))
-        began, outcome = time.monotonic(), "cancelled"
+        began, outcome, bill = time.monotonic(), "cancelled", Bill(request)
+        if bills is not None:
+            bills.append(bill)
         try:
             prediction = await self._in_time(
                 "POST", "/v1/predict", body, lambda data: Prediction.from_dict(data, shape=shape), within
             )
-            outcome = "answered"
+            outcome, bill.usage = "answered", prediction.usage
             return prediction
         except Unanswered as unanswered:
-            outcome = unanswered.kind
+            outcome, bill.usage = unanswered.kind, unanswered.usage
             raise
         finally:
             observing.tell(self.model, outcome, time.monotonic() - began)
 
     async def ask_both(
-        self, original: PredictRequest, perturbed: PredictRequest | None, *, within: float = LIVE
+        self,
+        original: PredictRequest,
+        perturbed: PredictRequest | None,
+        *,
+        within: float = LIVE,
+        bills: list[Bill] | None = None,
     ) -> tuple[Prediction, Prediction | None]:
         """The answers to an original and to what somebody made of it, None where that is None. Raises Unanswered.
 
@@ -197,47 +234,71 @@ class Model:
         """
         remembered = self._originals.get(original.key)
         if perturbed is None:
-            return remembered or await self._remember(original, within), None
+            return remembered or await self._remember(original, within, bills), None
         until = time.monotonic() + within
         if remembered is None:
-            first, second = await asyncio.gather(
-                self._remember(original, within), self.ask(perturbed, within=within)
-            )
+            asking = [
+                asyncio.ensure_future(self._remember(original, within, bills)),
+                asyncio.ensure_future(self.ask(perturbed, within=within, bills=bills)),
+            ]
+            if self.max_tokens:  # what the other answer costs is to be known, too
+                await asyncio.gather(*asking, return_exceptions=True)
+            first, second = await asyncio.gather(*asking)
         else:
-            first, second = remembered, await self.ask(perturbed, within=within)
+            first, second = remembered, await self.ask(perturbed, within=within, bills=bills)
         if first.model != second.model and remembered is not None:
-            first = await self._remember(original, max(0.05, until - time.monotonic()))
+            first = await self._remember(original, max(0.05, until - time.monotonic()), bills)
         if first.model != second.model:
             raise Unanswered("replaced", "The model is being replaced.")
         return first, second
 
-    async def _remember(self, original: PredictRequest, within: float) -> Prediction:
-        prediction = await self.ask(original, within=within)
+    async def _remember(
+        self, original: PredictRequest, within: float, bills: list[Bill] | None
+    ) -> Prediction:
+        prediction = await self.ask(original, within=within, bills=bills)
         self._originals[original.key] = prediction
         while len(self._originals) > REMEMBERED:
             self._originals.popitem(last=False)
         return prediction
 
-    def predict(self, request: PredictRequest, *, within: float = LIVE) -> Prediction:
+    def predict(
+        self, request: PredictRequest, *, within: float = LIVE, bills: list[Bill] | None = None
+    ) -> Prediction:
         """`ask` for a thread, which waits. Raises Unanswered."""
-        return _wait_for(self.ask(request, within=within), within)
+        return _wait_for(self.ask(request, within=within, bills=bills), within)
 
     def predict_both(
-        self, original: PredictRequest, perturbed: PredictRequest | None, *, within: float = LIVE
+        self,
+        original: PredictRequest,
+        perturbed: PredictRequest | None,
+        *,
+        within: float = LIVE,
+        bills: list[Bill] | None = None,
     ) -> tuple[Prediction, Prediction | None]:
         """`ask_both` for a thread, which waits. Raises Unanswered."""
-        return _wait_for(self.ask_both(original, perturbed, within=within), within)
+        return _wait_for(self.ask_both(original, perturbed, within=within, bills=bills), within)
 
     def identity(self, *, within: float = LIVE) -> str:
         """The model's name with the hash of its weights, as the server says it now. Raises Unanswered."""
 
-        def read(data: object) -> str:
-            ids = [info.id for info in models_from_dict(data) if info.name == self.model]
-            if not ids:
-                raise refused("bad_answer", f"the server has no model {self.model}")
-            return ids[0]
+        return self._info(within).id
 
-        return _wait_for(self._in_time("GET", "/v1/models", None, read, within), within)
+    def reply_tokens(self, *, within: float = LIVE) -> int:
+        """The most tokens of a reply of a language model, 0 for other models; asked once. Raises Unanswered."""
+        if self.max_tokens is None:
+            self._info(within)
+        return self.max_tokens or 0
+
+    def _info(self, within: float) -> ModelInfo:
+        def read(data: object) -> ModelInfo:
+            found = [info for info in models_from_dict(data) if info.name == self.model]
+            if not found:
+                raise refused("bad_answer", f"the server has no model {self.model}")
+            return found[0]
+
+        info = _wait_for(self._in_time("GET", "/v1/models", None, read, within), within)
+        self.max_tokens = info.max_tokens
+        return info
 
     def close(self) -> None:
         """Close the connections; later requests are refused."""
@@ -269,7 +330,7 @@ class Model:
             good = True
             return answer
         except TimeoutError:
-            raise Unanswered("late", "The model did not answer in time.") from None
+            raise Unanswered("late", "The model did not answer in time.", usage=None) from None
         except asyncio.CancelledError:
             good = None  # whoever asked has hung up, which says nothing of the server
             raise
@@ -282,7 +343,7 @@ class Model:
             raise
         except Exception:
             log.exception("asking %s failed", self.url)
-            raise Unanswered("wrong", "The model's answer is not readable.") from None
+            raise Unanswered("wrong", "The model's answer is not readable.", usage=None) from None
         finally:
             self._waiting -= 1
             if good is None:
@@ -312,17 +373,21 @@ class Model:
             except httpx.PoolTimeout:
                 raise Unanswered("busy", "The model is still busy with earlier questions.") from None
             except httpx.TimeoutException:
-                raise Unanswered("late", "The model did not answer in time.") from None
+                raise Unanswered("late", "The model did not answer in time.", usage=None) from None
             except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError) as error:
                 log.info("%s: %s", self.url, error)
                 if is_last:
-                    raise Unanswered("gone", "The model's server closed the connection.") from None
+                    raise Unanswered(
+                        "gone", "The model's server closed the connection.", usage=None
+                    ) from None
             except httpx.HTTPError as error:
                 log.info("%s: %s", self.url, error)
                 raise Unanswered("gone", "The model's server cannot be reached.") from None
             except ProtocolError as error:
                 log.warning("%s: %s", self.url, error.message)
-                raise Unanswered("wrong", "The model's server sent an invalid prediction.") from None
+                raise Unanswered(
+                    "wrong", "The model's server sent an invalid prediction.", usage=None
+                ) from None
         raise AssertionError
 
     def _http(self) -> httpx.AsyncClient:
@@ -347,10 +412,12 @@ class Model:
     @staticmethod
     def _refusal(response: httpx.Response, data: bytes) -> Unanswered:
         status, (code, message) = response.status_code, _error(data) or ("", "")
+        usage = _usage(data)
         if status in (413, 422):
-            return Unanswered("too_large", _sentence(message or "the model cannot read this example"))
+            words = _sentence(message or "the model cannot read this example")
+            return Unanswered("too_large", words, usage=usage)
         if status == 409:
-            return Unanswered("superseded", "A newer question has replaced this one.")
+            return Unanswered("superseded", "A newer question has replaced this one.", usage=None)
         if status == 429:  # said to one who types, not to everybody
             return Unanswered("busy", "The model received too many questions at once.")
         if status == 503:
@@ -358,9 +425,9 @@ class Model:
             pause = float(after) if after.isascii() and after.isdigit() and len(after) < 4 else 1.0
             return Unanswered("busy", "The model is busy. Ask again in a moment.", pause)
         if status == 504:
-            return Unanswered("late", "The model did not answer in time.")
+            return Unanswered("late", "The model did not answer in time.", usage=None)
         if code == "cannot_answer":
-            return Unanswered("gone", "The model failed on this question.")
+            return Unanswered("gone", "The model failed on this question.", usage=usage)
         return Unanswered("gone", f"The model's server answered {status}.")
 
 
@@ -439,6 +506,14 @@ def _error(data: bytes) -> tuple[str, str] | None:
     if not isinstance(code, str) or not isinstance(message, str):
         return None
     return code, " ".join(message.split())[:300]
+
+
+def _usage(data: bytes) -> tuple[Call, ...]:
+    """What a language model used before an error; () where the error says nothing of it."""
+    try:
+        return usage_from_list(json.loads(data)["error"].get("usage", []))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, ProtocolError):
+        return ()
 
 
 def _sentence(text: str) -> str:

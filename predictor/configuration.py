@@ -35,13 +35,15 @@ CHAT = {
 }
 """What an entry says of requests to a chat model; `askew.json` of a chat model says the same."""
 FIELDS = {
-    "predict": COMMON | {"deadline_ms", "in_flight", "panel"},
-    "chat": COMMON | CHAT | {"key", "timeout", "price"},
+    "predict": COMMON | {"deadline_ms", "in_flight", "panel", "price"},
+    "chat": COMMON | CHAT | {"key", "timeout", "price", "stop_after"},
 }
 """What an entry may say, by its protocol."""
 PARALLEL = 4
 """Requests of a job that may be under way at a chat model, where its entry does not say otherwise."""
 MAX_PARALLEL = 64
+STOP_AFTER = 20
+"""Unusable replies of a chat model in a row after which a job stops, where its entry does not say otherwise."""
 OWN_PARAMETERS = {"model", "messages", "stream", "n"}
 """Parameters that `extra` may not set: Askew depends on them. Only `n` may be left out (null)."""
 LIVE_MS = 800
@@ -121,7 +123,12 @@ def read(text: str) -> dict[str, dict[str, Any]]:
 
 def problem_of_chat(entry: Mapping[str, Any]) -> str:
     """What is wrong with the settings of requests to a chat model, "" for nothing."""
-    for name, maximum in (("max_tokens", None), ("max_completion_tokens", None), ("parallel", MAX_PARALLEL)):
+    for name, maximum in (
+        ("max_tokens", None),
+        ("max_completion_tokens", None),
+        ("parallel", MAX_PARALLEL),
+        ("stop_after", None),
+    ):
         value = entry.get(name, 1)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             return f"{name} must be a whole number above 0"
@@ -186,6 +193,7 @@ def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatMo
         model=entry["model"],
         key=entry.get("key", ""),
         timeout=float(entry.get("timeout", 60.0)),
+        stop_after=entry.get("stop_after", STOP_AFTER),
         learned=_learned(json.dumps(entry, sort_keys=True)),
         **request_settings(entry),
     )

@@ -22,8 +22,6 @@ from predictor.client import Breaker
 from tableqa import Example
 from tableqa.tables import unstorable
 
-MAX_UNUSABLE = 20
-"""Unusable replies of a model in a row after which a job stops: each costs, and the next will be the same."""
 MOST_ASKS = 3
 """For the answers to one example, the first time included."""
 FINAL = frozenset(("cut_off", "declined", "filtered", "refused"))

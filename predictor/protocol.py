@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
+from predictor.usage import MAX_TOKENS, Call, call_from_dict
 from tableqa import Context, Example, Table, Turn
 from tableqa.canonical import digest
 from tableqa.examples import ExampleError
@@ -44,27 +45,52 @@ STATUSES = {
 class ProtocolError(Exception):
     """A request or an answer that is refused: `status` is HTTP's, `code` one of `STATUSES`, `message` for a person.
 
-    `retry_after` is in seconds, None where trying again does not help.
+    `retry_after` is in seconds, None where trying again does not help. `usage` is what a language model used in vain.
     """
 
-    def __init__(self, status: int, code: str, message: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        retry_after: float | None = None,
+        usage: Iterable[Call] = (),
+    ) -> None:
         super().__init__(status, code, message)
         self.status = status
         self.code = code
         self.message = message
         self.retry_after = retry_after
+        self.usage = tuple(usage)
 
     def __str__(self) -> str:
         return self.message
 
     def to_dict(self) -> dict[str, Any]:
         """The body of the response."""
-        return {"error": {"code": self.code, "message": self.message}}
+        usage = {"usage": [call.to_dict() for call in self.usage]} if self.usage else {}
+        return {"error": {"code": self.code, "message": self.message, **usage}}
+
+    def without_usage(self) -> ProtocolError:
+        """The same error for somebody else who waited for it: what was used is counted once."""
+        return ProtocolError(self.status, self.code, self.message, self.retry_after)
 
 
-def refused(code: str, message: str, retry_after: float | None = None) -> ProtocolError:
+def refused(
+    code: str, message: str, retry_after: float | None = None, usage: Iterable[Call] = ()
+) -> ProtocolError:
     """The error of that code."""
-    return ProtocolError(STATUSES[code], code, message, retry_after)
+    return ProtocolError(STATUSES[code], code, message, retry_after, usage)
+
+
+def usage_from_list(data: object) -> tuple[Call, ...]:
+    """Read the requests of a language model. Raises ProtocolError(502, "bad_answer")."""
+    if not isinstance(data, list) or len(data) > LIMITS.calls:
+        raise refused("bad_answer", f"usage must be a list of at most {LIMITS.calls}")
+    try:
+        return tuple(call_from_dict(one) for one in data)
+    except ValueError as error:
+        raise refused("bad_answer", str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -87,6 +113,7 @@ class Limits:
     answers: int = 2_000
     answer_characters: int = 4_000
     answer_cells: int = 40_000
+    calls: int = 100
 
 
 LIMITS = Limits()
@@ -259,6 +286,7 @@ class Prediction:
     truncated    whether anything of question, table or context was left out or cut short
     model        name@sha
     ms           "queue" and "compute", in milliseconds
+    usage        the requests to a language model behind it, retries included; () for other models and what is cached
     """
 
     answers: tuple[str, ...]
@@ -274,6 +302,7 @@ class Prediction:
     seq: int = 0
     cached: bool = False
     ms: Mapping[str, float] = field(default_factory=lambda: {"queue": 0.0, "compute": 0.0})
+    usage: tuple[Call, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -290,6 +319,7 @@ class Prediction:
             "seq": self.seq,
             "cached": self.cached,
             "ms": {name: round(value, 3) for name, value in self.ms.items()},
+            **({"usage": [call.to_dict() for call in self.usage]} if self.usage else {}),
         }
 
     @classmethod
@@ -298,8 +328,8 @@ class Prediction:
 
         Raises ProtocolError(502, "bad_answer") for anything that is not a prediction.
         """
-        names = tuple(one.name for one in fields(cls))
-        given = _object(data, "the answer", required=names, code="bad_answer")
+        names = tuple(one.name for one in fields(cls) if one.name != "usage")
+        given = _object(data, "the answer", required=names, optional=("usage",), code="bad_answer")
         if not isinstance(given["topk"], list) or len(given["topk"]) > LIMITS.topk:
             raise refused("bad_answer", f"topk must be a list of at most {LIMITS.topk}")
         for name in ("truncated", "cached"):
@@ -326,6 +356,7 @@ class Prediction:
             seq=_whole(given["seq"], "seq", 0, 2**53, "bad_answer"),
             cached=given["cached"],
             ms=_timings(given["ms"]),
+            usage=usage_from_list(given.get("usage", [])),
         )
 
     def for_request(
@@ -339,12 +370,16 @@ class Prediction:
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """One model that a process serves. `id`, name@sha, is what a batch freezes; `licence` is of its weights."""
+    """One model that a process serves. `id`, name@sha, is what a batch freezes; `licence` is of its weights.
+
+    `max_tokens`: of a reply of a language model, whose tokens cost; 0 for other models.
+    """
 
     name: str
     sha: str
     architecture: str
     licence: str
+    max_tokens: int = 0
 
     @property
     def id(self) -> str:
@@ -357,6 +392,7 @@ class ModelInfo:
             "sha": self.sha,
             "architecture": self.architecture,
             "licence": self.licence,
+            **({"max_tokens": self.max_tokens} if self.max_tokens else {}),
         }
 
     @classmethod
@@ -366,10 +402,12 @@ class ModelInfo:
             data,
             "a model",
             required=("id", "name", "sha", "architecture", "licence"),
+            optional=("max_tokens",),
             code="bad_answer",
         )
+        most = _whole(given.pop("max_tokens", 0), "max_tokens", 0, MAX_TOKENS, "bad_answer")
         texts = {name: _text(given[name], name, 2_000, "bad_answer") for name in given}
-        info = cls(texts["name"], texts["sha"], texts["architecture"], texts["licence"])
+        info = cls(texts["name"], texts["sha"], texts["architecture"], texts["licence"], most)
         if texts["id"] != info.id or not NAME.fullmatch(info.name) or not _MODEL.fullmatch(info.id):
             raise refused("bad_answer", "the id of a model must be its name, @ and the hash of its weights")
         return info

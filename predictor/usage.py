@@ -35,6 +35,26 @@ class Call:
     completion_tokens: int
     is_counted: bool
 
+    def to_dict(self) -> dict[str, Any]:
+        """As a predictor tells it (`call_from_dict`)."""
+        return {
+            "state": self.state,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "counted": self.is_counted,
+        }
+
+
+def call_from_dict(data: object) -> Call:
+    """Read a request that a predictor tells of. Raises ValueError."""
+    if not isinstance(data, dict) or data.keys() != {"state", *_FIELDS, "counted"}:
+        raise ValueError(f"usage must have state, {', '.join(_FIELDS)} and counted")
+    tokens = [_count(data[name]) for name in _FIELDS]
+    state, is_counted = data["state"], data["counted"]
+    if None in tokens or not isinstance(is_counted, bool) or not isinstance(state, str) or len(state) > 20:
+        raise ValueError("usage must have numbers of tokens, a short state, and counted as true or false")
+    return Call(state, tokens[0] or 0, tokens[1] or 0, is_counted)
+
 
 class Meter(Protocol):
     """Counts the requests of one purpose. May be used by several threads."""

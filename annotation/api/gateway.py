@@ -111,9 +111,14 @@ class Gateway:
             return query
         outcome: predicting.Outcomes
         try:
-            outcome = await connect(query.entry).ask_both(*query.requests, within=query.within)
+            outcome = await connect(query.entry).ask_both(
+                *query.requests, within=query.within, bills=query.payment.bills
+            )
         except Unanswered as unanswered:
             outcome = unanswered
+        except asyncio.CancelledError:  # whoever asked has hung up; what it cost is counted all the same
+            self.threads.submit(_with_connection, query.payment.settle)
+            raise
         return await self._in_thread(
             lambda: predicting.conclude(query, outcome, now=timezone.now()), language
         )
@@ -142,12 +147,8 @@ class Gateway:
 
     async def _in_thread(self, call: Callable[[], T], language: str) -> T:
         def run() -> T:
-            close_old_connections()
-            try:
-                with translation.override(language):
-                    return call()
-            finally:
-                close_old_connections()
+            with translation.override(language):
+                return _with_connection(call)
 
         return await asyncio.get_running_loop().run_in_executor(self.threads, run)
 
@@ -158,6 +159,14 @@ class Gateway:
             raise HTTPException(404)
         figures = await self._in_thread(metrics.figures, settings.LANGUAGE_CODE)
         return Response(figures, media_type=CONTENT_TYPE_LATEST, headers=HEADERS)
+
+
+def _with_connection(call: Callable[[], T]) -> T:
+    close_old_connections()
+    try:
+        return call()
+    finally:
+        close_old_connections()
 
 
 def refusal(error: Exception) -> Response:

@@ -25,15 +25,14 @@ from django.utils.translation import gettext
 import tableqa
 from annotation.releases import automatic, release_files
 from annotation.releases.release_files import Raw
-from annotation.work import metering, reply_states
+from annotation.work import metering, paying, reply_states
 from annotation.work.crew import Crew
 from predictor import client, load_bundled, prompts
 from predictor.architectures import ModelError
 from predictor.chat import ChatError, ChatModel
 from predictor.client import Unanswered
 from predictor.configuration import chat_model
-from predictor.listing import MAX_UNUSABLE
-from predictor.protocol import PredictRequest, ProtocolError
+from predictor.protocol import Prediction, PredictRequest, ProtocolError
 from predictor.usage import Meter
 from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
 from tableqa.mixing import Mixed
@@ -347,7 +346,7 @@ def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str, meter: Mete
         )
     if predictors[name]["protocol"] == "chat":
         return _chat(replace(chat_model(predictors, name), meter=meter))
-    return _predicting(client.connect(predictors[name]))
+    return _predicting(predictors[name], meter if isinstance(meter, metering.ProjectMeter) else None)
 
 
 def _bundled() -> Ask:
@@ -367,11 +366,22 @@ def _bundled() -> Ask:
     return ask
 
 
-def _predicting(model: client.Model) -> Ask:
+def _predicting(entry: Mapping[str, Any], meter: metering.ProjectMeter | None) -> Ask:
+    model = client.connect(entry)
+
+    def once(request: PredictRequest) -> Prediction:
+        payment = paying.begin(meter, entry, [request], within=client.PATIENT)
+        try:
+            return model.predict(request, within=client.PATIENT, bills=payment.bills)
+        finally:
+            payment.settle()
+
     def ask(example: tableqa.Example) -> dict[str, Any]:
         for attempt in itertools.count(1):
             try:
-                found = model.predict(PredictRequest.about(example), within=client.PATIENT)
+                found = once(PredictRequest.about(example))
+            except ChatError as error:
+                raise EvaluationError(str(error)) from None
             except Unanswered as unanswered:
                 if unanswered.kind == "too_large":
                     # A model that cannot read a table gives no answer to it, which is wrong and is kept as it is.
@@ -387,13 +397,15 @@ def _predicting(model: client.Model) -> Ask:
 
 
 def _chat(model: ChatModel) -> Ask:
-    unusable: deque[str] = deque(maxlen=MAX_UNUSABLE)
+    unusable: deque[str] = deque(maxlen=model.stop_after)
     """Why the latest replies hold no answer: none of these is asked for again, and all of them are kept."""
 
     def ask(example: tableqa.Example) -> dict[str, Any]:
-        if len(unusable) == MAX_UNUSABLE:
+        if len(unusable) == model.stop_after:
             words = gettext("{model} gave {number} unusable replies in a row. The last one: {error}")
-            raise EvaluationError(words.format(model=model.model, number=MAX_UNUSABLE, error=unusable[-1]))
+            raise EvaluationError(
+                words.format(model=model.model, number=model.stop_after, error=unusable[-1])
+            )
         messages, _ = prompts.asking_for_answers(example, model.serialisation)
         try:
             reply = model.ask(messages, seed=0, schema=prompts.ANSWER_SCHEMA)[0]

@@ -32,7 +32,7 @@ from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
 from annotation.work import metering, reply_states
 from annotation.work.crew import Crew
-from annotation.work.metering import ProjectMeter
+from annotation.work.metering import meter_of
 from predictor.configuration import chat_model
 from tableqa.canonical import canonical
 from tableqa.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match, long_form
@@ -147,10 +147,9 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
         entry = settings.PREDICTORS.get(name, {})
         crew, meter = Crew(evaluating.AT_ONCE), None
         if entry.get("protocol") == "chat":
-            chat = chat_model(settings.PREDICTORS, name)
-            crew = Crew(chat.at_once)
-            price = entry.get("price", (0, 0))
-            meter = ProjectMeter(job.project_id, None, "evaluation", name, chat.model, price, crew)
+            crew = Crew(chat_model(settings.PREDICTORS, name).at_once)
+        if entry:
+            meter = meter_of(name, project=job.project_id, batch=None, purpose="evaluation", crew=crew)
         ask = evaluating.model_of(settings.PREDICTORS, name, *([meter] if meter else []))
         evaluating.collect(raw, ask, predictions, progress=progress, crew=crew)
     else:

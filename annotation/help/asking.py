@@ -19,13 +19,12 @@ import tableqa
 from annotation import jobs
 from annotation.models import Example, Job, ModelAnswer, Person, Project, Source
 from annotation.refusals import refuse
-from annotation.work import metering
+from annotation.work import metering, paying
 from annotation.work.crew import Crew
 from predictor import prompts
 from predictor.chat import ChatError, ChatModel
 from predictor.client import PATIENT, Unanswered, connect
-from predictor.configuration import chat_model
-from predictor.listing import MAX_UNUSABLE
+from predictor.configuration import STOP_AFTER, chat_model
 from predictor.protocol import PredictRequest
 from tasks.contract import Ask, Preparing, task_types
 
@@ -50,6 +49,7 @@ class Asked:
     entry: Mapping[str, Any]
     name: str
     chat: ChatModel | None
+    meter: metering.ProjectMeter | None = None
 
 
 def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> Asked:
@@ -111,10 +111,11 @@ def ask_model(
     keys = list(unasked(sources, purpose=purpose, model=asked.name).values_list("pk", flat=True)[:limit])
     crew, done, unusable = Crew(asked.chat.at_once if asked.chat else 1), 0, 0
     problem: Exception | None = None
+    stop_after = asked.chat.stop_after if asked.chat else STOP_AFTER
 
     def questions() -> Iterator[tuple[Example, tableqa.Example, Asked]]:
         for key in keys:
-            if problem is not None or unusable >= MAX_UNUSABLE:
+            if problem is not None or unusable >= stop_after:
                 return
             row = Example.objects.select_related("stored_table", "source").get(pk=key)
             yield row, row.example(), _metered(asked, predictor, row, crew)
@@ -137,7 +138,7 @@ def ask_model(
         if asked.chat is not None:
             unusable = unusable + 1 if _is_unusable(asked.ask, data) else 0
         progress(done, len(keys))
-    if unusable >= MAX_UNUSABLE and problem is None:
+    if unusable >= stop_after and problem is None:
         problem = ChatError(
             gettext("{model} gave {number} unusable replies in a row.").format(
                 model=asked.name, number=unusable
@@ -156,12 +157,10 @@ def ask_model(
 
 def _metered(asked: Asked, predictor: str, row: Example, crew: Crew) -> Asked:
     """The same model with the meter of the example's project."""
-    if asked.chat is None:
-        return asked
-    chat = metering.metered(
+    meter = metering.meter_of(
         predictor, project=row.source.project_id, batch=None, purpose="questions", crew=crew
     )
-    return replace(asked, chat=chat)
+    return replace(asked, chat=asked.chat and replace(asked.chat, meter=meter), meter=meter)
 
 
 def estimate(
@@ -211,7 +210,7 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
     """What is kept of one example. Raises ChatError, Unanswered."""
     total = len(example.table.rows)
     if asked.chat is None:
-        return _pointed(asked.entry, example)
+        return _pointed(asked, example)
     messages, seen = _conversation(asked, example)
     if asked.ask.several:
         completions = asked.chat.complete(
@@ -259,14 +258,18 @@ def _unread(errors: Sequence[ChatError | None]) -> dict[str, list[str]]:
     return {"unread": reasons, "states": [error.kind if error else "" for error in errors]}
 
 
-def _pointed(entry: Mapping[str, Any], example: tableqa.Example) -> dict[str, Any]:
+def _pointed(asked: Asked, example: tableqa.Example) -> dict[str, Any]:
     """The cells that a model pointed at when it answered the question; none where it cannot read the table."""
+    request = PredictRequest.about(example)
+    payment = paying.begin(asked.meter, asked.entry, [request], within=PATIENT)
     try:
-        said = connect(entry).predict(PredictRequest.about(example), within=PATIENT)
+        said = connect(asked.entry).predict(request, within=PATIENT, bills=payment.bills)
     except Unanswered as unanswered:
         if unanswered.kind != "too_large":
             raise
         return {"cells": [], "answers": [], "error": str(unanswered)}
+    finally:
+        payment.settle()
     rows, columns = example.table.row_ids, example.table.column_ids
     return {
         "cells": [[rows[row], columns[column]] for row, column in said.cells],

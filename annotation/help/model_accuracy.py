@@ -26,10 +26,9 @@ from annotation.refusals import refuse
 from annotation.work import metering, reply_states
 from annotation.work.crew import Crew
 from predictor import prompts
-from predictor.chat import ChatModel
 from predictor.client import JOB_THREADS, Unanswered
-from predictor.configuration import IN_FLIGHT, chat_model
-from predictor.listing import MAX_UNUSABLE, STATES
+from predictor.configuration import IN_FLIGHT, STOP_AFTER, chat_model
+from predictor.listing import STATES
 from tasks.contract import TaskType, task_types
 
 PURPOSE: Final = "correctness"
@@ -322,18 +321,18 @@ def ask(
 
 @dataclass(frozen=True)
 class _Question:
-    """One example, ready to be asked about by a thread. `chat` is a chat model with the meter of the project."""
+    """One example, ready to be asked about by a thread, with the meter of its project."""
 
     row: Example
     asked: judging.Asked
-    chat: ChatModel | None
+    meter: metering.ProjectMeter
 
 
 @dataclass
 class _Survey:
     """The questions of one job, as many at a time as the model's entry allows.
 
-    It stops after `MAX_FAILURES` requests in a row without an answer, after `MAX_UNUSABLE` unusable replies of a language
+    It stops after `MAX_FAILURES` requests in a row without an answer, after `stop_after` unusable replies of a language
     model in a row, and at once where no request can succeed (a budget is used up, parameters are rejected).
     """
 
@@ -363,19 +362,17 @@ class _Survey:
             if self.stop:
                 return
             row = Example.objects.select_related("stored_table", "source").get(pk=key)
-            chat = None
-            if settings.PREDICTORS[self.predictor]["protocol"] == "chat":
-                project = row.source.project_id
-                chat = metering.metered(
-                    self.predictor, project=project, batch=None, purpose="accuracy", crew=crew
-                )
-            yield _Question(row, judging.asked_as_it_is(self.task, row.example()), chat)
+            project = row.source.project_id
+            meter = metering.meter_of(
+                self.predictor, project=project, batch=None, purpose="accuracy", crew=crew
+            )
+            yield _Question(row, judging.asked_as_it_is(self.task, row.example()), meter)
 
     def _ask(self, question: _Question) -> tuple[_Question, predicting.Answer, float]:
         """Runs in a thread, without the database. A model that is busy is asked again."""
         for attempt in range(TRIES):
             began = time.monotonic()
-            answer = predicting.answer_patiently(self.predictor, question.asked, question.chat)
+            answer = predicting.answer_patiently(self.predictor, question.asked, question.meter)
             if answer.state != "busy":
                 break
             self.wait(0.2 * 2**attempt)
@@ -393,10 +390,10 @@ class _Survey:
             self.replaced_by, self.stop = answer.model, self.stop or "replaced"
             return False
         self.failures = 0
-        if question.chat is not None:
+        if settings.PREDICTORS[self.predictor]["protocol"] == "chat":
             self.unusable = self.unusable + 1 if answer.error else 0
             self.reason = answer.error or self.reason
-            if self.unusable >= MAX_UNUSABLE:
+            if self.unusable >= _stop_after(self.predictor):
                 self.stop = self.stop or "unusable"
         judgement = judging.hold(question.asked, answer.original, None).judgements["original"]
         is_right = None if judgement is None or answer.error else judgement.right
@@ -451,11 +448,16 @@ class _Survey:
                 "{model} gave {number} unusable replies in a row, so the job stopped. The last one: {reason} "
                 "{done} of {total} questions are answered and saved. Ask again to continue.",
                 model=self.predictor,
-                number=MAX_UNUSABLE,
+                number=_stop_after(self.predictor),
                 reason=self.reason,
                 done=done,
                 total=total,
             )
+
+
+def _stop_after(predictor: str) -> int:
+    """Unusable replies in a row after which a job stops."""
+    return int(settings.PREDICTORS[predictor].get("stop_after", STOP_AFTER))
 
 
 def _at_once(predictor: str) -> int:

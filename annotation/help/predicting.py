@@ -27,12 +27,12 @@ from annotation import jobs
 from annotation.help import judging, tries, verdict_line
 from annotation.models import Assignment, Batch, Decision, Item, Job, Outcome, Person, Project, Try
 from annotation.refusals import refuse
-from annotation.work import metering
+from annotation.work import metering, paying
 from annotation.work.crew import Crew
 from predictor.chat import ChatError, ChatModel
 from predictor.client import PATIENT, Unanswered, connect
-from predictor.configuration import chat_model, is_live, live_seconds
-from predictor.listing import MAX_UNUSABLE, Listed, ask_for_list, breaker_of
+from predictor.configuration import STOP_AFTER, chat_model, is_live, live_seconds
+from predictor.listing import Listed, ask_for_list, breaker_of
 from predictor.protocol import Options, Prediction, PredictRequest
 from tableqa import verdicts
 from tasks.contract import Answering, ModelInTheLoop, TaskType, unstorable_in
@@ -172,6 +172,7 @@ class Query:
     is_panel: bool
     """Whether it is for another model than the one in the loop: no revision is frozen, and nothing is kept."""
     began: float
+    payment: paying.Payment
 
     @property
     def within(self) -> float:
@@ -206,7 +207,9 @@ def look(
     if isinstance(query, Seen):
         return query
     try:
-        outcome: Outcomes = connect(query.entry).predict_both(*query.requests, within=query.within)
+        outcome: Outcomes = connect(query.entry).predict_both(
+            *query.requests, within=query.within, bills=query.payment.bills
+        )
     except Unanswered as unanswered:
         outcome = unanswered
     return conclude(query, outcome, now=now)
@@ -254,6 +257,14 @@ def prepare(
         start(batch=batch, now=now)
         return Seen("waiting", gettext(WORDS["waiting"]), tries=(counted or 0) + 1)
     requests = _requests(asked, slot=slot_of(assignment), seq=seq)
+    name, purpose = (model, "panel") if model else (batch.loop_model, "loop")
+    meter = metering.meter_of(name, project=batch.project_id, batch=batch.pk, purpose=purpose)
+    has_budget = bool(batch.model_budget or batch.project.model_budget)
+    try:
+        payment = paying.begin(meter, entry, requests, within=live_seconds(entry), has_budget=has_budget)
+    except (ChatError, Unanswered) as error:
+        answer = _unpaid(error)
+        return Seen(answer.state, answer.words, tries=counted)
     return Query(
         assignment=assignment,
         asked=asked,
@@ -264,11 +275,13 @@ def prepare(
         counted=counted,
         is_panel=bool(model),
         began=time.monotonic(),
+        payment=payment,
     )
 
 
 def conclude(query: Query, outcome: Outcomes, *, now: datetime) -> Seen:
     """What came of a question. A try is kept; the model of a batch that has none yet is frozen."""
+    query.payment.settle()
     assignment, asked, counted = query.assignment, query.asked, query.counted
     batch, answer = assignment.batch, _answered(outcome)
     if answer.state != "answered":
@@ -443,12 +456,36 @@ def _answered(outcome: Outcomes) -> Answer:
     )
 
 
-def _ask(entry: Mapping[str, Any], requests: Requests, *, within: float) -> Answer:
-    """Ask a model about both examples, in `within` seconds."""
+def _ask(
+    entry: Mapping[str, Any],
+    requests: Requests,
+    *,
+    within: float,
+    meter: metering.ProjectMeter | None = None,
+) -> Answer:
+    """Ask a model about both examples, in `within` seconds; of the original alone not from what the client remembers,
+    which may be of earlier weights, where a job asks (`meter`).
+    """
     try:
-        return _answered(connect(entry).predict_both(*requests, within=within))
+        payment = paying.begin(meter, entry, requests, within=within)
+    except (ChatError, Unanswered) as error:
+        return _unpaid(error)
+    original, perturbed = requests
+    try:
+        if perturbed is None and meter is not None:
+            return _answered((connect(entry).predict(original, within=within, bills=payment.bills), None))
+        return _answered(connect(entry).predict_both(*requests, within=within, bills=payment.bills))
     except Unanswered as unanswered:
         return _answered(unanswered)
+    finally:
+        payment.settle()
+
+
+def _unpaid(error: ChatError | Unanswered) -> Answer:
+    """What is said where a budget has no room for a question, or nobody could find out what it may use."""
+    if isinstance(error, Unanswered):
+        return _answered(error)
+    return Answer("unavailable", f"{error} {gettext(ON_YOU_GO)}", reason=str(error), is_final=True)
 
 
 def _ask_chat(name: str, asked: judging.Asked, model: ChatModel) -> Answer:
@@ -496,20 +533,13 @@ def _why_unread(listed: Listed, part: str) -> str:
     return listed.reason or gettext(UNREAD[part]).format(times=len(listed.unread))
 
 
-def answer_patiently(name: str, asked: judging.Asked, chat: ChatModel | None = None) -> Answer:
-    """A model of either protocol, with all the time that a job gives it. `chat`: a chat model with its meter."""
+def answer_patiently(name: str, asked: judging.Asked, meter: metering.ProjectMeter) -> Answer:
+    """A model of either protocol, with all the time that a job gives it."""
     entry = settings.PREDICTORS[name]
     if entry["protocol"] == "chat":
-        return _ask_chat(name, asked, chat or chat_model(settings.PREDICTORS, name))
+        return _ask_chat(name, asked, replace(chat_model(settings.PREDICTORS, name), meter=meter))
     within = max(PATIENT, entry.get("deadline_ms", 0) / 1000)
-    if asked.perturbed is not None:
-        return _ask(entry, _requests(asked), within=within)
-    try:  # not from the answers that the client remembers, which may be of earlier weights
-        return _answered(
-            (connect(entry).predict(PredictRequest.about(asked.original, options=SHOWN), within=within), None)
-        )
-    except Unanswered as unanswered:
-        return _answered(unanswered)
+    return _ask(entry, _requests(asked), within=within, meter=meter)
 
 
 # -- keeping ----------------------------------------------------------------------------------------
@@ -828,7 +858,7 @@ class Filled:
 class Filling:
     """The questions of one job, predictor by predictor; those to a chat model in parallel (`parallel` of its entry).
 
-    A predictor is left alone after `MOST_SILENT` questions without an answer, and after `MAX_UNUSABLE` unusable replies
+    A predictor is left alone after `MOST_SILENT` questions without an answer, and after `stop_after` unusable replies
     in a row (`stopped`).
     """
 
@@ -862,30 +892,30 @@ class Filling:
             if answer is not None and kept and is_chat:
                 self.unusable = self.unusable + 1 if answer.error else 0
                 self.reason = answer.error or self.reason
-            if self.unusable >= MAX_UNUSABLE:
+            if self.unusable >= entry.get("stop_after", STOP_AFTER):
                 self.stopped[predictor] = self.reason
             yield kept
         yield from (False for _ in range(len(keys) - begun))
 
     def _questions(
         self, predictor: str, keys: Sequence[int], crew: Crew
-    ) -> Iterator[tuple[Try, judging.Asked, ChatModel | None]]:
+    ) -> Iterator[tuple[Try, judging.Asked, metering.ProjectMeter]]:
         for key in keys:
             if self.silent >= MOST_SILENT or self.is_final or predictor in self.stopped:
                 return
             row = _loaded(key)
             asked = judging.asked(self.batch.task(), row.assignment.plain_item, row.response.get("data"))
             purpose = "panel" if row.kind == Try.Kind.PANEL else "loop"
-            yield row, asked, _metered(self.batch, predictor, purpose, crew)
+            yield row, asked, _meter(self.batch, predictor, purpose, crew)
 
     def _ask(
-        self, row: Try, asked: judging.Asked, chat: ChatModel | None
+        self, row: Try, asked: judging.Asked, meter: metering.ProjectMeter
     ) -> tuple[Try, judging.Asked, Answer | None, float]:
         """The answer, None where somebody else has it meanwhile. Runs in a thread, without the database."""
         if row.answered_at is not None:
             return row, asked, None, 0.0
         began = time.monotonic()
-        return row, asked, answer_patiently(row.predictor, asked, chat), time.monotonic() - began
+        return row, asked, answer_patiently(row.predictor, asked, meter), time.monotonic() - began
 
     def _keep(self, row: Try, asked: judging.Asked, answer: Answer, seconds: float) -> bool:
         if answer.state != "answered":
@@ -910,11 +940,8 @@ class Filling:
         return True
 
 
-def _metered(batch: Batch, predictor: str, purpose: str, crew: Crew | None = None) -> ChatModel | None:
-    """The chat model of that name with the meter of a batch; None for a model of the other protocol."""
-    if settings.PREDICTORS[predictor]["protocol"] != "chat":
-        return None
-    return metering.metered(predictor, project=batch.project_id, batch=batch.pk, purpose=purpose, crew=crew)
+def _meter(batch: Batch, predictor: str, purpose: str, crew: Crew | None = None) -> metering.ProjectMeter:
+    return metering.meter_of(predictor, project=batch.project_id, batch=batch.pk, purpose=purpose, crew=crew)
 
 
 def answer_to(batch: Batch, asked: judging.Asked) -> Answer | None:
@@ -925,7 +952,7 @@ def answer_to(batch: Batch, asked: judging.Asked) -> Answer | None:
     entry = settings.PREDICTORS.get(batch.loop_model)
     if entry is None or asked.perturbed is None:
         return None
-    answer = answer_patiently(batch.loop_model, asked, _metered(batch, batch.loop_model, "search"))
+    answer = answer_patiently(batch.loop_model, asked, _meter(batch, batch.loop_model, "search"))
     if answer.state != "answered" or (answer.model and not freeze(batch, answer.model)):
         return None
     return answer
@@ -935,8 +962,8 @@ def answer_about_original(batch: Batch, asked: judging.Asked, crew: Crew) -> Ans
     """What the batch's model answers to an example before any change; None where it gives no answer."""
     if batch.loop_model not in settings.PREDICTORS:
         return None
-    chat = _metered(batch, batch.loop_model, "search", crew)
-    answer = answer_patiently(batch.loop_model, replace(asked, perturbed=None), chat)
+    meter = _meter(batch, batch.loop_model, "search", crew)
+    answer = answer_patiently(batch.loop_model, replace(asked, perturbed=None), meter)
     if answer.state != "answered" or (answer.model and not freeze(batch, answer.model)):
         return None
     return answer

@@ -49,7 +49,7 @@ from annotation.work import lending, metering
 from annotation.work.crew import Crew
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import chat_model
-from predictor.listing import MAX_UNUSABLE, storable
+from predictor.listing import storable
 from predictor.usage import Call, Meter
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest, thaw
@@ -307,7 +307,7 @@ class Asked:
     def ask(self, item: Item, *, now: Callable[[], datetime]) -> int:
         """Ask everything about an item that was not asked yet. Returns how many requests were answered.
 
-        Raises Refused(predictor_failed) where the endpoint gives no answer, and after `MAX_UNUSABLE` unusable replies in a
+        Raises Refused(predictor_failed) where the endpoint gives no answer, and after `stop_after` unusable replies in a
         row; what came before is kept.
         """
         plain, answered, self.problem = item.plain(), 0, None
@@ -319,7 +319,7 @@ class Asked:
             answered += 1
         if self.problem is not None:
             refuse("predictor_failed", "{error} Proposals received so far are saved.", error=self.problem)
-        if self.unusable >= MAX_UNUSABLE:
+        if self.unusable >= self.model.stop_after:
             refuse(
                 "predictor_failed",
                 "{maker} gave {number} unusable replies in a row, so the job stopped. The last one: {reason} "
@@ -337,7 +337,7 @@ class Asked:
             for repetition in range(1, self.batch.help_from.get("repetitions", REPETITIONS) + 1):
                 if (wanted.key, repetition) in known:
                     continue
-                if self.problem is not None or self.unusable >= MAX_UNUSABLE:
+                if self.problem is not None or self.unusable >= self.model.stop_after:
                     return
                 seed = seed_of(self.batch, item, wanted.key, repetition)
                 pool = self.pool.get(wanted.key, ())

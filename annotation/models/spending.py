@@ -25,6 +25,10 @@ class ModelRequestQuerySet(models.QuerySet["ModelRequest"]):
         """Write what an open request used. Returns 0 where it is settled already."""
         return models.QuerySet.update(self.filter(state="open"), **values)
 
+    def release(self) -> None:
+        """Remove open requests that were never sent."""
+        self.filter(state="open").delete()
+
 
 class ModelRequest(models.Model):
     """One request to a language model, retries included: its tokens, their price then, and how it ended.

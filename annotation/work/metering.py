@@ -64,6 +64,31 @@ class ProjectMeter:
         """Write what the request used."""
         self.crew.here(self._settle, reservation, call)
 
+    def settle_all(self, reservation: int | None, calls: Sequence[Call]) -> None:
+        """Write what the requests of one reservation used, None for requests that nothing was reserved for."""
+        self.crew.here(self._settle_all, reservation, calls)
+
+    def has_budget(self) -> bool:
+        """Whether the project or the batch limits what language models may use."""
+        return self.crew.here(self._has_budget)
+
+    def _has_budget(self) -> bool:
+        of_project = Project.objects.filter(pk=self.project).exclude(model_budget={})
+        if of_project.exists():
+            return True
+        of_batch = Batch.objects.exclude(model_budget={})
+        return self.batch is not None and of_batch.filter(pk=self.batch).exists()
+
+    def _settle_all(self, reservation: int | None, calls: Sequence[Call]) -> None:
+        others = list(calls)
+        with transaction.atomic():
+            if reservation is not None and others:
+                self._settle(reservation, others.pop(0))
+            elif reservation is not None:
+                ModelRequest.objects.filter(pk=reservation).release()
+            for call in others:
+                self._settle(self._create(call.prompt_tokens, call.completion_tokens), call)
+
     def _reserve(self, prompt_tokens: int, completion_tokens: int) -> int:
         with transaction.atomic():
             # One at a time in a project: two jobs cannot both use what is left.
@@ -76,17 +101,20 @@ class ProjectMeter:
                 batch = Batch.objects.values("model_budget").get(pk=self.batch)
                 of_batch = {"batch": self.batch}
                 self._require(batch["model_budget"], of_batch, usd, prompt_tokens + completion_tokens)
-            request = ModelRequest.objects.create(
-                project_id=self.project,
-                batch_id=self.batch,
-                purpose=self.purpose,
-                predictor=self.predictor,
-                model=self.model[:200],
-                prompt_tokens=prompt_tokens,
-                completion_tokens=completion_tokens,
-                prompt_price=Decimal(str(self.price[0])),
-                completion_price=Decimal(str(self.price[1])),
-            )
+            return self._create(prompt_tokens, completion_tokens)
+
+    def _create(self, prompt_tokens: int, completion_tokens: int) -> int:
+        request = ModelRequest.objects.create(
+            project_id=self.project,
+            batch_id=self.batch,
+            purpose=self.purpose,
+            predictor=self.predictor,
+            model=self.model[:200],
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            prompt_price=Decimal(str(self.price[0])),
+            completion_price=Decimal(str(self.price[1])),
+        )
         return int(request.pk)
 
     def _require(
@@ -125,9 +153,18 @@ def metered(
 ) -> ChatModel:
     """The language model of that name with a meter. Raises LookupError naming the ones there are."""
     model = chat_model(settings.PREDICTORS, name)
-    price = settings.PREDICTORS[name].get("price", (0, 0))
-    meter = ProjectMeter(project, batch, purpose, name, model.model, price, crew or Crew())
-    return dataclasses.replace(model, meter=meter)
+    return dataclasses.replace(
+        model, meter=meter_of(name, project=project, batch=batch, purpose=purpose, crew=crew)
+    )
+
+
+def meter_of(
+    name: str, *, project: int, batch: int | None, purpose: str, crew: Crew | None = None
+) -> ProjectMeter:
+    """The meter of a predictor of either protocol. Raises KeyError for a name that PREDICTORS does not have."""
+    entry = settings.PREDICTORS[name]
+    price = entry.get("price", (0, 0))
+    return ProjectMeter(project, batch, purpose, name, entry["model"], price, crew or Crew())
 
 
 def _amount(name: str, value: Any) -> str:

@@ -70,7 +70,9 @@ class Model(Protocol):
 
 def info(model: Model) -> ModelInfo:
     """How the model is named to the world."""
-    return ModelInfo(model.name, model.sha, model.architecture, model.licence)
+    return ModelInfo(
+        model.name, model.sha, model.architecture, model.licence, getattr(model, "max_tokens", 0)
+    )
 
 
 # --- folders -----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from predictor.architectures import Checkpoint, ModelError, Stop
 from predictor.chat import ChatError, ChatModel
@@ -20,6 +21,7 @@ from predictor.configuration import problem_of_chat, request_settings
 from predictor.listing import FINAL
 from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, asking, read_answers
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, refused
+from predictor.usage import Tally
 from tableqa.canonical import digest
 
 AT_ONCE = 16
@@ -37,6 +39,7 @@ class ChatPredictor:
         self.licence = licence
         self.serialisation = serialisation
         self.budget = self.at_once = chat.at_once
+        self.max_tokens = chat.max_tokens or LIMITS.new_tokens
         shots = [[table.to_dict(), question, answers] for table, question, answers in SHOTS]
         options = [{"reasoning_effort": chat.reasoning_effort, "extra": dict(chat.extra)}]
         options = options if chat.reasoning_effort or chat.extra else []
@@ -84,12 +87,14 @@ class ChatPredictor:
         messages, seen = asking(
             request.question, request.table, request.history, request.context, self.serialisation
         )
+        tally = Tally()
         try:
-            (reply,) = self.chat.ask(
+            (reply,) = replace(self.chat, meter=tally).ask(
                 messages, schema=ANSWER_SCHEMA, most_tokens=request.options.max_new_tokens
             )
         except ChatError as error:
-            return refused("unreadable" if error.kind in FINAL - {"refused"} else "cannot_answer", str(error))
+            code = "unreadable" if error.kind in FINAL - {"refused"} else "cannot_answer"
+            return refused(code, str(error), usage=tally.calls)
         reply = _storable(reply)[: LIMITS.answer_characters]
         answers = read_answers(reply) or []
         return Prediction(
@@ -99,6 +104,7 @@ class ChatPredictor:
             rows_seen=seen,
             rows_total=len(request.table.rows),
             truncated=seen < len(request.table.rows),
+            usage=tuple(tally.calls),
         )
 
 

@@ -19,7 +19,7 @@ from annotation.refusals import Refused
 from annotation.work import metering, reply_states
 from annotation.work.crew import Crew
 from predictor.chat import ChatError
-from predictor.listing import MAX_UNUSABLE
+from predictor.configuration import STOP_AFTER
 from tests.annotation.cast import NOON, World, make_world
 from tests.predictor.endpoints import Endpoint, endpoint
 
@@ -184,7 +184,7 @@ def test_proposals_stop_after_repeated_unusable_replies(batch: Batch, llm: Endpo
     llm.reply = lambda body: "I would rather not."
     with pytest.raises(Refused, match="unusable replies in a row"):
         proposing.make(batch=batch, now=lambda: NOON)
-    assert MAX_UNUSABLE <= len(llm.requests) < MAX_UNUSABLE + 4 * 4
+    assert STOP_AFTER <= len(llm.requests) < STOP_AFTER + 4 * 4
     assert Reply.objects.filter(outcome="invalid").count() == len(llm.requests)
     assert ModelRequest.objects.filter(purpose="proposals", state="answered").count() == len(llm.requests)
 

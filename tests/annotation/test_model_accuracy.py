@@ -13,7 +13,8 @@ from annotation.journeys import assigning
 from annotation.models import ModelAnswer, ModelRequest, Project
 from annotation.refusals import Refused
 from predictor.client import JOB_THREADS
-from predictor.listing import MAX_UNUSABLE, breaker_of
+from predictor.configuration import STOP_AFTER
+from predictor.listing import breaker_of
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.predictor.endpoints import Endpoint, endpoint
@@ -76,7 +77,7 @@ def test_repeated_refusals_stop_the_questions_and_asking_again_continues(world: 
     with pytest.raises(Refused, match="20 unusable replies in a row") as refused:
         ask(world)
     asked = len(llm.requests)
-    assert MAX_UNUSABLE <= asked < MAX_UNUSABLE + 4 * 3
+    assert STOP_AFTER <= asked < STOP_AFTER + 4 * 3
     assert f"{asked} of 36" in refused.value.detail
     assert set(ModelAnswer.objects.values_list("data__state", flat=True)) == {"declined"}
     llm.mood = "well"

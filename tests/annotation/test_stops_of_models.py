@@ -13,7 +13,7 @@ from annotation.evaluation import evaluating
 from annotation.help import asking
 from annotation.models import ModelAnswer
 from annotation.refusals import Refused
-from predictor.listing import MAX_UNUSABLE
+from predictor.configuration import STOP_AFTER
 from tableqa.predictions import EvaluationError
 from tests.annotation.cast import NOON, make_world
 from tests.predictor.endpoints import Endpoint, endpoint
@@ -37,9 +37,9 @@ def llm(settings: Any) -> Iterator[Endpoint]:
 @pytest.mark.parametrize("mood", ["well", "declines"])
 @pytest.mark.django_db
 def test_questions_about_originals_stop_after_repeated_replies_without_what_was_asked_for(
-    llm: Endpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, purpose: str, mood: str
+    llm: Endpoint, settings: Any, tmp_path: Path, purpose: str, mood: str
 ) -> None:
-    monkeypatch.setattr(asking, "MAX_UNUSABLE", 2)
+    settings.PREDICTORS = {"llm": llm.entry(parallel=1, stop_after=2)}
     world = make_world(tmp_path)
     llm.mood, llm.reply = mood, lambda body: "I would rather not."
     with pytest.raises(Refused, match="2 unusable replies in a row"):
@@ -53,16 +53,16 @@ def test_questions_about_originals_stop_after_repeated_replies_without_what_was_
 def test_an_evaluation_stops_after_repeated_replies_without_a_list(llm: Endpoint, mood: str) -> None:
     llm.mood, llm.reply = mood, lambda body: "I would rather not."
     ask = evaluating.model_of({"llm": llm.entry()}, "llm")
-    states = {ask(EXAMPLE)["state"] for _ in range(MAX_UNUSABLE)}
+    states = {ask(EXAMPLE)["state"] for _ in range(STOP_AFTER)}
     assert states == {"no_list" if mood == "well" else "declined"}
     with pytest.raises(EvaluationError, match="20 unusable replies in a row"):
         ask(EXAMPLE)
-    assert len(llm.requests) == MAX_UNUSABLE
+    assert len(llm.requests) == STOP_AFTER
 
 
 def test_a_list_ends_a_row_of_unusable_replies(llm: Endpoint) -> None:
     ask = evaluating.model_of({"llm": llm.entry()}, "llm")
-    llm.reply = lambda body: '{"answers": ["Oslo"]}' if len(llm.requests) % MAX_UNUSABLE == 0 else "no"
-    for _ in range(2 * MAX_UNUSABLE):
+    llm.reply = lambda body: '{"answers": ["Oslo"]}' if len(llm.requests) % STOP_AFTER == 0 else "no"
+    for _ in range(2 * STOP_AFTER):
         ask(EXAMPLE)
-    assert len(llm.requests) == 2 * MAX_UNUSABLE
+    assert len(llm.requests) == 2 * STOP_AFTER
