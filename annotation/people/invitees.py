@@ -18,8 +18,8 @@ MOST: Final = 200
 
 LONGEST_NAME: Final = 120
 
-_BETWEEN = re.compile(r'[,;](?=(?:[^"]*"[^"]*")*[^"]*$)')
-"""A comma or semicolon outside of quotation marks."""
+_ENTRY = re.compile(r'(?:"[^"]*"|[^,;])+')
+"""What stands between commas and semicolons that are outside of quotation marks."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def read(text: str) -> Invitees:
     problems: list[str] = []
     repeated: dict[str, None] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        for entry in filter(None, map(str.strip, _BETWEEN.split(line))):
+        for entry in filter(None, map(str.strip, _ENTRY.findall(line))):
             try:
                 invitee = _read_entry(entry)
             except ValidationError as error:
