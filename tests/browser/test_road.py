@@ -251,8 +251,7 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     ivo.finds_the_page_accessible()
 
     mara.goes_to("/projects/films/")
-    mara.follows("Types")
-    mara.follows("Close batch")
+    mara.follows("“Types” is ready to close")
     mara.finds_the_page_accessible()
     mara.clicks("Close batch")
     mara.goes_to("/projects/films/")
