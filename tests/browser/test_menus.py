@@ -38,7 +38,7 @@ def test_the_menu_opens_and_closes_with_keys_and_clicks(
 
     menu.click()
     expect(log).to_be_visible()
-    page.get_by_role("heading", level=1).click()
+    page.mouse.click(5, 500)  # beside the content, where the menu covers nothing
     expect(log).to_be_hidden()
 
 
