@@ -229,7 +229,7 @@ def test_a_predictor_that_breaks_off_goes_on_where_it_stopped(
 
     address = reverse("evaluations", args=[release.public_id])
     with (
-        patch.object(evaluating, "model_of", lambda predictors, name, *meter: ask),
+        patch.object(evaluating, "model_of", lambda predictors, name, meter: ask),
         patch.object(evaluating, "AT_ONCE", 1),
     ):
         assert rea.post(address, {"name": "Echo", "predictor": "echo"}).status_code == 302

@@ -319,7 +319,7 @@ def test_one_bad_reply_is_recorded_and_the_job_goes_on(
         return response if len(asked) == 1 else completion(applies(question=f"wording {asked[-1]}?"))
 
     chat = ChatModel("http://model/v1", "small", transport=httpx.MockTransport(handle))
-    monkeypatch.setattr(proposing, "chat_model", lambda predictors, name, *meter: chat)
+    monkeypatch.setattr(proposing, "chat_model", lambda predictors, name: chat)
     batch = a_batch(world)
     assert proposing.make(batch=batch)["replies"] == 12
     first, *others = Reply.objects.order_by("pk")
