@@ -46,7 +46,7 @@ class Somebody:
 
     def follows(self, words: str) -> None:
         with self.page.expect_navigation():
-            self.page.locator("main a", has_text=words).first.click()
+            self.page.locator("main a:visible", has_text=words).first.click()
 
     def annotates(self, link: Locator) -> None:
         """Follow a link to a page of annotating, and wait until it takes keys."""
