@@ -116,7 +116,7 @@ class Gateway:
             )
         except Unanswered as unanswered:
             outcome = unanswered
-        except asyncio.CancelledError:  # whoever asked has hung up; what it cost is counted all the same
+        except asyncio.CancelledError:  # the client has hung up; the cost is counted all the same
             self.threads.submit(_with_connection, query.payment.settle)
             raise
         return await self._in_thread(
