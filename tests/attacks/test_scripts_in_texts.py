@@ -339,6 +339,10 @@ LEFT_OUT = {
     "data_of",
     "my_data",
     "evaluations_download",
+    "explorer_export",
+    "figure_file",
+    "methods_file",
+    "release_methods",
     "crowd_back",
     "home",
 }
