@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -19,7 +20,7 @@ MORE = ("mix", "purpose", "waivers")
 
 
 class ReleaseForm(forms.Form):
-    """The release's name, its formats and its options."""
+    """The release's name, its formats and its options. `defaults` are those of the project (`Project.release`)."""
 
     name = forms.CharField(
         max_length=80,
@@ -74,8 +75,11 @@ class ReleaseForm(forms.Form):
 
     include_unchecked = forms.BooleanField()
 
-    def __init__(self, *args: Any, simulated: bool, unchecked: int, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, *args: Any, defaults: Mapping[str, Any], simulated: bool, unchecked: int, **kwargs: Any
+    ) -> None:
+        chosen = {"format" if name == "formats" else name: value for name, value in defaults.items()}
+        super().__init__(*args, initial=chosen, **kwargs)
         self.fields["format"].choices = [  # type: ignore[attr-defined]
             (name, format_html("<strong>{}</strong> <span>{}</span>", name, gettext(DESCRIPTIONS[name])))
             for name in FORMATS
@@ -113,7 +117,7 @@ class ReleaseForm(forms.Form):
     @property
     def has_more(self) -> bool:
         """Whether one of the folded fields was filled in, or has an error."""
-        return any(field.errors or field.data for field in self.more)
+        return any(field.errors or field.value() not in ("", None) for field in self.more)
 
     def clean_waivers(self) -> dict[str, str]:
         found = {}

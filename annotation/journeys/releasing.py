@@ -178,13 +178,8 @@ def plan_release(
 
     Raises Refused: invalid_request, nothing_to_release, simulated_people, run_unfinished.
     """
-    if purpose not in ("", *provenances.PURPOSES):
-        refuse(
-            "invalid_request",
-            "The purpose must be one of {purposes}, or empty.",
-            purposes=", ".join(provenances.PURPOSES),
-        )
-    formats = _formats(format, mix)
+    terms = options([format] if isinstance(format, str) else format, mix=mix, purpose=purpose)
+    formats = terms["formats"]
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         refuse(
@@ -205,6 +200,7 @@ def plan_release(
         )
     watermark = _watermark(project)
     _require_finished_runs(project, watermark)
+    change_options(project=project, terms=terms, by=by, now=now)
     return Release.objects.create(
         project=project,
         name=name.strip(),
@@ -220,9 +216,44 @@ def plan_release(
     )
 
 
-def _formats(named: str | Sequence[str], mix: int | None) -> list[str]:
+def options(formats: Sequence[str], *, mix: int | None = None, purpose: str = "") -> dict[str, Any]:
+    """The options of a release that are part of its study: {"formats"}, and where they are set "mix" and "purpose".
+
+    Formats are in the order of `FORMATS`. Raises Refused(invalid_request): an unknown format or purpose, no format, or a mix
+    that none of the formats supports.
+    """
+    if purpose not in ("", *provenances.PURPOSES):
+        refuse(
+            "invalid_request",
+            "The purpose must be one of {purposes}, or empty.",
+            purposes=", ".join(provenances.PURPOSES),
+        )
+    terms: dict[str, Any] = {"formats": _formats(list(formats), mix)}
+    if mix is not None:
+        terms["mix"] = mix
+    return {**terms, "purpose": purpose} if purpose else terms
+
+
+def change_options(*, project: Project, terms: Mapping[str, Any], by: Person | None, now: datetime) -> None:
+    """Set what the next release of the project starts with: `terms` of `options`, or nothing ({})."""
+    terms = dict(terms)
+    if terms == project.release:
+        return
+    with transaction.atomic():
+        before = (
+            Project.objects.select_for_update(no_key=True)
+            .values_list("release", flat=True)
+            .get(pk=project.pk)
+        )
+        Project.objects.filter(pk=project.pk).update(release=terms)
+        if before != terms:
+            detail = events.changed("release", before, terms)
+            events.log(project, "", "terms changed", by=by, now=now, detail=detail)
+    project.release = terms
+
+
+def _formats(given: Sequence[str], mix: int | None) -> list[str]:
     """The formats in the order of `FORMATS`. Refuses unknown ones, none, and mixes that none of them supports."""
-    given = [named] if isinstance(named, str) else list(named)
     if unknown := [format for format in given if format not in FORMATS]:
         refuse(
             "invalid_request",

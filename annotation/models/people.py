@@ -85,8 +85,9 @@ class Project(models.Model):
     `consent_number` is that of the consent text people must have agreed to, 0 where there is none. `must_read`:
     guidelines are confirmed as read before the first item, and again after a change. `caps` are limits of everybody's
     work a day ({"items_per_day", "hours_per_day"}); `pay` is {"currency", "per_hour" | "per_item"}; `model_budget` is what
-    language models may cost ({"usd", "tokens"}, `annotation.terms.budget`); `statement` holds
-    what only people can say for the data statement, by the names of `annotation.money.statements`.
+    language models may cost ({"usd", "tokens"}, `annotation.terms.budget`); `release` is what the next release starts with
+    ({"formats", "mix", "purpose"}, `annotation.journeys.releasing.options`); `statement` holds what only people can say for
+    the data statement, by the names of `annotation.money.statements`.
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
@@ -97,6 +98,7 @@ class Project(models.Model):
     caps = models.JSONField(default=dict)
     pay = models.JSONField(default=dict)
     model_budget = models.JSONField(default=dict, db_default={})
+    release = models.JSONField(default=dict, db_default={})
     statement = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 

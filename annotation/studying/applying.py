@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation import events, jobs
 from annotation.help import loop_fit
-from annotation.journeys import assigning, changing, importing, perturbing, setting_up
+from annotation.journeys import assigning, changing, importing, perturbing, releasing, setting_up
 from annotation.models import (
     Batch,
     Example,
@@ -316,6 +316,7 @@ class _Doing:
             by=self.by,
             now=self.now,
         )
+        releasing.change_options(project=project, terms=said.release, by=self.by, now=self.now)
         setting_up.change_statement(project=project, statement=said.statement, by=self.by, now=self.now)
         guidance.require_reading(project=project, asked=said.must_read, by=self.by, now=self.now)
         plain = {"name": said.name, "time_zone": said.time_zone}

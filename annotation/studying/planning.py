@@ -232,7 +232,7 @@ def _completed(study: Study, there: Study) -> tuple[Study, list[Change]]:
     stays: list[Change] = []
     unsaid = {
         name: getattr(there, name)
-        for name in ("time_zone", "must_read", "caps", "pay", "model_budget")
+        for name in ("time_zone", "must_read", "caps", "pay", "model_budget", "release")
         if not study.says("project", name) and getattr(there, name) != getattr(study, name)
     }
     kept = [f"{name} {_value(value)}" for name, value in unsaid.items()]
@@ -994,6 +994,7 @@ PROJECT_TERMS: Final = {
     "caps": "caps",
     "pay": "pay",
     "model_budget": "model_budget",
+    "release": "release",
 }
 """The terms of a project that a file may change: words, or what they are called in a file."""
 

@@ -15,6 +15,9 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation.money import statements
 from annotation.quality import gold
+from annotation.releases.format_descriptions import DESCRIPTIONS as FORMAT_DESCRIPTIONS
+from annotation.releases.provenances import PURPOSES
+from annotation.releases.release_files import FORMATS
 from annotation.roles import DESCRIPTIONS, Role
 from annotation.studying.yaml_file import Fault, Path, Written
 from annotation.terms import TERMS, Term, limits
@@ -24,6 +27,7 @@ from annotation.work.strategies import STRATA
 ADDRESS: Final = "https://askew.example.org/study.schema.json"
 VERSION: Final = 1
 LARGEST_SEED: Final = 2**63 - 1
+LARGEST_MIX_SEED: Final = 2**31
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": 120}
 _NAMES = {"type": "array", "items": _NAME, "uniqueItems": True}
@@ -69,6 +73,23 @@ _GOLD_ITEMS = _list(
             "description": "frozen inputs of the item, instead of those prepared by the task type",
         },
     ),
+)
+
+
+_RELEASE = _object(
+    "Defaults of the releases of the project.",
+    ["formats"],
+    formats=_list(
+        " ".join(f"{name}: {FORMAT_DESCRIPTIONS[name]}" for name in FORMATS),
+        {"enum": list(FORMATS)},
+        minItems=1,
+        uniqueItems=True,
+    ),
+    mix={**_SEED, "maximum": LARGEST_MIX_SEED, "description": "seed of mixes of accepted perturbations"},
+    purpose={
+        "enum": list(PURPOSES),
+        "description": "evaluation leaves out unverified machine proposals; training adds them, marked",
+    },
 )
 
 
@@ -132,6 +153,7 @@ SCHEMA: Final[dict[str, Any]] = {
             caps=_with(limits.shape_of_caps(limits.OF_A_PROJECT), "Limits per person in the whole project."),
             pay=_with(limits.SHAPE_OF_PAY, "Pay of annotators in the project, per hour or per item."),
             model_budget=_with(SHAPE, "What language models may cost in the project."),
+            release=_RELEASE,
         ),
         consent=_with(_TEXT, "Consent text that annotators accept before they start (Markdown)."),
         statement={

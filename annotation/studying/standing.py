@@ -152,6 +152,7 @@ def of_project(
         caps=project.caps,
         pay=project.pay,
         model_budget=project.model_budget,
+        release=project.release,
         consent=_consent(project),
         statement=project.statement,
         people=(*members, *asked),

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from django.utils.translation import gettext, gettext_noop
 
-from annotation.journeys import assigning
+from annotation.journeys import assigning, releasing
 from annotation.journeys.setting_up import RESERVED_SLUGS
 from annotation.money import statements
 from annotation.refusals import Refused
@@ -154,6 +154,7 @@ class Study:
     caps: Mapping[str, Any] = field(default_factory=dict)
     pay: Mapping[str, Any] = field(default_factory=dict)
     model_budget: Mapping[str, Any] = field(default_factory=dict)
+    release: Mapping[str, Any] = field(default_factory=dict)
     consent: str = ""
     statement: Mapping[str, Any] = field(default_factory=dict)
     people: tuple[Somebody, ...] = ()
@@ -314,6 +315,7 @@ class _Reading:
             model_budget=self.told(
                 ("project", "model_budget"), lambda: budget(project.get("model_budget", {}))
             ),
+            release=self.told(("project", "release"), lambda: _release(project.get("release", {}))),
             consent=self.consent(said.get("consent", "")),
             statement=self.told(("statement",), lambda: statements.clean(said.get("statement", {}))),
             people=tuple(
@@ -577,6 +579,11 @@ class _Batch:
             first.setdefault(key, place)
 
 
+def _release(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of releases in their canonical form; {} where the file has none. Raises Refused."""
+    return releasing.options(**terms) if terms else {}
+
+
 def _roles(names: Iterable[str]) -> tuple[str, ...]:
     """Roles in their own order, so that the same roles are equal."""
     return tuple(role.value for role in Role if role.value in set(names))
@@ -600,6 +607,7 @@ def document(study: Study) -> dict[str, Any]:
             "caps": study.caps,
             "pay": study.pay,
             "model_budget": study.model_budget,
+            "release": study.release,
         }
     )
     found: dict[str, Any] = {"study": schema.VERSION, "project": project}

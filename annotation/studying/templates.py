@@ -132,6 +132,7 @@ def adapted(study: Study, *, project: Study, source: str, known: Collection[str]
             caps=project.caps or study.caps,
             pay=project.pay or study.pay,
             model_budget=project.model_budget or study.model_budget,
+            release=project.release or study.release,
             people=(),
             sources=(),
             guidelines={**study.guidelines, **project.guidelines},

@@ -44,7 +44,9 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     ).exists()
     may_release = Permission.RELEASE in access.may(actor, project) and not barred
     unchecked = missing.unchecked(project)[0] if may_release else 0
-    form = ReleaseForm(request.POST or None, simulated=simulated, unchecked=unchecked)
+    form = ReleaseForm(
+        request.POST or None, defaults=project.release, simulated=simulated, unchecked=unchecked
+    )
     if form.is_valid():
         form.cleaned_data.pop("include_unchecked", None)  # it has to be ticked, and says nothing else
         with refusals_on(form):

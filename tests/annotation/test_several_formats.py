@@ -195,6 +195,18 @@ def test_the_command_takes_a_format_more_than_once(perturbed: World, tmp_path: P
     assert "3 decisions" in checked.getvalue()
 
 
+def test_the_command_takes_the_formats_of_the_project_where_it_names_none(
+    perturbed: World, tmp_path: Path
+) -> None:
+    terms = releasing.options(["robut", "askew"], mix=7, purpose="training")
+    releasing.change_options(project=perturbed.project, terms=terms, by=None, now=NOON)
+
+    call_command("release", "--project", "films", "--name", "1.0", "--out", str(tmp_path / "release"))
+
+    made = Release.objects.get()
+    assert (made.formats, made.mix_seed, made.purpose) == (["askew", "robut"], 7, "training")
+
+
 def client_of(world: World, who: str) -> Client:
     client = Client()
     client.force_login(world.people[who])

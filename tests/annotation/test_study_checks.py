@@ -344,6 +344,8 @@ IMPORT, PERTURB, PAY = (
 GOLD, STATEMENT, PEOPLE = "/batches/{batch}/gold/", "/projects/films/statement/", "/projects/films/people/"
 HELPED = "/projects/films/batches/new/?kind=question_paraphrase:word"
 TYPED = "/projects/films/batches/new/?kind=question_type"
+RELEASES = "/projects/films/releases/"
+OF_A_RELEASE = {"formats": "format", "mix": "mix", "purpose": "purpose"}
 PAGES: dict[str, tuple[str, str]] = {
     "project.slug": ("/projects/new/", "slug"),
     "project.name": ("/projects/new/", "name"),
@@ -356,6 +358,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "project.pay.per_item": (PAY, "per_item"),
     "project.model_budget.usd": (PAY, "budget_usd"),
     "project.model_budget.tokens": (PAY, "budget_tokens"),
+    **{f"project.release.{name}": (RELEASES, field) for name, field in OF_A_RELEASE.items()},
     "consent": ("/projects/films/consent/?edit", "text"),
     **{f"statement.{one.name}": (STATEMENT, one.name) for one in statements.ASKED},
     "people.name": (PEOPLE, "name"),

@@ -294,6 +294,16 @@ class TestBadFiles:
             ),
             (
                 "slug: small",
+                "slug: small, release: {formats: [robutt]}",
+                "line 2: project.release.formats[1]: Unknown value 'robutt'. Did you mean 'robut'?",
+            ),
+            (
+                "slug: small",
+                "slug: small, release: {formats: [hf], mix: 7}",
+                "line 2: project.release: The format hf does not support mixes. Formats that do: askew, robut.",
+            ),
+            (
+                "slug: small",
                 "slug: small, time_zone: Europe/Pairs",
                 "line 2: project.time_zone: Unknown time zone 'Europe/Pairs'. Did you mean 'Europe/Paris'?",
             ),
@@ -577,6 +587,40 @@ class TestApplying:
         assert again.done == []
         assert Event.objects.count() == events
         assert plan_of(SMALL, films).does == ()
+
+    def test_takes_the_formats_of_a_release_from_the_page_to_a_new_project(
+        self, films: Path, mara_of_films: Person
+    ) -> None:
+        apply(SMALL, films, mara_of_films)
+        client = Client()
+        client.force_login(mara_of_films)
+        chosen = {"name": "1.0", "format": ["robut", "askew"], "mix": "7", "purpose": "training"}
+        client.post("/projects/small/releases/", chosen)
+        assert Release.objects.get(name="1.0").formats == ["askew", "robut"]
+        text = exported().replace("slug: small", "slug: second")
+
+        apply(text, films, mara_of_films, slug="second")
+
+        assert parse(text).release == {"formats": ["askew", "robut"], "mix": 7, "purpose": "training"}
+        assert exported("second") == text
+        form = client.get("/projects/second/releases/").context["form"]
+        assert {name: form[name].value() for name in ("format", "mix", "purpose")} == {
+            "format": ["askew", "robut"],
+            "mix": 7,
+            "purpose": "training",
+        }
+        assert form.has_more
+
+    def test_keeps_the_formats_of_the_project_where_the_file_is_silent(
+        self, films: Path, mara_of_films: Person
+    ) -> None:
+        apply(SMALL.replace("slug: small", "slug: small, release: {formats: [hf]}"), films, mara_of_films)
+
+        plan = plan_of(SMALL, films)
+        apply(SMALL, films, mara_of_films)
+
+        assert any("release {formats: hf}: not in the file. It stays." in str(one) for one in plan.changes)
+        assert Project.objects.get(slug="small").release == {"formats": ["hf"]}
 
     def test_goes_on_where_it_was_interrupted(
         self, films: Path, mara_of_films: Person, monkeypatch: pytest.MonkeyPatch

@@ -29,8 +29,8 @@ class Command(RefusingCommand):
             "--format",
             action="append",
             choices=FORMATS,
-            help="release format; repeat it for several under one name; not needed for a dry run. "
-            + " ".join(f"{name}: {sentence}" for name, sentence in DESCRIPTIONS.items()),
+            help="release format; repeat it for several under one name; without it, the formats, mix seed and purpose "
+            "of the project. " + " ".join(f"{name}: {sentence}" for name, sentence in DESCRIPTIONS.items()),
         )
         parser.add_argument(
             "--out", type=Path, metavar="DIR", help="empty or new folder; not needed for a dry run"
@@ -53,7 +53,6 @@ class Command(RefusingCommand):
         parser.add_argument(
             "--purpose",
             choices=PURPOSES,
-            default="",
             help="evaluation leaves out unverified machine proposals; training adds them, marked",
         )
         parser.add_argument("--allow-simulated", action="store_true")
@@ -62,16 +61,20 @@ class Command(RefusingCommand):
         if options["dry_run"]:
             self.dry_run(options["project"])
             return
-        if wanted := [f"--{name}" for name in ("name", "format", "out") if options[name] is None]:
+        project = self.project(options["project"])
+        defaults = project.release if options["format"] is None else {}
+        formats = options["format"] or defaults.get("formats")
+        given = {"name": options["name"], "format": formats, "out": options["out"]}
+        if wanted := [f"--{name}" for name, value in given.items() if value is None]:
             raise CommandError(f"Add {', '.join(wanted)}. Only a dry run works without.", returncode=2)
         release = releasing.make_release(
-            project=self.project(options["project"]),
+            project=project,
             name=options["name"],
-            format=options["format"],
+            format=formats,
             allow_simulated=options["allow_simulated"],
-            mix=options["mix"],
+            mix=defaults.get("mix") if options["mix"] is None else options["mix"],
             waivers=_waivers(options["waive"]),
-            purpose=options["purpose"],
+            purpose=options["purpose"] or defaults.get("purpose", ""),
             out=options["out"],
             by=None,
             now=timezone.now(),
