@@ -228,11 +228,20 @@ def schema() -> dict[str, Any]:
 
 
 def in_words(rule: Mapping[str, Any]) -> str:
-    """A rule as pages name it: "majority (more_than 0.5, most 5)"; "the kind's own rule" for {}."""
+    """A rule as pages name it: "majority (share of votes: 0.5)"; options that are off are left out."""
     if not rule:
         return gettext("the default rule of the task type")
-    options = ", ".join(f"{name} {value}" for name, value in rule.items() if name != "rule")
+    options = ", ".join(
+        _option_in_words(RULES[rule["rule"]].options[name], value)
+        for name, value in rule.items()
+        if name != "rule" and value is not False
+    )
     return f"{rule['rule']} ({options})" if options else str(rule["rule"])
+
+
+def _option_in_words(spec: Mapping[str, Any], value: Any) -> str:
+    title = gettext(spec["title"])
+    return title if value is True else f"{title}: {value}"
 
 
 # -- the rules --------------------------------------------------------------------------------------

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -224,9 +225,45 @@ class SettingsForm(forms.Form):
         return {name: value for name, value in given if value not in (None, "", [])}
 
 
+VALUES: Final[Mapping[str, str]] = {
+    "require": gettext_noop("refuse the response"),
+    "warn": gettext_noop("show a warning"),
+    "ignore": gettext_noop("allow it silently"),
+    "before": gettext_noop("before the annotator chooses"),
+    "after": gettext_noop("after the annotator chose"),
+    "never": gettext_noop("never"),
+    "mean": gettext_noop("mean of all three scores"),
+    "replace": gettext_noop("mean without the most distant score"),
+}
+"""Values of settings of task types, as forms and pages show them."""
+
+
+def settings_in_words(task: TaskType, settings: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The settings of a batch by the titles of its task type, each {"label", "value"} in the reader's language."""
+    specs = task.settings_schema.get("properties", {})
+    return [
+        {"label": _title(name, specs.get(name, {})), "value": _value_in_words(value)}
+        for name, value in settings.items()
+    ]
+
+
+def _title(name: str, spec: Mapping[str, Any]) -> str:
+    return gettext(spec["title"]) if spec.get("title") else name.replace("_", " ").capitalize()
+
+
+def _value_in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    if isinstance(value, str) and value in VALUES:
+        return gettext(VALUES[value])
+    if value in (None, "", [], {}):
+        return "–"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
+
+
 def _field(name: str, spec: Mapping[str, Any], *, required: bool) -> forms.Field:
     common: dict[str, Any] = {
-        "label": spec.get("title") or name.replace("_", " ").capitalize(),
+        "label": _title(name, spec),
         "help_text": spec.get("description", ""),
         "initial": spec.get("default"),
         "required": required,
@@ -234,7 +271,7 @@ def _field(name: str, spec: Mapping[str, Any], *, required: bool) -> forms.Field
     if "enum" in spec:
         empty = [] if required or "default" in spec else [("", gettext("not set"))]
         return forms.TypedChoiceField(
-            choices=[*empty, *((str(value), str(value)) for value in spec["enum"])],
+            choices=[*empty, *((str(value), _value_in_words(value)) for value in spec["enum"])],
             coerce={str(value): value for value in spec["enum"]}.get,
             empty_value=None,
             **common,

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.utils.functional import lazy
+from django.utils.html import format_html
 from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy
 
@@ -20,6 +21,7 @@ class PerturbForm(forms.Form):
     """Which automatic perturbations of which examples, with which seeds."""
 
     kinds = forms.MultipleChoiceField(
+        label=gettext_lazy("Perturbations"),
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": gettext_lazy("Choose at least one perturbation.")},
     )
@@ -79,7 +81,14 @@ class PerturbForm(forms.Form):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["kinds"].choices = [  # type: ignore[attr-defined]
-            (paper, [(kind.name, kind.name) for kind in PERTURBATIONS.values() if kind.paper == paper])
+            (
+                paper,
+                [
+                    (kind.name, format_html("{} <code>{}</code>", kind.title.shown(), kind.name))
+                    for kind in PERTURBATIONS.values()
+                    if kind.paper == paper
+                ],
+            )
             for paper in dict.fromkeys(kind.paper for kind in PERTURBATIONS.values())
         ]
         self.fields["sources"].queryset = Source.objects.ready().filter(project=project).order_by("name")  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
-from annotation.forms.batches import BatchForm, SettingsForm
+from annotation.forms.batches import BatchForm, SettingsForm, settings_in_words
 from annotation.help import estimating, helping, model_accuracy, predicting, proposing
 from annotation.journeys import adjudicating, assigning
 from annotation.models import Assignment, Batch, Flag, Job, ModelRequest, Person, Project, Source
@@ -199,6 +199,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "feeds": list(batch.feeds.order_by("pk")),
         "warning": qualifying.warning(batch) if Permission.SET_UP in may else "",
         "facts": [fact for each in facts(batch, task).values() for fact in each],
+        "task_settings": settings_in_words(task, batch.settings),
         "sees_agreement": sees,
         "sees_counts": visibility.sees_counts(actor.person, batch),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),

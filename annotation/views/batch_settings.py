@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import access, visibility
+from annotation.forms.batches import settings_in_words
 from annotation.forms.deciding import RuleForm
 from annotation.forms.terms import ChangeForm, NamedChangeForm
 from annotation.journeys import adjudicating, assigning, changing
@@ -193,7 +194,14 @@ def _context(request: PageRequest, batch: Batch, forms: Mapping[str, Any], fores
                 else "",
             }
         )
-    context = {"batch": batch, "project": batch.project, "task": task, "sections": rows, "foreseen": foreseen}
+    context = {
+        "batch": batch,
+        "project": batch.project,
+        "task": task,
+        "task_settings": settings_in_words(task, batch.settings),
+        "sections": rows,
+        "foreseen": foreseen,
+    }
     return context | _of_rule(request, batch, task) | _of_entry(batch, task) | _of_gold(request, batch)
 
 

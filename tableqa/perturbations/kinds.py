@@ -109,12 +109,13 @@ class Perturbed:
 
 @dataclass(frozen=True)
 class Perturbation:
-    """One kind: its name in the published files, its paper, the contract that it keeps, and how it is made.
+    """One kind: its name in the published files, what it does, its paper, the contract that it keeps, and how it is made.
 
     `seeded` is False where nothing is drawn, and every seed gives the same.
     """
 
     name: str
+    title: Message
     paper: str
     contract: Contract
     make: Make
@@ -342,25 +343,147 @@ FREB, ROBUT, TORR = "FREB-TQA", "RobuT", "ToRR"
 PERTURBATIONS: dict[str, Perturbation] = {
     one.name: one
     for one in (
-        Perturbation("row_shuffle", FREB, _STAYS, _row_shuffle),
-        Perturbation("col_shuffle", FREB, _STAYS, _col_shuffle),
-        Perturbation("target_row_random", FREB, _STAYS, _target_row(None)),
-        Perturbation("target_row_front", FREB, _STAYS, _target_row("front")),
-        Perturbation("target_row_middle", FREB, _STAYS, _target_row("middle")),
-        Perturbation("target_row_bottom", FREB, _STAYS, _target_row("bottom")),
-        Perturbation("target_col_random", FREB, _STAYS, _target_col(None)),
-        Perturbation("target_col_front", FREB, _STAYS, _target_col("front")),
-        Perturbation("target_col_back", FREB, _STAYS, _target_col("back")),
-        Perturbation("transpose", FREB, _STAYS, _transpose, seeded=False),
-        Perturbation("mask_cell", FREB, _ANY, _mask_cell, seeded=False),
-        Perturbation("escape_table", FREB, _GONE, _escape_table, seeded=False),
-        Perturbation("relevant_row_shuffle", FREB, _STAYS, _relevant_rows),
-        Perturbation("row", ROBUT, _STAYS, _no_position(_row_shuffle)),
-        Perturbation("column", ROBUT, _STAYS, _no_position(_col_shuffle)),
-        Perturbation("torr_row_swap", TORR, _STAYS, _torr_row_swap),
-        Perturbation("torr_column_swap", TORR, _STAYS, _torr_column_swap),
-        Perturbation("torr_transpose", TORR, _STAYS, _torr_transpose, seeded=False),
-        Perturbation("torr_empty_rows", TORR, _STAYS, _torr_empty_rows),
+        Perturbation(
+            "row_shuffle",
+            message("perturbations.row_shuffle", "All rows in a random order"),
+            FREB,
+            _STAYS,
+            _row_shuffle,
+        ),
+        Perturbation(
+            "col_shuffle",
+            message("perturbations.col_shuffle", "All columns in a random order"),
+            FREB,
+            _STAYS,
+            _col_shuffle,
+        ),
+        Perturbation(
+            "target_row_random",
+            message("perturbations.target_row_random", "Rows of the answer at a random place"),
+            FREB,
+            _STAYS,
+            _target_row(None),
+        ),
+        Perturbation(
+            "target_row_front",
+            message("perturbations.target_row_front", "Rows of the answer in the first third"),
+            FREB,
+            _STAYS,
+            _target_row("front"),
+        ),
+        Perturbation(
+            "target_row_middle",
+            message("perturbations.target_row_middle", "Rows of the answer in the middle third"),
+            FREB,
+            _STAYS,
+            _target_row("middle"),
+        ),
+        Perturbation(
+            "target_row_bottom",
+            message("perturbations.target_row_bottom", "Rows of the answer in the last third"),
+            FREB,
+            _STAYS,
+            _target_row("bottom"),
+        ),
+        Perturbation(
+            "target_col_random",
+            message("perturbations.target_col_random", "Columns of the answer at a random place"),
+            FREB,
+            _STAYS,
+            _target_col(None),
+        ),
+        Perturbation(
+            "target_col_front",
+            message("perturbations.target_col_front", "Columns of the answer in the first half"),
+            FREB,
+            _STAYS,
+            _target_col("front"),
+        ),
+        Perturbation(
+            "target_col_back",
+            message("perturbations.target_col_back", "Columns of the answer in the second half"),
+            FREB,
+            _STAYS,
+            _target_col("back"),
+        ),
+        Perturbation(
+            "transpose",
+            message("perturbations.transpose", "Rows become columns"),
+            FREB,
+            _STAYS,
+            _transpose,
+            seeded=False,
+        ),
+        Perturbation(
+            "mask_cell",
+            message("perturbations.mask_cell", "The relevant cells are emptied"),
+            FREB,
+            _ANY,
+            _mask_cell,
+            seeded=False,
+        ),
+        Perturbation(
+            "escape_table",
+            message("perturbations.escape_table", "One cell “None” instead of the table"),
+            FREB,
+            _GONE,
+            _escape_table,
+            seeded=False,
+        ),
+        Perturbation(
+            "relevant_row_shuffle",
+            message("perturbations.relevant_row_shuffle", "Rows of the relevant cells at random places"),
+            FREB,
+            _STAYS,
+            _relevant_rows,
+        ),
+        Perturbation(
+            "row",
+            message("perturbations.row", "All rows in a random order, except for questions about a position"),
+            ROBUT,
+            _STAYS,
+            _no_position(_row_shuffle),
+        ),
+        Perturbation(
+            "column",
+            message(
+                "perturbations.column", "All columns in a random order, except for questions about a position"
+            ),
+            ROBUT,
+            _STAYS,
+            _no_position(_col_shuffle),
+        ),
+        Perturbation(
+            "torr_row_swap",
+            message("perturbations.torr_row_swap", "Two rows change places"),
+            TORR,
+            _STAYS,
+            _torr_row_swap,
+        ),
+        Perturbation(
+            "torr_column_swap",
+            message("perturbations.torr_column_swap", "Two columns change places"),
+            TORR,
+            _STAYS,
+            _torr_column_swap,
+        ),
+        Perturbation(
+            "torr_transpose",
+            message(
+                "perturbations.torr_transpose", "Rows become columns, with the columns’ numbers as header"
+            ),
+            TORR,
+            _STAYS,
+            _torr_transpose,
+            seeded=False,
+        ),
+        Perturbation(
+            "torr_empty_rows",
+            message("perturbations.torr_empty_rows", "Two empty rows at random places"),
+            TORR,
+            _STAYS,
+            _torr_empty_rows,
+        ),
     )
 }
 """Every automatic perturbation by its name in the published files."""

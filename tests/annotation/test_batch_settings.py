@@ -160,3 +160,14 @@ def test_a_qualification_has_no_decision_rule(world: World, mara: Client) -> Non
 
     assert "rule" not in names
     assert "entry" in names
+
+
+def test_settings_of_a_task_type_have_its_titles_and_words(world: World, mara: Client) -> None:
+    batch = world.batch(
+        "value_change", variant="answer_changes", settings={"at_most": 3, "cell_format": "require"}
+    )
+    for page in (reverse("batch", args=[batch.public_id]), address(batch)):
+        shown = " ".join(words(mara.get(page)).split())
+        assert "Maximum changes 3" in shown
+        assert "Column format refuse the response" in shown
+        assert "at_most" not in shown

@@ -228,6 +228,7 @@ def test_a_manager_starts_a_run_on_its_page_and_reads_there_what_came_of_it(
     world = make_world(tmp_path)
     client.force_login(world.mara)
     address = "/projects/films/perturbations/"
+    assert "All rows in a random order <code>row_shuffle</code>" in client.get(address).content.decode()
     asked = {"kinds": ["row_shuffle", "mask_cell"], "seeds": "33, 16", "rules": "released", "select": ""}
     assert client.post(address, asked)["location"].startswith("/jobs/")
     jobs.run(Job.objects.get(kind="perturb").pk)

@@ -132,6 +132,12 @@ def test_an_outcome_follows_from_the_people_it_rests_on_alone(case: Case) -> Non
                 assert [one.response for one in again.outcomes] == [outcome.response]
 
 
+def test_options_of_a_rule_have_their_titles_and_those_that_are_off_are_left_out() -> None:
+    assert in_words({"rule": "each", "merge": False}) == "each"
+    assert in_words({"rule": "each", "merge": True}) == "each (Count identical responses once)"
+    assert in_words({"rule": "majority", "more_than": 0.5}) == "majority (Required share: 0.5)"
+
+
 @given(cases())
 def test_a_rule_that_was_checked_is_checked_to_itself_and_fits_the_schema(case: Case) -> None:
     task, _, rule, _ = case
