@@ -189,6 +189,18 @@ def _make_items(batch: Batch, task: TaskType, examples: Sequence[int], size: int
         )
 
 
+MOST_CHECKED = 2_000
+"""Examples of a sample that `is_suitable` looks at: one suitable example in 200 is then missed once in 20,000 times."""
+
+
+def is_suitable(*, project: Project, task: TaskType, sample: Sample) -> bool:
+    """Whether one of the first `MOST_CHECKED` examples of the sample, which are random ones, can become an item."""
+    if not isinstance(task, Preparing) or not task.without:
+        return True
+    examples, _ = _drawn(task, _checked(task, sample), None)
+    return not examples or lineage.has_suitable(project, task, examples[:MOST_CHECKED])
+
+
 # -- items that the model answers correctly ---------------------------------------------------------
 
 

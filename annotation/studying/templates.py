@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -17,12 +17,13 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import get_language, gettext
 
+from annotation.journeys import assigning
 from annotation.models import Example, Person, Project, Source
 from annotation.studying import applying, standing, yaml_file
-from annotation.studying.planning import Plan
+from annotation.studying.planning import Change, Plan
 from annotation.studying.study import GoldItem, Study, Work, parse, quoted
 from annotation.terms import TERMS
-from tasks.contract import task_types
+from tasks.contract import task_type, task_types
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "studies"
 TEXTS = ("title", "about", "paper")
@@ -191,7 +192,26 @@ def draft(template: Template, *, project: Project, source: Source, now: datetime
     known = frozenset(there.values_list("external_id", flat=True))
     here = standing.of_project(project, now=now, derived=False, left=False)
     study, notes = adapted(template.study, project=here.study, source=source.name, known=known)
-    return Draft(template, study, applying.planned(study, project, now=now), tuple(notes))
+    plan = applying.planned(study, project, now=now)
+    unsuitable = tuple(_unsuitable(study, project, source))
+    return Draft(template, study, replace(plan, changes=(*plan.changes, *unsuitable)), tuple(notes))
+
+
+def _unsuitable(study: Study, project: Project, source: Source) -> Iterator[Change]:
+    """An obstacle for each new batch over the source that would have no item: what the source lacks, and what to do."""
+    for place, work in enumerate(study.batches):
+        if not work.sources:
+            continue
+        task = task_type(work.type)
+        sample = assigning.Sample(
+            sources=[source], of=work.of, size=work.size, only=list(work.only) or None, seed=work.seed
+        )
+        if not assigning.is_suitable(project=project, task=task, sample=sample):
+            words = gettext(
+                "None of these examples can become an item: {without} Choose another source, or import one "
+                "that has it."
+            ).format(without=gettext(task.without))
+            yield Change("cannot", "batch", work.name, words, place)
 
 
 def create(draft: Draft, *, project: Project, by: Person, now: datetime) -> None:

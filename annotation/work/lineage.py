@@ -28,6 +28,7 @@ from annotation.models import (
     Outcome,
     PerturbationRun,
     Place,
+    Project,
     Proposal,
     Provenance,
     StoredTable,
@@ -250,7 +251,8 @@ def _kept_away(task: TaskType, wanted: Sequence[_Wanted]) -> dict[int, set[int]]
 
 def _wanted(batch: Batch, task: Preparing, examples: Sequence[int], size: int | None) -> Iterator[_Wanted]:
     """Those of the examples that make an item of the kind, most wanted first."""
-    looked = _looked_at(batch, task, examples, size)
+    # Of a kind without favourites no more than `size` are looked for.
+    looked = _looked_at(batch.project, task, examples, enough=None if task.favourites else size)
     together = task.together(looked, batch.settings)
     places, priorities = list(range(len(looked))), looked.priorities
     if together is not looked:
@@ -297,15 +299,16 @@ class _Looked(Sequence[Prepared]):
         return [key for name, key in self._lines[self._order[place]][3] if name in uses]
 
 
-def _looked_at(batch: Batch, task: Preparing, examples: Sequence[int], size: int | None) -> _Looked:
-    """What the kind prepares for each of the examples that make an item of it.
+def has_suitable(project: Project, task: Preparing, examples: Sequence[int]) -> bool:
+    """Whether one of the examples (keys) can become an item of the task type. Looks no further than the first."""
+    return bool(_looked_at(project, task, starting_points(task, examples), enough=1))
 
-    Of a kind without favourites no more than `size` are looked for.
-    """
-    enough = None if task.favourites else size
+
+def _looked_at(project: Project, task: Preparing, examples: Sequence[int], *, enough: int | None) -> _Looked:
+    """What the kind prepares for each of the examples that make an item of it, until there are `enough` (None: all)."""
     # Where all are looked at, table by table, so that each table is read once. Else in their order, to the last one wanted.
     order = _by_table(examples) if enough is None or enough >= len(examples) else range(len(examples))
-    lent = lending.at_hand(batch.project, task.needs)
+    lent = lending.at_hand(project, task.needs)
     imported: dict[tuple[str, str], list[Example]] | None = None
     looked = _Looked()
     for some in chunks(order):
@@ -314,7 +317,7 @@ def _looked_at(batch: Batch, task: Preparing, examples: Sequence[int], size: int
         page = Example.objects.filter(among("pk", [examples[place] for place in some]))
         rows = {example.pk: example for example in page}
         if imported is None and any(example.parent_id is not None for example in rows.values()):
-            imported = _imported(batch.project_id)
+            imported = _imported(project.pk)
         known = _known([_line(example) for example in rows.values()])
         stored = StoredTable.objects.in_bulk({example.stored_table_id for example in rows.values()})
         table: tuple[int, tableqa.Table] | None = None

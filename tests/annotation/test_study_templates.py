@@ -159,13 +159,23 @@ class TestRefusals:
     def test_a_source_without_what_a_task_type_needs_creates_nothing(
         self, world: World, mara: Client
     ) -> None:
+        preview = mara.get(ADDRESS, choice(world, "lftqa_eval")).content.decode()
         page = mara.post(ADDRESS, choice(world, "lftqa_eval")).content.decode()
 
-        assert "Ratings: None of these examples can become an item" in page
+        words = "Ratings: None of these examples can become an item: they have no model answer to rate"
+        assert words in preview
+        assert "Choose another source, or import one that has it." in preview
+        assert 'class="primary"' not in preview
         assert "Nothing was created." in page
         assert not Batch.objects.exists()
         world.project.refresh_from_db()
         assert world.project.pay == {}
+
+    def test_a_source_with_what_a_task_type_needs_is_not_refused(self, world: World, mara: Client) -> None:
+        page = mara.get(ADDRESS, choice(world, "lftqa_eval", rated_answers(world))).content.decode()
+
+        assert "This template cannot be used here:" not in page
+        assert 'class="primary"' in page
 
     def test_a_model_that_is_missing_is_said_before_the_button(
         self, world: World, mara: Client, settings: Any
