@@ -363,10 +363,17 @@ def batches_of_pass(lengths: Sequence[int], recipe: Recipe, number: int) -> list
 
 
 def _copy_settings(init: Path, out: Path) -> None:
-    """Everything of the first folder but its weights: tokenizer, configuration, licence."""
+    """Copy everything of the first folder but its weights: tokenizer, configuration, licence.
+
+    OmniTab is TAPEX by its configuration, so a folder whose name alone said which one it is gets it in writing.
+    """
     for file in init.iterdir():
         if file.is_file() and file.suffix not in (".safetensors", ".bin") and ".index." not in file.name:
             shutil.copyfile(file, out / file.name)
+    initial = find(init)
+    if find(out).architecture != initial.architecture:
+        settings = {**initial.settings, "architecture": initial.architecture}
+        (out / "askew.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
 
 # --- the command -------------------------------------------------------------------------------------------

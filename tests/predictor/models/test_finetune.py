@@ -26,6 +26,7 @@ def bart(folder: Path, data: Path) -> None:
 
 INITIAL: dict[str, tuple[Callable[[Path, Path], Any], dict[str, Any]]] = {
     "tapex": (bart, {"steps": 150}),
+    "omnitab": (bart, {"steps": 150, "weight_decay": 0.0}),
     "tapas": (lambda folder, _: small.tapas(folder, initializer_range=0.1, **NO_DROPOUT), {"rate": 2e-3}),
     "tapas of any cells": (
         lambda folder, _: small.tapas(folder, initializer_range=0.1, select_one_column=False, **NO_DROPOUT),
@@ -49,7 +50,8 @@ def test_eight_questions_are_learned_by_heart_and_served(name: str, tmp_path: Pa
     from predictor.training.recipes import Recipe
 
     make, changes = INITIAL[name]
-    init, out = tmp_path / "small", tmp_path / "out"
+    architecture = name.split()[0].rstrip("3")
+    init, out = tmp_path / f"small-{architecture}", tmp_path / "out"
     init.mkdir()
     make(init, test_data)
     recipe = Recipe(**{"steps": 200, "rate": 3e-3, "warmup": 0.1, "every": 1_000, **changes})
@@ -58,6 +60,7 @@ def test_eight_questions_are_learned_by_heart_and_served(name: str, tmp_path: Pa
     answers = ask(load(out), eight())
     assert [one.answers for one in answers if not one.right] == []
     assert load(out).sha != ("" if name.startswith("tabert") else load(init).sha)
+    assert load(out).architecture == architecture
 
 
 @pytest.fixture(scope="module")
