@@ -37,6 +37,7 @@ from predictor.protocol import (
     ProtocolError,
     models_from_dict,
     refused,
+    state_from,
     usage_from_list,
 )
 from predictor.usage import Call
@@ -79,7 +80,8 @@ class Unanswered(Exception):
     replaced     two answers that belong together are of different weights
 
     `pause`: seconds for which the server asked to be left alone, None where it did not. `usage`: what a language model
-    behind it used in vain, None where the server may be at work on the question and has not said.
+    behind it used in vain, None where the server may be at work on the question and has not said. `state`: how the request
+    to a language model ended (`predictor.chat.Kind`), "" for other models.
     """
 
     def __init__(
@@ -88,11 +90,13 @@ class Unanswered(Exception):
         message: str,
         pause: float | None = None,
         usage: tuple[Call, ...] | None = (),
+        state: str = "",
     ) -> None:
         super().__init__(message)
         self.kind: Kind = kind
         self.pause = pause
         self.usage = usage
+        self.state = state
 
 
 @dataclass
@@ -412,10 +416,10 @@ class Model:
     @staticmethod
     def _refusal(response: httpx.Response, data: bytes) -> Unanswered:
         status, (code, message) = response.status_code, _error(data) or ("", "")
-        usage = _usage(data)
+        usage, state = _usage(data)
         if status in (413, 422):
             words = _sentence(message or "the model cannot read this example")
-            return Unanswered("too_large", words, usage=usage)
+            return Unanswered("too_large", words, usage=usage, state=state)
         if status == 409:
             return Unanswered("superseded", "A newer question has replaced this one.", usage=None)
         if status == 429:  # said to one who types, not to everybody
@@ -427,7 +431,8 @@ class Model:
         if status == 504:
             return Unanswered("late", "The model did not answer in time.", usage=None)
         if code == "cannot_answer":
-            return Unanswered("gone", "The model failed on this question.", usage=usage)
+            words = _sentence(message) if state else "The model failed on this question."
+            return Unanswered("gone", words, usage=usage, state=state)
         return Unanswered("gone", f"The model's server answered {status}.")
 
 
@@ -508,12 +513,13 @@ def _error(data: bytes) -> tuple[str, str] | None:
     return code, " ".join(message.split())[:300]
 
 
-def _usage(data: bytes) -> tuple[Call, ...]:
-    """What a language model used before an error; () where the error says nothing of it."""
+def _usage(data: bytes) -> tuple[tuple[Call, ...], str]:
+    """What a language model used before an error, and how its request ended; () and "" where the error does not say."""
     try:
-        return usage_from_list(json.loads(data)["error"].get("usage", []))
+        error = json.loads(data)["error"]
+        return usage_from_list(error.get("usage", [])), state_from(error.get("state", ""))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, ProtocolError):
-        return ()
+        return (), ""
 
 
 def _sentence(text: str) -> str:

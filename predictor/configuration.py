@@ -35,7 +35,7 @@ CHAT = {
 }
 """What an entry says of requests to a chat model; `askew.json` of a chat model says the same."""
 FIELDS = {
-    "predict": COMMON | {"deadline_ms", "in_flight", "panel", "price"},
+    "predict": COMMON | {"deadline_ms", "in_flight", "panel", "price", "stop_after"},
     "chat": COMMON | CHAT | {"key", "timeout", "price", "stop_after"},
 }
 """What an entry may say, by its protocol."""
@@ -113,6 +113,9 @@ def read(text: str) -> dict[str, dict[str, Any]]:
                 f"PREDICTORS: price of {name!r} must be [USD per million input tokens, USD per million "
                 "output tokens]"
             )
+        stop_after = entry.get("stop_after", STOP_AFTER)
+        if isinstance(stop_after, bool) or not isinstance(stop_after, int) or stop_after < 1:
+            raise ConfigurationError(f"PREDICTORS: stop_after of {name!r} must be a whole number above 0")
         if protocol == "chat" and (problem := problem_of_chat(entry)):
             raise ConfigurationError(f"PREDICTORS: {name!r}: {problem}")
         if not isinstance(entry.get("licence", ""), str):
@@ -127,7 +130,6 @@ def problem_of_chat(entry: Mapping[str, Any]) -> str:
         ("max_tokens", None),
         ("max_completion_tokens", None),
         ("parallel", MAX_PARALLEL),
-        ("stop_after", None),
     ):
         value = entry.get(name, 1)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -26,7 +26,7 @@ MOST_ASKS = 3
 """For the answers to one example, the first time included."""
 FINAL = frozenset(("cut_off", "declined", "filtered", "refused"))
 """Kinds of errors after which the same question is not sent again."""
-STATES = ("cut_off", "declined", "filtered", "no_list", "refused")
+STATES = ("cut_off", "declined", "filtered", "no_list", "unreadable", "refused")
 """Why a language model gave no answers to an example; "refused" by its endpoint."""
 LONGEST_REPLY = 20_000
 AGAIN = 'That is no list of answers. Reply with JSON of the form {"answers": ["..."]} and nothing else.'

@@ -45,7 +45,8 @@ STATUSES = {
 class ProtocolError(Exception):
     """A request or an answer that is refused: `status` is HTTP's, `code` one of `STATUSES`, `message` for a person.
 
-    `retry_after` is in seconds, None where trying again does not help. `usage` is what a language model used in vain.
+    `retry_after` is in seconds, None where trying again does not help. `usage` is what a language model used in vain,
+    `state` how its request ended (`predictor.chat.Kind`), "" for other models.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class ProtocolError(Exception):
         message: str,
         retry_after: float | None = None,
         usage: Iterable[Call] = (),
+        state: str = "",
     ) -> None:
         super().__init__(status, code, message)
         self.status = status
@@ -62,6 +64,7 @@ class ProtocolError(Exception):
         self.message = message
         self.retry_after = retry_after
         self.usage = tuple(usage)
+        self.state = state
 
     def __str__(self) -> str:
         return self.message
@@ -69,18 +72,23 @@ class ProtocolError(Exception):
     def to_dict(self) -> dict[str, Any]:
         """The body of the response."""
         usage = {"usage": [call.to_dict() for call in self.usage]} if self.usage else {}
-        return {"error": {"code": self.code, "message": self.message, **usage}}
+        state = {"state": self.state} if self.state else {}
+        return {"error": {"code": self.code, "message": self.message, **usage, **state}}
 
     def without_usage(self) -> ProtocolError:
         """The same error for somebody else who waited for it: what was used is counted once."""
-        return ProtocolError(self.status, self.code, self.message, self.retry_after)
+        return ProtocolError(self.status, self.code, self.message, self.retry_after, state=self.state)
 
 
 def refused(
-    code: str, message: str, retry_after: float | None = None, usage: Iterable[Call] = ()
+    code: str,
+    message: str,
+    retry_after: float | None = None,
+    usage: Iterable[Call] = (),
+    state: str = "",
 ) -> ProtocolError:
     """The error of that code."""
-    return ProtocolError(STATUSES[code], code, message, retry_after, usage)
+    return ProtocolError(STATUSES[code], code, message, retry_after, usage, state)
 
 
 def usage_from_list(data: object) -> tuple[Call, ...]:
@@ -91,6 +99,13 @@ def usage_from_list(data: object) -> tuple[Call, ...]:
         return tuple(call_from_dict(one) for one in data)
     except ValueError as error:
         raise refused("bad_answer", str(error)) from None
+
+
+def state_from(data: object) -> str:
+    """Read the state of a reply of a language model. Raises ProtocolError(502, "bad_answer")."""
+    if not isinstance(data, str) or not _OPERATION.fullmatch(data):
+        raise refused("bad_answer", "state must be a word of small letters")
+    return data
 
 
 @dataclass(frozen=True)
@@ -287,6 +302,7 @@ class Prediction:
     model        name@sha
     ms           "queue" and "compute", in milliseconds
     usage        the requests to a language model behind it, retries included; () for other models and what is cached
+    state        "no_list" where the reply of a language model holds no list of answers, else ""
     """
 
     answers: tuple[str, ...]
@@ -303,6 +319,7 @@ class Prediction:
     cached: bool = False
     ms: Mapping[str, float] = field(default_factory=lambda: {"queue": 0.0, "compute": 0.0})
     usage: tuple[Call, ...] = ()
+    state: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -320,6 +337,7 @@ class Prediction:
             "cached": self.cached,
             "ms": {name: round(value, 3) for name, value in self.ms.items()},
             **({"usage": [call.to_dict() for call in self.usage]} if self.usage else {}),
+            **({"state": self.state} if self.state else {}),
         }
 
     @classmethod
@@ -328,8 +346,9 @@ class Prediction:
 
         Raises ProtocolError(502, "bad_answer") for anything that is not a prediction.
         """
-        names = tuple(one.name for one in fields(cls) if one.name != "usage")
-        given = _object(data, "the answer", required=names, optional=("usage",), code="bad_answer")
+        optional = ("usage", "state")
+        names = tuple(one.name for one in fields(cls) if one.name not in optional)
+        given = _object(data, "the answer", required=names, optional=optional, code="bad_answer")
         if not isinstance(given["topk"], list) or len(given["topk"]) > LIMITS.topk:
             raise refused("bad_answer", f"topk must be a list of at most {LIMITS.topk}")
         for name in ("truncated", "cached"):
@@ -357,6 +376,7 @@ class Prediction:
             cached=given["cached"],
             ms=_timings(given["ms"]),
             usage=usage_from_list(given.get("usage", [])),
+            state=state_from(given.get("state", "")),
         )
 
     def for_request(

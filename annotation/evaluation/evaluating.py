@@ -31,7 +31,7 @@ from predictor import client, load_bundled, prompts
 from predictor.architectures import ModelError
 from predictor.chat import ChatError, ChatModel
 from predictor.client import Unanswered
-from predictor.configuration import chat_model
+from predictor.configuration import STOP_AFTER, chat_model
 from predictor.protocol import Prediction, PredictRequest, ProtocolError
 from predictor.usage import Meter
 from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
@@ -366,8 +366,25 @@ def _bundled() -> Ask:
     return ask
 
 
-def _predicting(entry: Mapping[str, Any], meter: metering.ProjectMeter | None) -> Ask:
+class _Unusable:
+    """The unusable replies of a language model in a row: none is asked for again, and all of them are kept."""
+
+    def __init__(self, model: str, stop_after: int) -> None:
+        self.model, self.stop_after = model, stop_after
+        self.reasons: deque[str] = deque(maxlen=stop_after)
+
+    def require_few(self) -> None:
+        """Raise EvaluationError after `stop_after` of them."""
+        if len(self.reasons) == self.stop_after:
+            message = gettext("{model} gave {number} unusable replies in a row. The last one: {error}")
+            raise EvaluationError(
+                message.format(model=self.model, number=self.stop_after, error=self.reasons[-1])
+            )
+
+
+def _predicting(entry: Mapping[str, Any], meter: Meter | None) -> Ask:
     model = client.connect(entry)
+    unusable = _Unusable(model.model, entry.get("stop_after", STOP_AFTER))
 
     def once(request: PredictRequest) -> Prediction:
         payment = paying.begin(meter, entry, [request], within=client.PATIENT)
@@ -377,6 +394,7 @@ def _predicting(entry: Mapping[str, Any], meter: metering.ProjectMeter | None) -
             payment.settle()
 
     def ask(example: tableqa.Example) -> dict[str, Any]:
+        unusable.require_few()
         for attempt in itertools.count(1):
             try:
                 found = once(PredictRequest.about(example))
@@ -385,34 +403,38 @@ def _predicting(entry: Mapping[str, Any], meter: metering.ProjectMeter | None) -
             except Unanswered as unanswered:
                 if unanswered.kind == "too_large":
                     # A model that cannot read a table gives no answer to it, which is wrong and is kept as it is.
-                    return {"answers": [], "text": "", "error": str(unanswered)}
-                if attempt == TRIES:
+                    said = {"answers": [], "text": "", "error": str(unanswered)}
+                    if not unanswered.state:
+                        return said
+                    unusable.reasons.append(str(unanswered))
+                    return {**said, "state": unanswered.state}
+                if attempt == TRIES or unanswered.state == "parameters":
                     raise EvaluationError(f"{model.model}: {unanswered}") from None
                 time.sleep(unanswered.pause or 0.2 * 2**attempt)
                 continue
-            return {"answers": list(found.answers), "text": found.text, "model": found.model}
+            said = {"answers": list(found.answers), "text": found.text, "model": found.model}
+            if found.state:
+                unusable.reasons.append(gettext("The reply holds no list of answers."))
+                return {**said, "state": found.state}
+            unusable.reasons.clear()
+            return said
         raise AssertionError
 
     return ask
 
 
 def _chat(model: ChatModel) -> Ask:
-    unusable: deque[str] = deque(maxlen=model.stop_after)
-    """Why the latest replies hold no answer: none of these is asked for again, and all of them are kept."""
+    unusable = _Unusable(model.model, model.stop_after)
 
     def ask(example: tableqa.Example) -> dict[str, Any]:
-        if len(unusable) == model.stop_after:
-            words = gettext("{model} gave {number} unusable replies in a row. The last one: {error}")
-            raise EvaluationError(
-                words.format(model=model.model, number=model.stop_after, error=unusable[-1])
-            )
+        unusable.require_few()
         messages, _ = prompts.asking_for_answers(example, model.serialisation)
         try:
             reply = model.ask(messages, seed=0, schema=prompts.ANSWER_SCHEMA)[0]
         except ChatError as error:
             if error.is_about_example:
                 # Without a final reply there is no answer, which is wrong and is kept as it is.
-                unusable.append(str(error))
+                unusable.reasons.append(str(error))
                 return {
                     "answers": [],
                     "text": "",
@@ -423,9 +445,9 @@ def _chat(model: ChatModel) -> Ask:
             raise EvaluationError(str(error)) from None
         answers = prompts.read_answers(reply)
         if answers is None:
-            unusable.append(gettext("The reply holds no list of answers."))
+            unusable.reasons.append(gettext("The reply holds no list of answers."))
             return {"answers": [], "text": reply, "model": model.model, "state": "no_list"}
-        unusable.clear()
+        unusable.reasons.clear()
         return {"answers": answers, "text": reply, "model": model.model}
 
     return ask

@@ -111,7 +111,7 @@ def ask_model(
     keys = list(unasked(sources, purpose=purpose, model=asked.name).values_list("pk", flat=True)[:limit])
     crew, done, unusable = Crew(asked.chat.at_once if asked.chat else 1), 0, 0
     problem: Exception | None = None
-    stop_after = asked.chat.stop_after if asked.chat else STOP_AFTER
+    stop_after = asked.entry.get("stop_after", STOP_AFTER)
 
     def questions() -> Iterator[tuple[Example, tableqa.Example, Asked]]:
         for key in keys:
@@ -135,8 +135,7 @@ def ask_model(
             continue
         ModelAnswer.objects.create(example=row, purpose=purpose, model=asked.name, data=data, made_at=now())
         done += 1
-        if asked.chat is not None:
-            unusable = unusable + 1 if _is_unusable(asked.ask, data) else 0
+        unusable = unusable + 1 if _is_unusable(asked, data) else 0
         progress(done, len(keys))
     if unusable >= stop_after and problem is None:
         problem = ChatError(
@@ -236,10 +235,12 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
     return {**said, **_unread([unread]), "rows_seen": seen, "rows_total": total}
 
 
-def _is_unusable(ask: Ask, data: Mapping[str, Any]) -> bool:
+def _is_unusable(asked: Asked, data: Mapping[str, Any]) -> bool:
     """Whether a language model's replies to one example hold nothing of what was asked for."""
-    held = data[ask.holds]
-    return all(sample is None for sample in held) if ask.several else not held
+    if asked.chat is None:
+        return any(data.get("states", ()))
+    held = data[asked.ask.holds]
+    return all(sample is None for sample in held) if asked.ask.several else not held
 
 
 def _conversation(asked: Asked, example: tableqa.Example) -> tuple[list[dict[str, str]], int]:
@@ -267,7 +268,8 @@ def _pointed(asked: Asked, example: tableqa.Example) -> dict[str, Any]:
     except Unanswered as unanswered:
         if unanswered.kind != "too_large":
             raise
-        return {"cells": [], "answers": [], "error": str(unanswered)}
+        states = {"states": [unanswered.state]} if unanswered.state else {}
+        return {"cells": [], "answers": [], "error": str(unanswered), **states}
     finally:
         payment.settle()
     rows, columns = example.table.row_ids, example.table.column_ids
@@ -276,4 +278,5 @@ def _pointed(asked: Asked, example: tableqa.Example) -> dict[str, Any]:
         "answers": list(said.answers),
         "rows_seen": said.rows_seen,
         "rows_total": said.rows_total,
+        **({"states": [said.state]} if said.state else {}),
     }

@@ -390,11 +390,10 @@ class _Survey:
             self.replaced_by, self.stop = answer.model, self.stop or "replaced"
             return False
         self.failures = 0
-        if settings.PREDICTORS[self.predictor]["protocol"] == "chat":
-            self.unusable = self.unusable + 1 if answer.error else 0
-            self.reason = answer.error or self.reason
-            if self.unusable >= _stop_after(self.predictor):
-                self.stop = self.stop or "unusable"
+        self.unusable = self.unusable + 1 if answer.reply_state else 0
+        self.reason = answer.error or self.reason
+        if self.unusable >= _stop_after(self.predictor):
+            self.stop = self.stop or "unusable"
         judgement = judging.hold(question.asked, answer.original, None).judgements["original"]
         is_right = None if judgement is None or answer.error else judgement.right
         data = {
@@ -404,7 +403,7 @@ class _Survey:
             "milliseconds": int(seconds * 1000),
         }
         if answer.error:
-            data["state"] = (answer.original or {}).get("state", "unread")
+            data["state"] = answer.reply_state or "unread"
         ModelAnswer.objects.create(
             example=question.row,
             purpose=purpose_of(self.task),

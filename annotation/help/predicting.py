@@ -385,7 +385,8 @@ class Answer:
     """Raw answers on both examples, or the state and words to show instead; `error`: the model cannot read them.
 
     `reason` says why there is no answer, `is_final` that no request can succeed until somebody changes a setting: a budget
-    is used up, or the endpoint rejects parameters.
+    is used up, or the endpoint rejects parameters. `reply_state`: why the reply of a language model is unusable
+    (`work.reply_states`); "" where it is usable, and for other models.
     """
 
     state: State
@@ -396,6 +397,7 @@ class Answer:
     error: str = ""
     reason: str = ""
     is_final: bool = False
+    reply_state: str = ""
 
 
 UNREAD: Mapping[str, str] = {
@@ -407,6 +409,10 @@ UNREAD: Mapping[str, str] = {
     ),
 }
 """What is said of a language model that talks and does not answer."""
+NO_LIST = gettext_noop("The reply holds no list of answers.")
+"""The same of one that was asked once, by its predictor."""
+NOT_UNTIL_CHANGED = ("budget", "parameters")
+"""States of requests to a language model after which no request succeeds until somebody changes a setting."""
 
 STATE_OF: Mapping[str, State] = {
     "busy": "busy",
@@ -442,17 +448,21 @@ def _answered(outcome: Outcomes) -> Answer:
     """What came of a question, in the language of this thread."""
     if isinstance(outcome, Unanswered):
         if outcome.kind == "too_large":
-            return Answer("answered", model="", error=str(outcome))
+            return Answer("answered", model="", error=str(outcome), reply_state=outcome.state)
         if outcome.kind == "superseded":
             return Answer("stale", gettext(WORDS["stale"]))
         words = f"{outcome} {gettext(ON_YOU_GO)}"
-        return Answer(STATE_OF[outcome.kind], words, reason=str(outcome))
+        is_final = outcome.state in NOT_UNTIL_CHANGED
+        return Answer(STATE_OF[outcome.kind], words, reason=str(outcome), is_final=is_final)
     original, perturbed = outcome
+    reply_state = original.state or (perturbed.state if perturbed is not None else "")
     return Answer(
         "answered",
         model=original.model,
         original=tries.raw(original),
         perturbed=tries.raw(perturbed) if perturbed is not None else None,
+        error=gettext(NO_LIST) if reply_state else "",
+        reply_state=reply_state,
     )
 
 
@@ -500,7 +510,7 @@ def _ask_chat(name: str, asked: judging.Asked, model: ChatModel) -> Answer:
         rests = gettext(WORDS["left_alone"])
         return Answer("unavailable", f"{rests} {gettext(ON_YOU_GO)}", reason=rests)
     said: dict[str, dict[str, Any]] = {}
-    error_said = ""
+    error_said = reply_state = ""
     try:
         for part, example in (("original", asked.original), ("perturbed", asked.perturbed)):
             if example is None:
@@ -508,10 +518,10 @@ def _ask_chat(name: str, asked: judging.Asked, model: ChatModel) -> Answer:
             listed = ask_for_list(model, example)
             said[part] = listed.raw()
             if listed.answers is None:  # there will be no verdict: the other example would only cost
-                error_said = _why_unread(listed, part)
+                error_said, reply_state = _why_unread(listed, part), listed.state
                 break
     except ChatError as error:
-        is_final = error.kind in ("budget", "parameters")
+        is_final = error.kind in NOT_UNTIL_CHANGED
         if is_final:
             breaker.forget()  # nothing is wrong with the endpoint: other projects may ask it
         else:
@@ -519,12 +529,20 @@ def _ask_chat(name: str, asked: judging.Asked, model: ChatModel) -> Answer:
         if not error.is_about_example:
             words = f"{error} {gettext(ON_YOU_GO)}"
             return Answer("unavailable", words, reason=str(error), is_final=is_final)
-        return Answer("answered", model=named, error=str(error))
+        return Answer("answered", model=named, error=str(error), reply_state=error.kind)
     except BaseException:
         breaker.report(False)  # the one call that a pause lets through has ended, however it did
         raise
     breaker.report(True)
-    return Answer("answered", "", named, said.get("original"), said.get("perturbed"), error=error_said)
+    return Answer(
+        "answered",
+        "",
+        named,
+        said.get("original"),
+        said.get("perturbed"),
+        error=error_said,
+        reply_state=reply_state,
+    )
 
 
 def _why_unread(listed: Listed, part: str) -> str:
@@ -889,8 +907,8 @@ class Filling:
             self.done += kept
             self.silent += not kept
             self.is_final = self.is_final or (answer is not None and answer.is_final)
-            if answer is not None and kept and is_chat:
-                self.unusable = self.unusable + 1 if answer.error else 0
+            if answer is not None and kept:
+                self.unusable = self.unusable + 1 if answer.reply_state else 0
                 self.reason = answer.error or self.reason
             if self.unusable >= entry.get("stop_after", STOP_AFTER):
                 self.stopped[predictor] = self.reason

@@ -25,7 +25,8 @@ KEPT = ("answers", "text", "op", "cells", "score", "topk", "rows_seen", "rows_to
 def raw(prediction: Prediction) -> dict[str, Any]:
     """A prediction as it is stored."""
     said = prediction.to_dict()
-    return {name: said[name] for name in KEPT}
+    stored = {name: said[name] for name in KEPT}
+    return {**stored, "state": prediction.state} if prediction.state else stored
 
 
 def loop(batch: Batch) -> dict[str, Any] | None:

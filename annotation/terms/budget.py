@@ -62,8 +62,8 @@ def budget(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def has_language_models() -> bool:
-    """Whether the settings contain a language model."""
-    return any(entry["protocol"] == "chat" for entry in settings.PREDICTORS.values())
+    """Whether the settings contain a language model; one behind a predictor shows itself by its price."""
+    return any(entry["protocol"] == "chat" or "price" in entry for entry in settings.PREDICTORS.values())
 
 
 def fields(task: TaskType | None = None) -> dict[str, forms.Field]:

@@ -18,7 +18,6 @@ from dataclasses import replace
 from predictor.architectures import Checkpoint, ModelError, Stop
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import problem_of_chat, request_settings
-from predictor.listing import FINAL
 from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, asking, read_answers
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, refused
 from predictor.usage import Tally
@@ -93,18 +92,19 @@ class ChatPredictor:
                 messages, schema=ANSWER_SCHEMA, most_tokens=request.options.max_new_tokens
             )
         except ChatError as error:
-            code = "unreadable" if error.kind in FINAL - {"refused"} else "cannot_answer"
-            return refused(code, str(error), usage=tally.calls)
+            code = "unreadable" if error.is_about_example else "cannot_answer"
+            return refused(code, str(error), usage=tally.calls, state=error.kind)
         reply = _storable(reply)[: LIMITS.answer_characters]
-        answers = read_answers(reply) or []
+        answers = read_answers(reply)
         return Prediction(
-            answers=tuple(map(_storable, answers[: LIMITS.answers])),
+            answers=tuple(map(_storable, (answers or [])[: LIMITS.answers])),
             text=reply,
             op="generate",
             rows_seen=seen,
             rows_total=len(request.table.rows),
             truncated=seen < len(request.table.rows),
             usage=tuple(tally.calls),
+            state="no_list" if answers is None else "",
         )
 
 
