@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, Subquery, Value, Window
-from django.db.models.functions import Lag
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, Subquery, Value, When, Window
+from django.db.models.functions import Coalesce, Lag
 
 from annotation import jobs
 from annotation.journeys.importing import LOST
@@ -122,6 +122,13 @@ def _decisions() -> Iterator[str]:
     decided = Item.objects.filter(decision__isnull=False)
     for item in decided.filter(Q(adjudication__isnull=False) | Q(due_at__isnull=False))[:100]:
         yield f"item {item.public_id} is decided but still in an adjudication queue"
+    waits = When(adjudication__isnull=False, then=Value("adjudication"))
+    resolved = Item.objects.annotate(actual=Coalesce("decision__kind", Case(waits, default=Value(""))))
+    for item in resolved.exclude(resolution=F("actual"))[:100]:
+        yield (
+            f"item {item.public_id} is stored as {item.resolution or 'unresolved'}; "
+            f"actual: {item.actual or 'unresolved'}"
+        )
     for item in decided.filter(Q(is_gold=True) | ~Q(batch__purpose=Batch.Purpose.WORK))[:100]:
         yield f"item {item.public_id} was decided although it is gold or its batch decides no items"
     hanging = Item.objects.filter(

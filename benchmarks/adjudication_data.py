@@ -71,7 +71,7 @@ def waiting_items(world: Any, batch: Any) -> list[Any]:
 
     respond(world, batch)
     rows = Item.objects.filter(batch=batch, submitted_count__gte=1, decision__isnull=True)
-    rows.update(due_at=None)
+    rows.update(due_at=None, resolution=Item.Resolution.ADJUDICATION)
     for item in rows:
         asked = {"reason": "The responses differ.", "weight": 1.5, "asked_at": NOON}
         Adjudication.objects.get_or_create(item=item, defaults=asked)

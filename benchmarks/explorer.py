@@ -93,17 +93,20 @@ def _made(number: int, database: str) -> dict[str, Any]:
     from django.utils import timezone
 
     from annotation.explorer import index
-    from annotation.models import Flag, Job
+    from annotation.models import Flag, Item, Job
 
     began = time.monotonic()
     world = large._small()
     for assignment in world["batch"].assignments.order_by("pk")[:200:20]:
         Flag.objects.create(assignment=assignment, note="An odd table", made_at=large.NOW)
+    undecided = Item.objects.filter(decision__isnull=True, adjudication__isnull=True).order_by("-pk")
+    Item.objects.filter(pk__in=list(undecided.values_list("pk", flat=True)[:20])).update(is_gold=True)
     job = Job.objects.create(
         project=world["project"], kind=index.KIND, made_at=large.NOW, heartbeat=large.NOW
     )
     index._run(job, lambda done, total: None)
     job.delete()
+    _add_facts()
     if database == "sqlite":
         connection.ensure_connection()
         connection.connection.create_function(
@@ -113,6 +116,28 @@ def _made(number: int, database: str) -> dict[str, Any]:
     assert index.refresh(world["project"], now=timezone.now()) == 0, "the index is behind"
     print(f"made in {time.monotonic() - began:.0f} s")
     return world
+
+
+def _add_facts() -> None:
+    """Give one response in 25 an open condition, one in 20 a verdict, and one in 40 doubt of its author."""
+    from annotation.models import ResponseFact
+
+    kinds = ResponseFact.Kind
+    rare = ((kinds.FINDING, "answer_gone", 25), (kinds.VERDICT, "fooled", 20), (kinds.UNSURE, "yes", 40))
+    labels = list(ResponseFact.objects.filter(kind=kinds.LABEL).order_by("pk"))
+    ResponseFact.objects.bulk_create(
+        ResponseFact(
+            project_id=label.project_id,
+            item_id=label.item_id,
+            person_id=label.person_id,
+            kind=kind,
+            value=value,
+            seconds=label.seconds,
+            at=label.at,
+        )
+        for kind, value, every in rare
+        for label in labels[::every]
+    )
 
 
 def _filters(world: dict[str, Any]) -> list[tuple[str, str]]:

@@ -246,6 +246,7 @@ def _label(
             Decision(item=one.assignment.item, kind="accepted", reason=reason, made_at=NOW, event=event)
             for (one, _), reason, event in zip(agreed, reasons, events("decision", len(agreed)), strict=True)
         )
+        Item.objects.filter(decision__in=decisions).update(resolution=Item.Resolution.ACCEPTED)
         outcomes = Outcome.objects.bulk_create(
             Outcome(decision=decision, number=1, response=one.response)
             for decision, (one, _) in zip(decisions, agreed, strict=True)

@@ -11,8 +11,10 @@ from django.db.models import Count, QuerySet
 from annotation.explorer import querysets
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BETWEEN, SEPARATOR, STATES, Selection
-from annotation.models import Assignment, Item, ResponseFact
+from annotation.models import Assignment, IndexedItem, Item, ResponseFact
 
+MOST_LISTED: Final = 5_000
+"""Items that a statement names one by one; with more, each statement selects them again."""
 MOST_VALUES: Final = 12
 """Values of a facet that are shown, the most frequent first."""
 
@@ -31,13 +33,13 @@ class Facet:
 
 
 def facets(who: Reader, chosen: Selection) -> list[Facet]:
-    """The facets of a selection, without those that would divide nothing; six queries.
+    """The facets of a selection, without those that would divide nothing; seven queries.
 
     What rests on responses counts only items whose responses the reader may see.
     """
     items = querysets.matching(who, chosen)
     known = items.filter(querysets.readable(who))
-    keys = known.order_by().values("pk")
+    keys = _keys(known)
     people = {key: name for name, key in who.people.items()}
     found = [_states(who, items)]
     if len(who.listed) > 1:
@@ -52,12 +54,19 @@ def facets(who: Reader, chosen: Selection) -> list[Facet]:
     skipped = given.filter(state=Assignment.State.SKIPPED).order_by().values_list("reason")
     reasons = skipped.annotate(number=Count("item", distinct=True))
     found.append(_facet("skipped", "", ((reason, number) for reason, number in reasons if reason)))
-    differing = known.order_by().filter(indexed__differs__isnull=False).values_list("indexed__differs")
-    compared = differing.annotate(number=Count("pk"))
+    differing = IndexedItem.objects.filter(item__in=keys, differs__isnull=False).order_by()
+    compared: QuerySet[Any, Any] = differing.values_list("differs").annotate(number=Count("pk"))
     found.append(
         _facet("differs", "", (("yes" if differs else "no", number) for differs, number in compared))
     )
     return [facet for facet in found if facet.values]
+
+
+def _keys(items: QuerySet[Item]) -> Any:
+    """The keys of the items: a list where they are few, so that they are selected once; else a query."""
+    keys = items.order_by().values("pk")
+    listed = list(keys.values_list("pk", flat=True)[: MOST_LISTED + 1])
+    return listed if len(listed) <= MOST_LISTED else keys
 
 
 def _states(who: Reader, items: QuerySet[Item]) -> Facet:
@@ -71,9 +80,9 @@ def _states(who: Reader, items: QuerySet[Item]) -> Facet:
 def _said(who: Reader, keys: Any) -> list[Facet]:
     """Labels by measure, open conditions of the checklist, and verdicts of the model."""
     kinds = ResponseFact.Kind
-    facts = ResponseFact.objects.filter(project=who.project, item__in=keys).order_by()
+    facts = ResponseFact.objects.filter(project=who.project, item__in=keys, is_first=True).order_by()
     counted: dict[tuple[str, str], list[tuple[str, int]]] = {}
-    rows = facts.values_list("kind", "name", "value").annotate(number=Count("item", distinct=True))
+    rows = facts.values_list("kind", "name", "value").annotate(number=Count("pk"))
     for kind, name, value, number in rows:
         counted.setdefault((kind, name), []).append((value, number))
     found = [

@@ -221,6 +221,7 @@ def _index_responses(
     given = Assignment.objects.filter(item__in=keys).submitted().select_related("annotation", "place")
     verdicts = _verdicts(given)
     facts: list[ResponseFact] = []
+    seen: set[tuple[int, str, str, str]] = set()
     compared: dict[int, list[Any]] = {}
     for assignment in given.order_by("item_id", "pk"):
         annotation = assignment.annotation
@@ -237,19 +238,22 @@ def _index_responses(
             plain = item.plain() if tables else None
             values = tuple(calibrating.compared_value(one, response, plain) for one in measures)
             compared.setdefault(item.pk, []).append(values)
-        facts += [
-            ResponseFact(
-                project_id=batch.project_id,
-                item_id=item.pk,
-                person_id=assignment.person_id,
-                kind=kind,
-                name=name[:60],
-                value=value[:200],
-                seconds=annotation.active_seconds,
-                at=assignment.ended_at,
+        for fact in _facts(task, response, annotation, verdicts.get(annotation.pk, "")):
+            kind, name, value = fact[0], fact[1][:60], fact[2][:200]
+            facts.append(
+                ResponseFact(
+                    project_id=batch.project_id,
+                    item_id=item.pk,
+                    person_id=assignment.person_id,
+                    kind=kind,
+                    name=name,
+                    value=value,
+                    seconds=annotation.active_seconds,
+                    at=assignment.ended_at,
+                    is_first=(item.pk, kind, name, value) not in seen,
+                )
             )
-            for kind, name, value in _facts(task, response, annotation, verdicts.get(annotation.pk, ""))
-        ]
+            seen.add((item.pk, kind, name, value))
     for item_key, several in compared.items():
         indexed[item_key].differs = len(set(several)) > 1 if len(several) > 1 else None
     return facts

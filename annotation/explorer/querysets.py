@@ -23,7 +23,6 @@ from annotation.explorer.selection import ANY, BadSelection, Selection, terms
 from annotation.models import (
     Assignment,
     Batch,
-    Decision,
     Flag,
     Item,
     Membership,
@@ -35,6 +34,7 @@ from annotation.roles import Permission
 
 MOST_COUNTED: Final = 10_000
 """More matches than this are not counted: pages say "10,000+"."""
+DECIDED: Final = (Item.Resolution.ACCEPTED, Item.Resolution.EXCLUDED)
 NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -77,10 +77,10 @@ class Reader:
         return dict(rows.values_list("pseudonym", "person_id"))
 
     def may_read(self, item: Item) -> bool:
-        """Whether they may see the responses to the item: `readable`, for one that is loaded with its decision."""
+        """Whether they may see the responses to the item: `readable`, for one that is loaded."""
         if item.batch_id in self.hidden or item.batch_id in self.beyond:
             return False
-        return not self.judges or getattr(item, "decision", None) is not None
+        return not self.judges or item.resolution in DECIDED
 
 
 def reader(actor: Actor, project: Project) -> Reader:
@@ -103,8 +103,7 @@ def reader(actor: Actor, project: Project) -> Reader:
 def readable(who: Reader) -> Q:
     """The items whose responses the reader may see."""
     found = ~Q(batch__in=who.hidden) if who.hidden else Q()
-    # Asked of the decisions themselves: an undone one counts no more from that moment on.
-    return found & Q(Exists(Decision.objects.filter(item=OuterRef("pk")))) if who.judges else found
+    return found & Q(resolution__in=DECIDED) if who.judges else found
 
 
 def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
@@ -245,13 +244,13 @@ def in_states(who: Reader, states: Sequence[str]) -> Q:
     due = resolving(who)
     all_there = Q(submitted_count__gte=F("places_count"))
     complete = Q(due_at__isnull=False) | (all_there & (~Q(batch__in=due) | Q(is_gold=True)))
-    undecided = Q(decision__isnull=True, adjudication__isnull=True)
+    unresolved = Q(resolution=Item.Resolution.NONE)
     conditions = {
-        "accepted": Q(decision__kind=Decision.Kind.ACCEPTED),
-        "excluded": Q(decision__kind=Decision.Kind.EXCLUDED),
-        "adjudication": Q(adjudication__isnull=False),
-        "complete": undecided & complete,
-        "open": undecided & ~complete,
+        "accepted": Q(resolution=Item.Resolution.ACCEPTED),
+        "excluded": Q(resolution=Item.Resolution.EXCLUDED),
+        "adjudication": Q(resolution=Item.Resolution.ADJUDICATION),
+        "complete": unresolved & complete,
+        "open": unresolved & ~complete,
     }
     found = Q()
     for state in states:
@@ -260,14 +259,11 @@ def in_states(who: Reader, states: Sequence[str]) -> Q:
 
 
 def state_of(who: Reader, item: Item) -> str:
-    """The state of an item that is loaded with its decision and adjudication; "" for gold, to those who may know."""
+    """The state of an item; "" for gold, to those who may know."""
     if item.is_gold and who.leads:
         return ""
-    decision = getattr(item, "decision", None)
-    if decision is not None:
-        return str(decision.kind)
-    if getattr(item, "adjudication", None) is not None:
-        return "adjudication"
+    if item.resolution:
+        return str(item.resolution)
     all_there = item.submitted_count >= item.places_count
     if item.due_at is not None or (all_there and (item.is_gold or item.batch_id not in resolving(who))):
         return "complete"

@@ -61,7 +61,7 @@ class Row:
 
 def rows(who: Reader, keys: Sequence[int], *, with_tables: bool = True) -> list[Row]:
     """The items with these keys, in their order."""
-    wanted = ("example__source", "decision", "adjudication", "indexed")
+    wanted = ("example__source", "decision", "indexed")
     tables = ("example__stored_table",) if with_tables else ()
     items = Item.objects.select_related(*wanted, *tables).in_bulk(keys)
     found = {key: _row(who, items[key]) for key in keys if key in items}

@@ -45,7 +45,7 @@ from annotation.models import (
 from annotation.refusals import refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.terms.adjudication import listed_reasons
-from annotation.work import left_over, lineage, places, queue, retracting, revisions
+from annotation.work import left_over, lineage, places, queue, resolutions, retracting, revisions
 from tableqa.canonical import canonical
 from tableqa.language import joined, message, shown
 from tasks import resolving
@@ -209,6 +209,7 @@ def reopen_waiting(*, batch: Batch, overlap: int, by: Person, now: datetime) -> 
     items = list(places.waiting_below(batch, overlap).select_related("batch").order_by("pk"))
     for some in places.chunks(item.pk for item in items):
         Adjudication.objects.filter(item__in=some).delete()
+        resolutions.mark(some, Item.Resolution.NONE)
     for item in items:
         _record(item, "adjudication", "open", by, now)
     return len(items)
@@ -265,6 +266,7 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             return True
         if one_more:
             Adjudication.objects.filter(item=item).delete()
+            resolutions.mark([item.pk], Item.Resolution.NONE)
             queue.add_place(item)
             _record(
                 item,
@@ -438,6 +440,7 @@ def undo(*, item: Item, by: Person, now: datetime) -> Adjudication:
         asked = _last_asked(item)
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
+        resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
         return Adjudication.objects.create(
             item=item,
             reason=(asked.detail or {})["reason"] if asked else UNDONE.format(),
@@ -729,6 +732,7 @@ def _write(
         if annotations:
             outcome.annotations.set([annotations[index] for index in resolved.by])
     Adjudication.objects.filter(item=item).delete()
+    resolutions.mark([item.pk], kind)
     if kind == Decision.Kind.ACCEPTED:
         lineage.follow_up(decision)
         Batch.objects.filter(pk=item.batch_id).update(accepted_count=F("accepted_count") + 1)
@@ -754,6 +758,7 @@ def _ask(
         waiting.update(reason=reason, weight=weight)
         return
     Adjudication.objects.create(item=item, reason=reason, weight=weight, asked_at=now)
+    resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
     _record(item, before, "adjudication", None, now, reason=reason)
 
 

@@ -49,6 +49,7 @@ class ResponseFact(models.Model):
     """One thing that a submitted response says: a label, an item of the checklist that it leaves open, a model's verdict.
 
     `name` is the measure of a label ("label", "faithfulness"), else "". `seconds` and `at` are those of the response.
+    `is_first`: no earlier response to the item says the same, so that counting these counts items.
     """
 
     class Kind(models.TextChoices):
@@ -65,6 +66,7 @@ class ResponseFact(models.Model):
     value = models.CharField(max_length=200)
     seconds = models.FloatField(default=0)
     at = models.DateTimeField(null=True)
+    is_first = models.BooleanField(default=True)
 
     class Meta:
         indexes = [

@@ -161,9 +161,16 @@ class Item(models.Model):
     """One example in one batch, with frozen references to what else is shown.
 
     `places_count`, `submitted_count` and `due_at` are kept with the places in the same transaction
-    (`doctor` recomputes them): they say whether the item is complete, and when it may be resolved.
+    (`doctor` recomputes them): they say whether the item is complete, and when it may be resolved. `resolution` mirrors
+    its decision or adjudication in the same way; "" where it has neither.
     `is_gold` marks what is mixed in to see how people do (its `Gold` says what is right): it is never decided or released.
     """
+
+    class Resolution(models.TextChoices):
+        NONE = ""
+        ADJUDICATION = "adjudication"
+        ACCEPTED = "accepted"
+        EXCLUDED = "excluded"
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     batch = models.ForeignKey(Batch, models.PROTECT, db_index=False, related_name="items")
@@ -174,6 +181,9 @@ class Item(models.Model):
     places_count = models.PositiveSmallIntegerField(default=0)
     submitted_count = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(null=True)
+    resolution = models.CharField(
+        max_length=12, choices=Resolution, default=Resolution.NONE, db_default="", blank=True
+    )
 
     class Meta:
         constraints = [
@@ -186,6 +196,7 @@ class Item(models.Model):
         indexes = [
             models.Index(fields=["due_at"], name="item_due", condition=Q(due_at__isnull=False)),
             models.Index(fields=["batch"], name="item_gold", condition=Q(is_gold=True)),
+            models.Index(fields=["batch", "resolution", "position"], name="item_resolution"),
         ]
 
     def __str__(self) -> str:

@@ -29,6 +29,7 @@ from annotation.models import (
     Reply,
 )
 from annotation.refusals import refuse
+from annotation.work import resolutions
 
 
 def retract(decision: Decision) -> None:
@@ -52,6 +53,7 @@ def retract(decision: Decision) -> None:
             outcome.annotations.clear()
         decision.outcomes.all().delete()
         decision.delete()
+        resolutions.mark([decision.item_id], Item.Resolution.NONE)
         Example.objects.filter(pk__in=[example.pk for example in examples]).delete()
 
 

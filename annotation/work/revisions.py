@@ -194,7 +194,9 @@ def withdraw(assignment: Assignment, annotation: Annotation, *, by: Person, now:
     """
     append(assignment, response=None, before=State.SUBMITTED, after=State.LEASED, now=now, by=by)
     queue.reopen(assignment, now=now)
-    Item.objects.filter(pk=assignment.item_id).update(submitted_count=F("submitted_count") - 1, due_at=None)
+    Item.objects.filter(pk=assignment.item_id).update(
+        submitted_count=F("submitted_count") - 1, due_at=None, resolution=Item.Resolution.NONE
+    )
     Adjudication.objects.filter(item_id=assignment.item_id).delete()
     left_over.drop_added(assignment.item_id)
     draft, _ = Draft.objects.get_or_create(assignment=assignment, defaults={"saved_at": now})

@@ -277,3 +277,8 @@ def test_a_backup_made_while_an_import_is_done_has_the_file_that_it_waits_for(
     monkeypatch.setitem(backing_up._databases, connection.vendor, Dumps())
     made = backing_up.make(tmp_path / "backup", now=NOON)
     assert f"media/{upload.file.name}" in made.files
+
+
+def test_an_item_that_is_stored_with_another_resolution_is_found(decided: Item) -> None:
+    Item.objects.filter(pk=decided.pk).update(resolution="")
+    assert f"item {decided.public_id} is stored as unresolved; actual: accepted" in found()

@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation import doctor
 from annotation.access import Actor
 from annotation.explorer import export, facets, index, querysets
 from annotation.explorer.links import explorer_url
@@ -172,6 +173,28 @@ def test_what_the_project_does_not_have_is_named(batch: Batch, world: World, nam
 
     assert response.status_code == 400
     assert "elsewhere" in text(response)
+
+
+def test_the_stored_resolution_follows_each_step_back(batch: Batch, world: World) -> None:
+    item = batch.items.get(position=2)
+    adjudicating.decide(item=item, by=world.ivo, note="So.", choose=["A"], now=NOON)
+    assert found(world, state="accepted") == [0, 1]
+
+    adjudicating.undo(item=item, by=world.ivo, now=NOON)
+    assert found(world, state="adjudication") == [1]
+
+    adjudicating.send_back(item=item, by=world.ivo, choose="A", note="Read it again.", now=NOON)
+    assert found(world, state="open") == [1, 2, 3]
+    assert " ".join(doctor.findings()) == ""
+
+
+def test_facets_count_an_item_once_however_many_people_say_the_same(batch: Batch, world: World) -> None:
+    index.refresh(world.project, now=timezone.now())
+    reader = querysets.reader(Actor(world.mara), world.project)
+
+    labels = next(one for one in facets.facets(reader, parse({})) if one.name == "label")
+
+    assert dict(labels.values)["label:extraction"] == 2
 
 
 class TestTheIndex:
