@@ -80,10 +80,10 @@ urlpatterns = [
     path("items/<str:public_id>/story/", stories.item, name="item_story"),
     # the explorer
     path("projects/<slug:slug>/explorer/", exploring.explorer, name="explorer"),
-    path("batches/<str:public_id>/items/", exploring.batch_items, name="batch_items"),
+    path("batches/<str:public_id>/items/", exploring.explorer, name="batch_items"),
     path("projects/<slug:slug>/explorer/facets/", exploring.explorer_facets, name="explorer_facets"),
     path("projects/<slug:slug>/explorer/export/", exploring.explorer_export, name="explorer_export"),
-    path("batches/<str:public_id>/items/facets/", exploring.batch_items_facets, name="batch_items_facets"),
+    path("batches/<str:public_id>/items/facets/", exploring.explorer_facets, name="batch_items_facets"),
     path("items/<str:public_id>/beside/", exploring.explorer_item, name="explorer_item"),
     # crowd entry
     path("crowd/finish/", crowd.finish, name="crowd_finish"),

@@ -115,11 +115,16 @@ def readable(person: Person, releases: QuerySet[Release]) -> QuerySet[Release]:
     return releases.filter(~Exists(at_work), ~Exists(under_way))
 
 
-def require_no_open_work(person: Person, project: Project) -> None:
-    """A release shows every response: nobody makes or reads one while they annotate in an open batch, or may."""
+def has_open_work(person: Person, project: Project) -> bool:
+    """Whether the person annotates in an open batch of the project, or may."""
     under_way = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
     at_work = Assignment.objects.filter(batch__in=under_way, person=person).exists()
-    if at_work or (project.pk in where(Actor(person), Permission.ANNOTATE) and under_way.exists()):
+    return at_work or (project.pk in where(Actor(person), Permission.ANNOTATE) and under_way.exists())
+
+
+def require_no_open_work(person: Person, project: Project) -> None:
+    """A release shows every response: nobody makes or reads one while they annotate in an open batch, or may."""
+    if has_open_work(person, project):
         refuse(
             "still_involved",
             "You annotate in an open batch of this project. You can see its releases once the "

@@ -24,7 +24,7 @@ from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms import budget
 from annotation.views.figure_gallery import figure_gallery
-from annotation.views.pages import PageRequest, cut, page, refusals_on
+from annotation.views.pages import PageRequest, away_from_releases, cut, page, refusals_on
 from annotation.work import metering
 from tableqa.sheets import as_csv
 
@@ -141,20 +141,13 @@ def _estimate(release: Release, form: EvaluateForm) -> metering.Estimate | None:
 
 
 def _is_open_to(request: PageRequest, release: Release) -> bool:
-    try:
-        visibility.require_no_open_work(request.user, release.project)
-    except Refused:
-        return False
-    return release.ready_at is not None
+    return release.ready_at is not None and not visibility.has_open_work(request.user, release.project)
 
 
 def _barred(request: PageRequest, release: Release) -> HttpResponse | None:
     """Where those are sent who annotate in an open batch, or who come before the release is ready."""
-    try:
-        visibility.require_no_open_work(request.user, release.project)
-    except Refused as refused:
-        messages.error(request, refused.detail)
-        return redirect("releases", release.project.slug)
+    if (away := away_from_releases(request, release.project)) is not None:
+        return away
     return None if release.ready_at is not None else redirect("releases", release.project.slug)
 
 

@@ -40,17 +40,26 @@ SMALL_RESPONSES = 4
 
 
 @page("GET")
-def explorer(request: PageRequest, slug: str) -> HttpResponse:
-    """The items of a project."""
-    project = access.project(access.actor(request), slug, Permission.SEE_PROGRESS)
-    return _shown(request, project, None)
+def explorer(request: PageRequest, slug: str = "", public_id: str = "") -> HttpResponse:
+    """The items of a project, or of a batch: the same page with this batch as a filter that stays."""
+    return _shown(request, *_loaded(request, slug, public_id))
 
 
 @page("GET")
-def batch_items(request: PageRequest, public_id: str) -> HttpResponse:
-    """The items of a batch: the same page with this batch as a filter that stays."""
-    batch = access.batch(access.actor(request), public_id, Permission.SEE_PROGRESS)
-    return _shown(request, batch.project, batch)
+def explorer_facets(request: PageRequest, slug: str = "", public_id: str = "") -> HttpResponse:
+    """How many items of the selection have each state, label, …"""
+    project, batch = _loaded(request, slug, public_id)
+    actor = access.actor(request)
+    who = querysets.reader(actor, project)
+    index.refresh(project, now=timezone.now())
+    try:
+        chosen = parse(_params(request), ignore=(OPEN,))
+        if batch is not None:
+            chosen = chosen.of_batch(batch.public_id)
+        found = filters.facets(who, chosen, Names(actor, project), _address(project, batch), batch=batch)
+    except BadSelection as bad:
+        return HttpResponse(" ".join(bad.problems), status=400, content_type="text/plain")
+    return render(request, "explorer/_facets.html", {"facets": found})
 
 
 @page("GET")
@@ -61,20 +70,6 @@ def explorer_item(request: PageRequest, public_id: str) -> HttpResponse:
     who = querysets.reader(actor, item.batch.project)
     context = {"detail": _detail(request, who, item), "project": item.batch.project}
     return render(request, "explorer/_detail.html", context)
-
-
-@page("GET")
-def explorer_facets(request: PageRequest, slug: str) -> HttpResponse:
-    """How many items of the selection have each state, label, …"""
-    project = access.project(access.actor(request), slug, Permission.SEE_PROGRESS)
-    return _facets(request, project, None)
-
-
-@page("GET")
-def batch_items_facets(request: PageRequest, public_id: str) -> HttpResponse:
-    """The same within a batch."""
-    batch = access.batch(access.actor(request), public_id, Permission.SEE_PROGRESS)
-    return _facets(request, batch.project, batch)
 
 
 @page("GET")
@@ -111,18 +106,13 @@ def _read(request: PageRequest, found: Iterator[tuple[Row, list[export.Record]]]
             yield from several
 
 
-def _facets(request: PageRequest, project: Project, batch: Batch | None) -> HttpResponse:
+def _loaded(request: PageRequest, slug: str, public_id: str) -> tuple[Project, Batch | None]:
+    """The project with this slug, or the batch with this id and its project."""
     actor = access.actor(request)
-    who = querysets.reader(actor, project)
-    index.refresh(project, now=timezone.now())
-    try:
-        chosen = parse(_params(request), ignore=(OPEN,))
-        if batch is not None:
-            chosen = chosen.of_batch(batch.public_id)
-        found = filters.facets(who, chosen, Names(actor, project), _address(project, batch), batch=batch)
-    except BadSelection as bad:
-        return HttpResponse(" ".join(bad.problems), status=400, content_type="text/plain")
-    return render(request, "explorer/_facets.html", {"facets": found})
+    if not public_id:
+        return access.project(actor, slug, Permission.SEE_PROGRESS), None
+    batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
+    return batch.project, batch
 
 
 def _address(project: Project, batch: Batch | None) -> str:

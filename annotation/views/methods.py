@@ -7,21 +7,19 @@ import zipfile
 from pathlib import Path
 
 from django.conf import settings
-from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.safestring import mark_safe
 
-from annotation import access, visibility
+from annotation import access
 from annotation.journeys import releasing
 from annotation.quality import guidance
-from annotation.refusals import Refused
 from annotation.releases import methods
 from annotation.releases.methods import Study
 from annotation.roles import Permission
-from annotation.views.pages import PageRequest, page
+from annotation.views.pages import PageRequest, away_from_releases, page
 from tableqa.documents import Picture, Quotation, as_latex, as_markdown, standalone
 
 NAME = "methods"
@@ -41,11 +39,8 @@ def project_methods(request: PageRequest, slug: str) -> HttpResponse:
     """What the appendix says now, and what nobody recorded, each with the page to enter it."""
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
-    try:
-        visibility.require_no_open_work(actor.person, project)
-    except Refused as refused:
-        messages.error(request, refused.detail)
-        return redirect("releases", slug)
+    if (away := away_from_releases(request, project)) is not None:
+        return away
     may = access.may(actor, project)
     with translation.override(settings.LANGUAGE_CODE):  # the appendix is in no reader's language
         study = releasing.study_now(project=project, pictures=pictures(), now=timezone.now())
@@ -66,11 +61,8 @@ def project_methods_file(request: PageRequest, slug: str, format: str) -> HttpRe
     """The appendix of a project as LaTeX, as Markdown, or both with pictures in an archive."""
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
-    try:
-        visibility.require_no_open_work(actor.person, project)
-    except Refused as refused:
-        messages.error(request, refused.detail)
-        return redirect("releases", slug)
+    if (away := away_from_releases(request, project)) is not None:
+        return away
     with translation.override(settings.LANGUAGE_CODE):
         study = releasing.study_now(project=project, pictures=pictures(), now=timezone.now())
         return _sent(study, project.slug, format)
@@ -82,11 +74,8 @@ def release_methods_file(request: PageRequest, public_id: str, format: str) -> H
     release = access.release(access.actor(request), public_id)
     if release.ready_at is None:
         raise Http404(access.NOT_HERE)
-    try:
-        visibility.require_no_open_work(request.user, release.project)
-    except Refused as refused:
-        messages.error(request, refused.detail)
-        return redirect("releases", release.project.slug)
+    if (away := away_from_releases(request, release.project)) is not None:
+        return away
     with translation.override(settings.LANGUAGE_CODE):
         study = releasing.study_of(release, pictures=pictures())
         return _sent(study, f"{release.project.slug}-{release.name}".replace("/", "-"), format)

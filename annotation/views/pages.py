@@ -16,15 +16,16 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.forms import BaseForm
-from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 from django_htmx.middleware import HtmxDetails
 
-from annotation.models import Batch, Person
+from annotation import visibility
+from annotation.models import Batch, Person, Project
 from annotation.people import attempts
 from annotation.refusals import Refused
 from tableqa import Example, Table
@@ -110,6 +111,17 @@ def refusals_on(form: BaseForm) -> _Told:
 def refusals_to(request: HttpRequest) -> _Told:
     """Refusals become a message of the next page."""
     return _Told(lambda detail: messages.error(request, detail))
+
+
+def away_from_releases(request: PageRequest, project: Project) -> HttpResponse | None:
+    """Where those are sent, with a message, who annotate in an open batch of the project and ask for what its releases say.
+
+    None for others.
+    """
+    with refusals_to(request):
+        visibility.require_no_open_work(request.user, project)
+        return None
+    return redirect("releases", project.slug)
 
 
 def cut(

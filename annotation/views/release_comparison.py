@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext, gettext_noop
@@ -15,13 +14,12 @@ from annotation.drawing.drawn import estimate
 from annotation.drawing.figures import Figure
 from annotation.journeys import releasing
 from annotation.models import Release
-from annotation.refusals import Refused
 from annotation.releases import comparison
 from annotation.releases.comparison import Count, Pair
 from annotation.releases.wordings import note_of
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figures import in_words
-from annotation.views.pages import PageRequest, page
+from annotation.views.pages import PageRequest, away_from_releases, page
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
 COUNTS = {
@@ -44,11 +42,8 @@ def compare_releases(request: PageRequest, public_id: str) -> HttpResponse:
     after = access.release(access.actor(request), public_id)
     if after.ready_at is None:
         raise Http404(access.NOT_HERE)
-    try:
-        visibility.require_no_open_work(request.user, after.project)
-    except Refused as refused:
-        messages.error(request, refused.detail)
-        return redirect("releases", after.project.slug)
+    if (away := away_from_releases(request, after.project)) is not None:
+        return away
     others = earlier_first(after)
     if not others:
         return redirect("release", public_id)
@@ -67,9 +62,7 @@ def compare_releases(request: PageRequest, public_id: str) -> HttpResponse:
 def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures; nothing for those who may not read the releases now."""
     after = access.release(access.actor(request), public_id)
-    try:
-        visibility.require_no_open_work(request.user, after.project)
-    except Refused:
+    if visibility.has_open_work(request.user, after.project):
         return {}
     others = earlier_first(after)
     return _figures(request, _before(request, others), after) if others and after.ready_at is not None else {}

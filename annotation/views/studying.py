@@ -16,7 +16,6 @@ from annotation import access, visibility
 from annotation.forms.study import StudyForm
 from annotation.journeys import importing
 from annotation.models import Batch, Job, Project
-from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.studying import applying, missing, standing, writing
 from annotation.studying.study import Study, parse
@@ -84,11 +83,7 @@ def _kept(request: PageRequest, project: Project) -> set[str]:
 
 def _annotates(request: PageRequest, project: Project) -> bool:
     """Whether the person works in an open batch of the project: then they learn of no gold."""
-    try:
-        visibility.require_no_open_work(request.user, project)
-    except Refused:
-        return True
-    return False
+    return visibility.has_open_work(request.user, project)
 
 
 def _read(form: StudyForm, project: Project) -> Study | None:
