@@ -19,7 +19,6 @@ class Standing:
     ended_at   when they last submitted or skipped an item of it; None before the first
     locked     whether a qualification comes first
     admits     whether it is a qualification
-    waiting    items that they can adjudicate
     """
 
     left: int = 0
@@ -27,7 +26,6 @@ class Standing:
     ended_at: datetime | None = None
     locked: bool = False
     admits: bool = False
-    waiting: int = 0
 
     @property
     def has_begun(self) -> bool:
@@ -40,14 +38,13 @@ class Standing:
             return "locked"
         if self.left:
             return "begun" if self.has_begun else "new"
-        return "adjudicate" if self.waiting else "done"
+        return "done"
 
 
 GROUPS: Final = {
     "begun": gettext_noop("In progress"),
     "new": gettext_noop("Not started"),
     "locked": gettext_noop("Qualification first"),
-    "adjudicate": gettext_noop("To adjudicate"),
     "done": gettext_noop("Nothing left for you"),
 }
 """The groups of home in their order, with their titles."""

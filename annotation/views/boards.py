@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from annotation.board.needs import Need
 from annotation.board.stages import Blockage, Counts, Stage, roots
 from annotation.drawing import pipeline
 from annotation.explorer.links import explorer_url
-from annotation.models import Project, Release, Source
+from annotation.models import Batch, Project, Release, Source
 from annotation.views.pages import kind_title
 from annotation.words import shown
 
@@ -35,16 +35,16 @@ class Button:
     is_primary: bool = False
 
 
-def context(board: Board, project: Project, *, without: Collection[str] = ()) -> dict[str, Any]:
-    """What needs the person, `without` some kinds of needs; what is blocked, and how far the project is."""
-    found = [need for need in board.needs if need.kind not in without]
-    first = needs.primary(found)
-    buttons = [Button(needs.label(need), _address(need, project, board), need is first) for need in found]
+def context(board: Board, project: Project) -> dict[str, Any]:
+    """What needs the person, what is blocked, and how far the project is."""
+    waiting = board.needs
+    first = needs.primary(waiting)
+    buttons = [Button(needs.label(need), _address(need, project, board), need is first) for need in waiting]
     reasons = roots(board.blockages)
     counts = board.state.counts
     return {
         "first": next((button for button in buttons if button.is_primary), None),
-        "asks_for_batch": any(need.kind == "batch" for need in found),
+        "asks_for_batch": any(need.kind == "batch" for need in waiting),
         "buttons": [button for button in buttons if not button.is_primary],
         "blocked": [_reason(blockage) for blockage in reasons[:BLOCKED_SHOWN]],
         "more_blocked": max(0, len(reasons) - BLOCKED_SHOWN),
@@ -52,6 +52,18 @@ def context(board: Board, project: Project, *, without: Collection[str] = ()) ->
         "percent": 100 * counts.decided // counts.items if counts.items else 0,
         "responses": _responses(board),
         "people": board.people,
+    }
+
+
+def why_empty(board: Board, batch: Batch) -> dict[str, str] | None:
+    """Why a batch has no items yet, with the batch that it waits for; None where it waits for none."""
+    blockage = board.blockages.get(batch.pk)
+    if blockage is None or blockage.cause.key == batch.pk:
+        return None
+    return {
+        "sentence": blockage.sentence,
+        "name": blockage.cause.name,
+        "address": _batch_address(blockage.cause),
     }
 
 
@@ -91,9 +103,13 @@ OF_THE_PROJECT: Final = {
 def _reason(blockage: Blockage) -> dict[str, str]:
     return {
         "name": blockage.stage.name,
-        "address": reverse("batch", args=[blockage.stage.public_id]),
+        "address": _batch_address(blockage.stage),
         "sentence": blockage.sentence,
     }
+
+
+def _batch_address(stage: Stage) -> str:
+    return reverse("batch", args=[stage.public_id])
 
 
 def _responses(board: Board) -> dict[str, int]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import Error
-from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -16,11 +15,11 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation import access, migration_state, visibility
+from annotation import access, migration_state
 from annotation.board import board
 from annotation.database import limits
 from annotation.evaluation import evaluation_runs
-from annotation.models import Batch, Item, Job, Project, Release, Tally
+from annotation.models import Batch, Job, Project, Release, Tally
 from annotation.people import next_batch
 from annotation.roles import Permission
 from annotation.views import boards
@@ -35,15 +34,13 @@ Counts = Mapping[int, int]
 
 @page("GET")
 def home(request: PageRequest) -> HttpResponse:
-    """The person's projects with what waits for them in each: items to annotate or adjudicate, and the project's board."""
+    """The person's projects with what waits for them in each: batches to annotate, and the project's board."""
     actor = access.actor(request)
     projects = cut(request, access.projects(actor))
     rows = _work(actor, list(projects))
     recommended = _recommended(actor, rows)
-    first_to_decide = next((row for row in rows if row["waiting"]), None) if not recommended else None
     shown = _boards(actor, list(projects))
-    has_primary = bool(recommended or first_to_decide)
-    led = next((key for key, board in shown.items() if board["first"] and not has_primary), None)
+    led = next((key for key, board in shown.items() if board["first"] and not recommended), None)
     context = {
         "page": projects,
         "projects": [
@@ -56,7 +53,6 @@ def home(request: PageRequest) -> HttpResponse:
             for project in projects
         ],
         "recommended": recommended,
-        "first_to_decide": first_to_decide,
         "may_make_projects": access.may_make_projects(actor),
         "former": access.former(actor)[:5],
     }
@@ -64,7 +60,7 @@ def home(request: PageRequest) -> HttpResponse:
 
 
 def _boards(actor: access.Actor, projects: Sequence[Project]) -> dict[int, dict[str, Any]]:
-    """The boards of the projects in which the person sees progress. What they can adjudicate is in their own lists."""
+    """The boards of the projects in which the person sees progress."""
     rights = {
         key: granted
         for key, granted in access.rights(actor, projects).items()
@@ -74,25 +70,19 @@ def _boards(actor: access.Actor, projects: Sequence[Project]) -> dict[int, dict[
         return {}
     read = board.read(person=actor.person, rights=rights, now=timezone.now())
     return {
-        project.pk: boards.context(read[project.pk], project, without=("adjudicate",))
-        for project in projects
-        if project.pk in rights
+        project.pk: boards.context(read[project.pk], project) for project in projects if project.pk in rights
     }
 
 
 def _work(actor: access.Actor, projects: Sequence[Project]) -> list[dict[str, Any]]:
-    """The batches that have something for this person, in six queries."""
+    """The open batches in which this person annotates, in four queries."""
     annotates = set(access.where(actor, Permission.ANNOTATE))
-    adjudicates = set(access.where(actor, Permission.ADJUDICATE))
-    here = [project.pk for project in projects]
-    waiting = Item.objects.filter(
-        batch__project__in=adjudicates.intersection(here), adjudication__isnull=False
-    )
-    counted = visibility.adjudicable(actor.person, waiting).values("batch_id").annotate(n=Count("pk"))
-    to_decide = {row["batch_id"]: row["n"] for row in counted.order_by()}
-    running = Q(project__in=annotates.intersection(here), opened_at__isnull=False, closed_at__isnull=True)
     batches = list(
-        Batch.objects.filter(running | Q(pk__in=to_decide))
+        Batch.objects.filter(
+            project__in=annotates.intersection(project.pk for project in projects),
+            opened_at__isnull=False,
+            closed_at__isnull=True,
+        )
         .select_related("project")
         .order_by("opened_at", "pk")
     )
@@ -108,15 +98,14 @@ def _work(actor: access.Actor, projects: Sequence[Project]) -> list[dict[str, An
             "annotates": batch.pk in left,
             "left": left.get(batch.pk, 0),
             "after": after.get(batch.pk, ""),
-            "waiting": to_decide.get(batch.pk, 0),
-            "standing": _standing(batch, tallies.get(batch.pk), left, after, to_decide),
+            "standing": _standing(batch, tallies.get(batch.pk), left, after),
         }
         for batch in batches
     ]
 
 
 def _standing(
-    batch: Batch, tally: Tally | None, left: Counts, after: Mapping[int, str], to_decide: Counts
+    batch: Batch, tally: Tally | None, left: Counts, after: Mapping[int, str]
 ) -> next_batch.Standing:
     return next_batch.Standing(
         left=left.get(batch.pk, 0),
@@ -124,7 +113,6 @@ def _standing(
         ended_at=tally.ended_at if tally else None,
         locked=batch.pk in after,
         admits=batch.purpose == Batch.Purpose.QUALIFICATION,
-        waiting=to_decide.get(batch.pk, 0),
     )
 
 

@@ -29,7 +29,6 @@ STANDINGS = st.lists(
         ended_at=MOMENTS,
         locked=st.booleans(),
         admits=st.booleans(),
-        waiting=st.integers(0, 2),
     ),
     max_size=8,
 )
@@ -54,7 +53,7 @@ def test_what_was_begun_comes_first_and_of_it_the_latest(standings: list[Standin
 @given(STANDINGS)
 def test_every_batch_is_in_one_group(standings: list[Standing]) -> None:
     assert {one.group for one in standings} <= set(GROUPS)
-    assert all((one.group == "done") == (not one.left and not one.waiting) for one in standings)
+    assert all((one.group == "done") == (not one.left) for one in standings)
 
 
 def home(client: Client, world: World, who: str = "ada") -> dict[str, object]:
@@ -113,7 +112,9 @@ def test_what_waits_for_an_adjudicator_is_the_main_action_of_who_annotates_nothi
     adjudicating.resolve_batch(batch=batch, now=timezone.now())
     page = home(client, world, "ivo")
     assert str(page["html"]).count("button primary") == 1
-    assert "To adjudicate" in str(page["text"])
+    assert "1 item to adjudicate" in str(page["text"])
+    assert "Nothing needs you now" not in str(page["text"])
+    assert f"/projects/{world.project.slug}/adjudication/" in str(page["html"])
 
 
 @pytest.mark.parametrize("kind", sorted(task_types()))

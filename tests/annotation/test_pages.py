@@ -263,8 +263,8 @@ def test_home_says_how_much_is_left_and_where_to_go_on(things: Things) -> None:
 def test_home_tells_an_adjudicator_what_waits(things: Things) -> None:
     page = browser(things.world.ivo).get("/")
 
-    assert "1 waiting" in text(page)
-    assert reverse("adjudication", args=[things.batch.public_id]) in page.content.decode()
+    assert "1 item to adjudicate" in text(page)
+    assert reverse("project_adjudication", args=[things.world.project.slug]) in page.content.decode()
 
 
 def test_what_is_left_is_what_the_queue_will_give(world: World) -> None:
