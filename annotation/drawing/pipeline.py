@@ -281,7 +281,7 @@ def _wrapped(words: str, room: float, size: float, most: int) -> list[str]:
     if most < 1:
         return []
     return textwrap.wrap(
-        words, max(4, int(room / (LETTER * size))), max_lines=most, placeholder="…", break_on_hyphens=False
+        words, max(4, int(room / (LETTER * size))), max_lines=most, placeholder="…", break_on_hyphens=True
     )
 
 

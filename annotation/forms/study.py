@@ -21,13 +21,13 @@ class StudyForm(forms.Form):
     file = TextFileField(
         most=MOST_BYTES,
         required=False,
-        label=gettext_lazy("Study file"),
+        label=gettext_lazy("Choose a file"),
         help_text=gettext_lazy("YAML, for example study.yaml. It replaces the text below."),
     )
     text = forms.CharField(
         required=False,
-        label=gettext_lazy("Text"),
-        widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "false"}),
+        label=gettext_lazy("or edit the text"),
+        widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "false", "class": "code"}),
         strip=False,
     )
 

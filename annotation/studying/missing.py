@@ -91,8 +91,8 @@ def _sum(kind: str, number: int) -> str:
         ),
         "adjudication": ngettext("{number} item to adjudicate", "{number} items to adjudicate", number),
         "chain": ngettext(
-            "{number} decision that a later batch waits for (incomplete chains)",
-            "{number} decisions that later batches wait for (incomplete chains)",
+            "{number} decision that a later batch waits for",
+            "{number} decisions that later batches wait for",
             number,
         ),
     }

@@ -43,7 +43,6 @@ from annotation.studying.study import (
     Study,
     Work,
     makers,
-    quoted,
 )
 from annotation.terms import TERMS
 from annotation.work import metering, shares
@@ -385,14 +384,11 @@ def _drawn_from_people(works: list[Work]) -> list[str]:
         if work.of != "perturbed" or not work.sources:
             continue
         made_in = makers(works, work.sources)
-        drawn = gettext("{batch} is sampled from examples that people created here from {sources}.").format(
-            batch=work.name, sources=", ".join(work.sources)
+        drawn = gettext("“{batch}” draws on examples that people create in other batches.").format(
+            batch=work.name
         )
         if made_in:
-            elsewhere = gettext(
-                "On another site, the batch waits for examples that people create in {batches}. Apply the "
-                "file again afterwards."
-            ).format(batches=quoted(made_in))
+            elsewhere = gettext("On another site, apply the file a second time once these exist.")
         else:
             elsewhere = gettext(
                 "No batch of the file creates such examples, so the file cannot be applied on another "

@@ -14,6 +14,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
+from annotation.board import board as study_board
 from annotation.forms.batches import BatchForm, SettingsForm, settings_in_words
 from annotation.help import estimating, helping, model_accuracy, predicting, proposing
 from annotation.journeys import adjudicating, assigning
@@ -21,7 +22,7 @@ from annotation.models import Assignment, Batch, Flag, Job, ModelRequest, Person
 from annotation.quality import gold, qualifying, snapshots
 from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.views import gallery
+from annotation.views import boards, gallery
 from annotation.views.batch_settings import facts
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figures import figures_in_table, report_table
@@ -210,6 +211,9 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         context["waiting_for_me"] = waiting.count()
     if Permission.SET_UP in may and task.predicts == "live" and batch.opened_at is not None:
         context["others"] = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
+    if not context["counts"]["places"] and context["sees_counts"]:
+        read = study_board.read(person=actor.person, rights={batch.project_id: may}, now=timezone.now())
+        context["why_empty"] = boards.why_empty(read[batch.project_id], batch)
     if batch.help:
         context |= _proposed(batch)
     if batch.waits_for_model:

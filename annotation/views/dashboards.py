@@ -53,7 +53,7 @@ class WithinForm(forms.Form):
     """How narrow an interval is wanted."""
 
     within = forms.FloatField(
-        label=gettext_lazy("Target precision (±)"),
+        label=gettext_lazy("How many items for an interval of ±"),
         min_value=0.005,
         max_value=0.5,
         widget=forms.NumberInput(attrs={"step": "0.005", "inputmode": "decimal"}),

@@ -171,3 +171,14 @@ def test_settings_of_a_task_type_have_its_titles_and_words(world: World, mara: C
         assert "Maximum changes 3" in shown
         assert "Column format refuse the response" in shown
         assert "at_most" not in shown
+
+
+def test_a_batch_without_items_says_what_it_waits_for(world: World, mara: Client) -> None:
+    first = world.batch("value_change", variant="answer_changes", name="Changed")
+    second = world.batch("answer_check", sources=[], feeds_from=first, name="Checked")
+
+    shown = " ".join(words(mara.get(reverse("batch", args=[second.public_id]))).split())
+
+    assert "No items yet It waits for" in shown
+    assert "Show “Changed”" in shown
+    assert "0 slots" not in shown

@@ -77,7 +77,7 @@ def test_the_page_the_dry_run_and_the_study_plan_name_the_same_gaps(world: World
 
     page = client_of(world.rea).get(RELEASES).content.decode()
 
-    assert "A release now would lack:" in page
+    assert "These are not finished:" in page
     assert listed(page) == dry_run() == plan(tmp_path)
     assert "perturbed examples: 1 of 1 have no blind answer by another person." in listed(page)
 
@@ -107,7 +107,7 @@ def test_the_page_sums_the_gaps_of_all_batches(world: World) -> None:
     assert lines[:3] == [
         "5 items with too few responses",
         "1 item to adjudicate",
-        "2 decisions that later batches wait for (incomplete chains)",
+        "2 decisions that later batches wait for",
     ]
     assert [line.partition(":")[0] for line in lines[3:]] == ["data statement"]
 
@@ -148,7 +148,7 @@ def test_edits_that_somebody_answered_blind_need_none(world: World) -> None:
 def test_who_may_not_release_and_who_annotates_see_no_preflight(world: World) -> None:
     edited(world)
 
-    assert "A release now would lack" not in client_of(world.ivo).get(RELEASES).content.decode()
+    assert "These are not finished" not in client_of(world.ivo).get(RELEASES).content.decode()
 
 
 def test_a_project_that_lacks_nothing_says_so(world: World) -> None:

@@ -215,8 +215,9 @@ def test_the_demo_project_is_made_again_elsewhere_but_for_what_people_have_yet_t
     }
     files = {name: demo_world.FIXTURES / path for name, path in paths.items()}
     (note,) = here.notes
-    assert note.startswith(
-        f"{waits} is sampled from examples that people created here from wtq-excerpt. On another site"
+    assert note == (
+        f"“{waits}” draws on examples that people create in other batches. "
+        "On another site, apply the file a second time once these exist."
     )
 
     by = Person.objects.create_person("Mara Lind", "mara@example.org")

@@ -265,7 +265,7 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     rea.goes_to("/projects/films/releases/")
     rea.page.get_by_label("Name").fill("films-1")
     rea.page.get_by_label("freb_tqa").check()
-    rea.reads("A release now would lack")
+    rea.reads("These are not finished")
     rea.page.get_by_label("Include 1 edit without a blind answer").check()
     rea.finds_the_page_accessible()
     rea.clicks("Create release")
