@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 
 from predictor.architectures import Model, Stop, info, never
 from predictor.protocol import Prediction, PredictRequest, ProtocolError, refused
+from predictor.usage import Call
 
 log = logging.getLogger("askew.predictor")
 
@@ -182,7 +183,8 @@ class Batcher:
                 answer = await waiter.future
         except TimeoutError:
             self.counts["too_late"] += 1
-            raise refused("too_late", f"No answer within {request.deadline_ms} ms.") from None
+            message = f"No answer within {request.deadline_ms} ms."
+            raise refused("too_late", message, usage=self._cost(work, waiter)) from None
         finally:
             self._leave(work, waiter)
         self.counts["answered"] += 1
@@ -209,7 +211,8 @@ class Batcher:
         """Answer `not_ready` to everybody who waits, stop what runs, and end the threads."""
         self._closed = True
         for work in (*self._queue, *self._running):
-            self._fail(work, refused("not_ready", "The predictor is shutting down.", retry_after=5))
+            message, usage = "The predictor is shutting down.", self._cost(work, None)
+            self._fail(work, refused("not_ready", message, retry_after=5, usage=usage))
             work.waiters.clear()
         for task in tuple(self._tasks):
             task.cancel()
@@ -239,12 +242,22 @@ class Batcher:
         if other is None or other.future.done() or other.seq == waiter.seq:
             return
         self.counts["superseded"] += 1
-        error = refused("superseded", "A newer request of this slot has arrived.")
+        message = "A newer request of this slot has arrived."
         if other.seq > waiter.seq:
-            raise error
-        other.future.set_exception(error)
-        for work in (*self._queue, *self._running):
+            raise refused("superseded", message, usage=self._cost(None, waiter))
+        work = next((one for one in (*self._queue, *self._running) if other in one.waiters), None)
+        other.future.set_exception(refused("superseded", message, usage=self._cost(work, other)))
+        if work is not None:
             work.waiters.discard(other)  # now, not when its task next runs: the queue is counted in a moment
+
+    def _cost(self, work: _Work | None, leaving: _Waiter | None) -> list[Call] | None:
+        """What somebody who leaves is told of the cost: the last one who waited, all of it; None but for language models."""
+        used = getattr(self.model, "used", None)
+        if used is None:
+            return None
+        if work is None or (leaving is not None and work.waiters - {leaving}):
+            return []
+        return list(used(work.request))
 
     def _join(self, request: PredictRequest, waiter: _Waiter, now: float) -> _Work:
         """Wait for the computation of this request that there is already, or for a new one."""

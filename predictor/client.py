@@ -53,6 +53,8 @@ CONNECT_PATIENT = 5.0
 """The same for a job."""
 LIVE = 0.8
 """Seconds that a page waits for an answer. A model that needs longer is asked in the background."""
+TO_SAY_SO = 150.0
+"""Milliseconds that a predictor has to say what a question without an answer in time has cost."""
 PATIENT = 30.0
 """Seconds that a job waits."""
 THREADS = 4
@@ -101,10 +103,14 @@ class Unanswered(Exception):
 
 @dataclass
 class Bill:
-    """What one question to a language model used: its requests, None as long as that is unknown."""
+    """What one question to a language model used: its requests, None as long as that is unknown.
+
+    `lost`: how often the question was sent before without an answer.
+    """
 
     request: PredictRequest
     usage: tuple[Call, ...] | None = None
+    lost: int = 0
 
 
 # -- leaving a server alone -------------------------------------------------------------------------
@@ -195,6 +201,8 @@ class Model:
         self._originals: OrderedDict[str, Prediction] = OrderedDict()
         self.max_tokens: int | None = None
         """Of a reply of a language model, 0 for other models; None as long as nobody has asked."""
+        self.has_costs = False
+        """Whether an answer has stated what a language model used."""
         self._client: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = False
@@ -203,7 +211,10 @@ class Model:
         self, request: PredictRequest, *, within: float = LIVE, bills: list[Bill] | None = None
     ) -> Prediction:
         """The model's answer, checked. Raises Unanswered. Cancelling it hangs up. `bills` gets what it used."""
-        body = request.to_dict() | {"model": self.model, "deadline_ms": max(1, int(within * 1000))}
+        deadline = within * 1000
+        if self.max_tokens:  # a language model that is too late says in time what it has used
+            deadline -= min(TO_SAY_SO, deadline / 8)
+        body = request.to_dict() | {"model": self.model, "deadline_ms": max(1, int(deadline))}
         try:
             PredictRequest.from_dict(body)  # what no model takes is not sent
         except ProtocolError as error:
@@ -214,9 +225,15 @@ class Model:
             bills.append(bill)
         try:
             prediction = await self._in_time(
-                "POST", "/v1/predict", body, lambda data: Prediction.from_dict(data, shape=shape), within
+                "POST",
+                "/v1/predict",
+                body,
+                lambda data: Prediction.from_dict(data, shape=shape),
+                within,
+                bill,
             )
             outcome, bill.usage = "answered", prediction.usage
+            self.has_costs = self.has_costs or bool(prediction.usage)
             return prediction
         except Unanswered as unanswered:
             outcome, bill.usage = unanswered.kind, unanswered.usage
@@ -312,7 +329,13 @@ class Model:
         self._client = None
 
     async def _in_time(
-        self, method: str, path: str, body: Any, read: Callable[[object], Answer], within: float
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        read: Callable[[object], Answer],
+        within: float,
+        bill: Bill | None = None,
     ) -> Answer:
         if self._is_closed:  # while a request was on its way here
             raise Unanswered("gone", "The server is shutting down. Ask again in a moment.")
@@ -328,9 +351,8 @@ class Model:
         good: bool | None = False
         try:
             async with asyncio.timeout(within):
-                answer = await self._call(
-                    method, path, body, read, CONNECT if within <= LIVE else CONNECT_PATIENT
-                )
+                connect = CONNECT if within <= LIVE else CONNECT_PATIENT
+                answer = await self._call(method, path, body, read, connect, bill)
             good = True
             return answer
         except TimeoutError:
@@ -356,10 +378,16 @@ class Model:
                 self.breaker.report(good)
 
     async def _call(
-        self, method: str, path: str, body: Any, read: Callable[[object], Answer], connect: float
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        read: Callable[[object], Answer],
+        connect: float,
+        bill: Bill | None,
     ) -> Answer:
         """The checked answer. A connection that breaks, and an error without a protocol error (a replica that was
-        killed, a proxy before it), are tried once more."""
+        killed, a proxy before it), are tried once more, which the bill says."""
         import httpx
 
         limit = httpx.Timeout(None, connect=connect)  # the deadline of a request is its own
@@ -392,6 +420,8 @@ class Model:
                 raise Unanswered(
                     "wrong", "The model's server sent an invalid prediction.", usage=None
                 ) from None
+            if bill is not None:
+                bill.lost += 1
         raise AssertionError
 
     def _http(self) -> httpx.AsyncClient:
@@ -416,24 +446,29 @@ class Model:
     @staticmethod
     def _refusal(response: httpx.Response, data: bytes) -> Unanswered:
         status, (code, message) = response.status_code, _error(data) or ("", "")
-        usage, state = _usage(data)
+        stated, state = _usage(data)
+        usage = stated or ()
         if status in (413, 422):
             words = _sentence(message or "the model cannot read this example")
             return Unanswered("too_large", words, usage=usage, state=state)
         if status == 409:
-            return Unanswered("superseded", "A newer question has replaced this one.", usage=None)
+            return Unanswered("superseded", "A newer question has replaced this one.", usage=stated)
         if status == 429:  # said to one who types, not to everybody
             return Unanswered("busy", "The model received too many questions at once.")
         if status == 503:
             after = response.headers.get("retry-after", "")
             pause = float(after) if after.isascii() and after.isdigit() and len(after) < 4 else 1.0
-            return Unanswered("busy", "The model is busy. Ask again in a moment.", pause)
+            return Unanswered("busy", "The model is busy. Ask again in a moment.", pause, usage)
         if status == 504:
-            return Unanswered("late", "The model did not answer in time.", usage=None)
+            return Unanswered("late", "The model did not answer in time.", usage=stated)
         if code == "cannot_answer":
             words = _sentence(message) if state else "The model failed on this question."
             return Unanswered("gone", words, usage=usage, state=state)
-        return Unanswered("gone", f"The model's server answered {status}.")
+        # Without a protocol error it may have asked the language model.
+        is_unknown = status >= 500 and not code
+        return Unanswered(
+            "gone", f"The model's server answered {status}.", usage=None if is_unknown else usage
+        )
 
 
 @functools.cache
@@ -513,13 +548,14 @@ def _error(data: bytes) -> tuple[str, str] | None:
     return code, " ".join(message.split())[:300]
 
 
-def _usage(data: bytes) -> tuple[tuple[Call, ...], str]:
-    """What a language model used before an error, and how its request ended; () and "" where the error does not say."""
+def _usage(data: bytes) -> tuple[tuple[Call, ...] | None, str]:
+    """What a language model used before an error, and how its request ended; None and "" where the error does not say."""
     try:
         error = json.loads(data)["error"]
-        return usage_from_list(error.get("usage", [])), state_from(error.get("state", ""))
+        usage = usage_from_list(error["usage"]) if "usage" in error else None
+        return usage, state_from(error.get("state", ""))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, ProtocolError):
-        return (), ""
+        return None, ""
 
 
 def _sentence(text: str) -> str:

@@ -45,8 +45,8 @@ STATUSES = {
 class ProtocolError(Exception):
     """A request or an answer that is refused: `status` is HTTP's, `code` one of `STATUSES`, `message` for a person.
 
-    `retry_after` is in seconds, None where trying again does not help. `usage` is what a language model used in vain,
-    `state` how its request ended (`predictor.chat.Kind`), "" for other models.
+    `retry_after` is in seconds, None where trying again does not help. `usage` is what a language model used in vain (None
+    for other models), `state` how its request ended (`predictor.chat.Kind`; "" for other models).
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ProtocolError(Exception):
         code: str,
         message: str,
         retry_after: float | None = None,
-        usage: Iterable[Call] = (),
+        usage: Iterable[Call] | None = None,
         state: str = "",
     ) -> None:
         super().__init__(status, code, message)
@@ -63,7 +63,7 @@ class ProtocolError(Exception):
         self.code = code
         self.message = message
         self.retry_after = retry_after
-        self.usage = tuple(usage)
+        self.usage = None if usage is None else tuple(usage)
         self.state = state
 
     def __str__(self) -> str:
@@ -71,20 +71,21 @@ class ProtocolError(Exception):
 
     def to_dict(self) -> dict[str, Any]:
         """The body of the response."""
-        usage = {"usage": [call.to_dict() for call in self.usage]} if self.usage else {}
+        usage = {} if self.usage is None else {"usage": [call.to_dict() for call in self.usage]}
         state = {"state": self.state} if self.state else {}
         return {"error": {"code": self.code, "message": self.message, **usage, **state}}
 
     def without_usage(self) -> ProtocolError:
         """The same error for somebody else who waited for it: what was used is counted once."""
-        return ProtocolError(self.status, self.code, self.message, self.retry_after, state=self.state)
+        usage = None if self.usage is None else ()
+        return ProtocolError(self.status, self.code, self.message, self.retry_after, usage, self.state)
 
 
 def refused(
     code: str,
     message: str,
     retry_after: float | None = None,
-    usage: Iterable[Call] = (),
+    usage: Iterable[Call] | None = None,
     state: str = "",
 ) -> ProtocolError:
     """The error of that code."""

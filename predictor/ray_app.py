@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from predictor.architectures import Model, ModelError, info, load
 from predictor.batcher import predict_all
 from predictor.protocol import PROTOCOL, Prediction, PredictRequest, ProtocolError, refused
-from predictor.server import CANARY, bundled, failed, read_request
+from predictor.server import bundled, failed, read_request, test_question, unusable_canary
 from predictor.web import refusal
 
 MOST_AT_ONCE = 64
@@ -35,10 +35,9 @@ class Answering:
     def __init__(self, folder: str, device: str) -> None:
         self.model: Model = load(folder, device) if folder else bundled()
         self.info = info(self.model)
-        (canary,) = predict_all(self.model, [CANARY])
-        if isinstance(canary, ProtocolError):
+        (canary,) = predict_all(self.model, [test_question(self.info)])
+        if isinstance(canary, ProtocolError) and unusable_canary(canary) is None:
             raise ModelError(f"{self.info.id} failed its first question: {canary.message}")
-        self.canary = canary
 
     async def __call__(self, request: Request) -> Response:
         route = (request.method, request.url.path)

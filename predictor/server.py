@@ -17,6 +17,7 @@ import logging
 import math
 import sys
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,14 @@ from predictor.batcher import Batcher, Settings
 from predictor.protocol import (
     LIMITS,
     PROTOCOL,
+    ModelInfo,
     Options,
     Prediction,
     PredictRequest,
     ProtocolError,
     refused,
 )
+from predictor.usage import Tally
 from predictor.web import read_json, refusal, unless_gone
 from tableqa import Table
 
@@ -52,6 +55,10 @@ CANARY = PredictRequest(
 
 CANARY_EVERY = 30.0
 """Seconds for which a canary's answer stands."""
+PAID_CANARY_EVERY = 3_600.0
+"""The same of a language model, whose every answer costs."""
+REPLIED = frozenset(("cut_off", "declined", "filtered", "unreadable"))
+"""States of unusable replies: the endpoint of a language model works, whatever it made of the test question."""
 HANGS_AFTER = 60.0
 """Seconds after which one batch is no longer slow but stuck."""
 
@@ -64,6 +71,8 @@ class Served:
         self.info = info(model)
         self.batcher = Batcher(model, settings)
         self.canary: Prediction | None = None
+        self.test_usage = Tally()
+        """What a language model used for test questions, which belong to no project."""
         self.reason = "It has not answered its first question yet."
         self._asked_at = -math.inf
         self._asking = asyncio.Lock()
@@ -77,15 +86,31 @@ class Served:
             return self.canary is not None  # somebody is finding out already
         async with self._asking:
             loop = asyncio.get_running_loop()
-            if loop.time() - self._asked_at > CANARY_EVERY or self.canary is None:
+            every = PAID_CANARY_EVERY if self.info.max_tokens else CANARY_EVERY
+            if loop.time() - self._asked_at > every or self.canary is None:
                 try:
-                    self.canary = await self.batcher.submit(CANARY, fresh=True)
+                    self.canary = await self.batcher.submit(test_question(self.info), fresh=True)
+                    self.test_usage.settle_all(None, self.canary.usage)
                 except ProtocolError as error:
                     if error.code == "busy" and self.canary is not None:
                         return True  # it has so much to do that it answers nobody's test question; it does answer
-                    self.canary, self.reason = None, error.message
+                    self.test_usage.settle_all(None, error.usage or ())
+                    self.canary, self.reason = unusable_canary(error), error.message
                 self._asked_at = loop.time()
         return self.canary is not None
+
+
+def test_question(model: ModelInfo) -> PredictRequest:
+    """The canary for a model; a language model needs more than a few tokens for the form of its reply."""
+    return replace(CANARY, options=Options()) if model.max_tokens else CANARY
+
+
+def unusable_canary(error: ProtocolError) -> Prediction | None:
+    """The reply of a language model that has no answer to the canary; None where there was no reply."""
+    if error.state not in REPLIED:
+        return None
+    rows = len(CANARY.table.rows)
+    return Prediction((), error.message, rows_seen=rows, rows_total=rows, state=error.state)
 
 
 def settings_for(device: str) -> Settings:
@@ -252,7 +277,24 @@ def exposition(served: Sequence[Served]) -> str:
                 for bound, count in zip((*times.BOUNDS, "+Inf"), (*times.buckets, times.count), strict=True)
             ]
             lines += [f"{metric}_sum{{{label}}} {times.sum:.6f}", f"{metric}_count{{{label}}} {times.count}"]
+    lines += _test_usage([one for one in served if one.info.max_tokens])
     return "\n".join(lines) + "\n"
+
+
+def _test_usage(served: Sequence[Served]) -> list[str]:
+    """What the test questions to language models used: no project pays for them."""
+    if not served:
+        return []
+    requests, tokens = "askew_predictor_test_requests_total", "askew_predictor_test_tokens_total"
+    lines = [f"# HELP {requests} Test questions to a language model, retries included."]
+    lines += [f"# TYPE {requests} counter"]
+    lines += [f'{requests}{{model="{one.info.id}"}} {len(one.test_usage.calls)}' for one in served]
+    lines += [f"# HELP {tokens} Tokens of test questions to a language model.", f"# TYPE {tokens} counter"]
+    for one in served:
+        usage = one.test_usage
+        for direction, number in (("input", usage.prompt_tokens), ("output", usage.completion_tokens)):
+            lines.append(f'{tokens}{{model="{one.info.id}",direction="{direction}"}} {number}')
+    return lines
 
 
 # --- the process -------------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ CHARACTERS_PER_TOKEN = 4
 """Rule of thumb for English text. Estimates are marked as such wherever they are shown."""
 TOKENS_PER_MESSAGE = 4
 MAX_TOKENS = 2**31 - 1
+USUAL_COMPLETION = 100
+"""Output tokens of a reply in an estimate, where nothing better is known."""
 PER_PRICE = 1_000_000
 """Prices are USD per this number of tokens."""
 
@@ -66,6 +68,16 @@ class Meter(Protocol):
         """Replace a reservation by what the request used."""
 
 
+class QuestionMeter(Meter, Protocol):
+    """Counts questions to a predictor, which may make several requests for each of them."""
+
+    def settle_all(self, reservation: Any, calls: Sequence[Call]) -> None:
+        """Replace a reservation by what its requests used; None for requests that nothing was reserved for."""
+
+    def has_budget(self) -> bool:
+        """Whether a budget limits what may be used."""
+
+
 class Tally:
     """A meter for commands without a project. May be used by several threads.
 
@@ -109,6 +121,26 @@ class Tally:
         with self._lock:
             del self._reserved[reservation]
             self.calls.append(call)
+
+    def settle_all(self, reservation: int | None, calls: Sequence[Call]) -> None:
+        """Add the requests of one reservation."""
+        with self._lock:
+            if reservation is not None:
+                del self._reserved[reservation]
+            self.calls.extend(calls)
+
+    def has_budget(self) -> bool:
+        """Whether a budget was given."""
+        return bool(self.budget)
+
+    def sent(self) -> list[Call]:
+        """The requests so far, and by estimate those that are under way."""
+        with self._lock:
+            under_way = [
+                Call("away", prompt, USUAL_COMPLETION, is_counted=False)
+                for prompt, _ in self._reserved.values()
+            ]
+            return [*self.calls, *under_way]
 
     @property
     def prompt_tokens(self) -> int:

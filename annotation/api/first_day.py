@@ -96,7 +96,7 @@ class TryPredictions(APIView):
 
     @extend_schema(request=TryPredictionRequest, responses=shapes.SeenShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Get the model's answer to a response. Nothing is stored or counted."""
+        """Get the model's answer to a response. Neither it nor the response is stored."""
         actor = access.actor(request)
         batch = _batch(actor, public_id)
         task = batch.task()
@@ -104,6 +104,7 @@ class TryPredictions(APIView):
             raise Http404(access.NOT_HERE)
         data = valid(TryPredictionRequest, request)
         seen = predicting.practise(
+            project=batch.project,
             task=task,
             item=_tried(batch, data["number"]).plain,
             response=data["response"],

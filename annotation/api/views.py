@@ -418,9 +418,9 @@ class PracticePredictions(APIView):
 
     @extend_schema(request=shapes.PracticePredictionRequest, responses=shapes.SeenShape)
     def post(self, request: Request, slug: str, type: str) -> Response:
-        """Get the model's answer to a practice response. Nothing is stored or counted."""
+        """Get the model's answer to a practice response. Neither it nor the response is stored."""
         actor = access.actor(request)
-        access.project(actor, slug)
+        project = access.project(actor, slug)
         if type not in task_types() or not task_types()[type].predicts:
             raise Http404(access.NOT_HERE)
         task, data = task_types()[type], valid(shapes.PracticePredictionRequest, request)
@@ -428,6 +428,7 @@ class PracticePredictions(APIView):
         if data["number"] > len(exercises):
             raise Http404(access.NOT_HERE)
         seen = predicting.practise(
+            project=project,
             task=task,
             item=exercises[data["number"] - 1].item,
             response=data["response"],

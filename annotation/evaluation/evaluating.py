@@ -33,7 +33,7 @@ from predictor.chat import ChatError, ChatModel
 from predictor.client import Unanswered
 from predictor.configuration import STOP_AFTER, chat_model
 from predictor.protocol import Prediction, PredictRequest, ProtocolError
-from predictor.usage import Meter
+from predictor.usage import QuestionMeter
 from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
 from tableqa.mixing import Mixed
 from tableqa.predictions import EvaluationError, Predictions, answer_to, read_predictions
@@ -332,7 +332,9 @@ def _end_last_line(out: Path) -> None:
             file.write(b"\n")
 
 
-def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str, meter: Meter | None = None) -> Ask:
+def model_of(
+    predictors: Mapping[str, Mapping[str, Any]], name: str, meter: QuestionMeter | None = None
+) -> Ask:
     """What puts an example to the predictor of that name. Raises LookupError naming the ones there are.
 
     The bundled model runs in this process where no predictor has its name.
@@ -346,7 +348,7 @@ def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str, meter: Mete
         )
     if predictors[name]["protocol"] == "chat":
         return _chat(replace(chat_model(predictors, name), meter=meter))
-    return _predicting(predictors[name], meter if isinstance(meter, metering.ProjectMeter) else None)
+    return _predicting(predictors[name], meter)
 
 
 def _bundled() -> Ask:
@@ -382,7 +384,7 @@ class _Unusable:
             )
 
 
-def _predicting(entry: Mapping[str, Any], meter: Meter | None) -> Ask:
+def _predicting(entry: Mapping[str, Any], meter: QuestionMeter | None) -> Ask:
     model = client.connect(entry)
     unusable = _Unusable(model.model, entry.get("stop_after", STOP_AFTER))
 

@@ -311,16 +311,24 @@ def _counted(seen: Seen, asked: judging.Asked, assignment: Assignment, now: date
 
 
 def practise(
-    *, task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any], slot: str, seq: int
+    *,
+    project: Project,
+    task: TaskType,
+    item: tasks.contract.Item,
+    response: Mapping[str, Any],
+    slot: str,
+    seq: int,
 ) -> Seen:
-    """The same in practice, by the first model that answers at once. Nothing is kept, frozen or counted."""
+    """The same in practice, by the first model that answers at once. Nothing is kept or frozen, and no check counted."""
     asked = _asked(task, item, response)
     name = practice_model()
     if name is None:
         return Seen("none", gettext("There is no model in the loop here."))
     slot = salted_hmac("annotation.practice", slot, algorithm="sha256").hexdigest()[:16]
     entry = settings.PREDICTORS[name]
-    answer = _ask(entry, _requests(asked, slot=slot, seq=seq), within=live_seconds(entry))
+    meter = metering.meter_of(name, project=project.pk, batch=None, purpose="practice")
+    requests = _requests(asked, slot=slot, seq=seq)
+    answer = _ask(entry, requests, within=live_seconds(entry), meter=meter, is_fresh=False)
     if answer.state != "answered":
         return Seen(answer.state, answer.words)
     held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
@@ -471,10 +479,11 @@ def _ask(
     requests: Requests,
     *,
     within: float,
-    meter: metering.ProjectMeter | None = None,
+    meter: metering.ProjectMeter,
+    is_fresh: bool = True,
 ) -> Answer:
-    """Ask a model about both examples, in `within` seconds; of the original alone not from what the client remembers,
-    which may be of earlier weights, where a job asks (`meter`).
+    """Ask a model about both examples, in `within` seconds; where it is to be fresh, of the original alone not from what
+    the client remembers, which may be of earlier weights.
     """
     try:
         payment = paying.begin(meter, entry, requests, within=within)
@@ -482,7 +491,7 @@ def _ask(
         return _unpaid(error)
     original, perturbed = requests
     try:
-        if perturbed is None and meter is not None:
+        if perturbed is None and is_fresh:
             return _answered((connect(entry).predict(original, within=within, bills=payment.bills), None))
         return _answered(connect(entry).predict_both(*requests, within=within, bills=payment.bills))
     except Unanswered as unanswered:

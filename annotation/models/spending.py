@@ -12,7 +12,7 @@ from annotation.models.people import Project
 from annotation.models.work import Batch
 
 OF_A_BATCH = ["loop", "panel", "search", "proposals"]
-OF_A_PROJECT = ["questions", "accuracy", "evaluation"]
+OF_A_PROJECT = ["questions", "accuracy", "evaluation", "practice"]
 
 
 class ModelRequestQuerySet(models.QuerySet["ModelRequest"]):
@@ -48,6 +48,7 @@ class ModelRequest(models.Model):
         QUESTIONS = "questions"
         ACCURACY = "accuracy"
         EVALUATION = "evaluation"
+        PRACTICE = "practice"
 
     class State(models.TextChoices):
         OPEN = "open"

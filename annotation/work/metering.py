@@ -28,10 +28,8 @@ from annotation.work import reply_states
 from annotation.work.crew import Crew
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import chat_model
-from predictor.usage import PER_PRICE, Call, cost, estimate_messages
+from predictor.usage import PER_PRICE, USUAL_COMPLETION, Call, cost, estimate_messages
 
-USUAL_COMPLETION: Final = 100
-"""Output tokens of a reply in an estimate, where the project has no replies yet."""
 PURPOSES: Final[Mapping[str, str]] = {
     "loop": gettext_noop("model in the loop"),
     "panel": gettext_noop("other models"),
@@ -40,6 +38,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     "questions": gettext_noop("questions before annotation"),
     "accuracy": gettext_noop("originals answered correctly"),
     "evaluation": gettext_noop("evaluation"),
+    "practice": gettext_noop("practice"),
 }
 _MICRO_USD = ExpressionWrapper(COST, output_field=DecimalField(max_digits=30, decimal_places=6))
 

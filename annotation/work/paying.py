@@ -6,8 +6,8 @@
     finally:
         payment.settle()
 
-The predictor states each request that it made, retries included. The most that a question may use is reserved before;
-a question whose answer never came is counted by estimate, because the predictor may have gone on.
+The predictor states each request that it made, retries included. The most that a question may use is reserved before,
+with the prompts of all retries. A question whose answer never came is counted by estimate: the predictor may have gone on.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.work.metering import USUAL_COMPLETION, ProjectMeter
 from predictor import prompts
+from predictor.chat import TRIES
 from predictor.client import Bill, connect
 from predictor.protocol import PredictRequest
-from predictor.usage import Call, estimate_messages
+from predictor.usage import USUAL_COMPLETION, Call, QuestionMeter, estimate_messages
 
 
 @dataclass
 class Payment:
     """What some questions use. `bills` is filled by the client; without a meter nothing is counted."""
 
-    meter: ProjectMeter | None = None
-    reservation: int | None = None
+    meter: QuestionMeter | None = None
+    reservation: Any = None
     bills: list[Bill] = field(default_factory=list)
 
     def settle(self) -> None:
@@ -40,15 +40,15 @@ class Payment:
             self.meter.settle_all(self.reservation, calls)
 
     def _calls(self, bill: Bill) -> Sequence[Call]:
-        if bill.usage is not None:
-            return bill.usage
-        if self.reservation is None:  # nobody knows that it is a language model
+        if self.reservation is None and not bill.usage:  # nobody knows that it is a language model
             return ()
-        return [Call("away", _prompt_tokens(bill.request), USUAL_COMPLETION, is_counted=False)]
+        lost = bill.lost + (bill.usage is None)
+        estimated = Call("away", _prompt_tokens(bill.request), USUAL_COMPLETION, is_counted=False)
+        return [*(bill.usage or ()), *[estimated] * lost]
 
 
 def begin(
-    meter: ProjectMeter | None,
+    meter: QuestionMeter | None,
     entry: Mapping[str, Any],
     requests: Sequence[PredictRequest | None],
     *,
@@ -57,13 +57,14 @@ def begin(
 ) -> Payment:
     """Reserve what the questions may use at most, where the model is a language model.
 
-    The server is asked whether it is one where its entry has a price, or there is a budget (`has_budget`, None: look).
+    The server is asked whether it is one where its entry has a price, there is a budget (`has_budget`, None: look), or it
+    has stated costs before.
     Raises ChatError("budget"), Unanswered.
     """
     if meter is None:
         return Payment()
     model = connect(entry)
-    if model.max_tokens is None:
+    if model.max_tokens is None and not model.has_costs:
         has_budget = meter.has_budget() if has_budget is None else has_budget
         if not has_budget and "price" not in entry:
             return Payment(meter)
@@ -71,8 +72,9 @@ def begin(
     if not most:
         return Payment(meter)
     asked = [request for request in requests if request is not None]
-    prompt = sum(_prompt_tokens(request) for request in asked)
-    return Payment(meter, meter.reserve(prompt, most * len(asked)))
+    # All tries of the predictor but one may be lost, and so may the answer of a predictor that is asked again.
+    prompt = (TRIES + 1) * sum(_prompt_tokens(request) for request in asked)
+    return Payment(meter, meter.reserve(prompt, (most + USUAL_COMPLETION) * len(asked)))
 
 
 def _prompt_tokens(request: PredictRequest) -> int:

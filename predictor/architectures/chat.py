@@ -11,7 +11,7 @@ The key is taken from the environment variable that is named, never from the fil
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ from predictor.chat import ChatError, ChatModel
 from predictor.configuration import problem_of_chat, request_settings
 from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, asking, read_answers
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, refused
-from predictor.usage import Tally
+from predictor.usage import Call, Tally
 from tableqa.canonical import digest
 
 AT_ONCE = 16
@@ -39,6 +39,7 @@ class ChatPredictor:
         self.serialisation = serialisation
         self.budget = self.at_once = chat.at_once
         self.max_tokens = chat.max_tokens or LIMITS.new_tokens
+        self._under_way: dict[str, Tally] = {}
         shots = [[table.to_dict(), question, answers] for table, question, answers in SHOTS]
         options = [{"reasoning_effort": chat.reasoning_effort, "extra": dict(chat.extra)}]
         options = options if chat.reasoning_effort or chat.extra else []
@@ -72,21 +73,28 @@ class ChatPredictor:
     def predict_batch(
         self, requests: Sequence[PredictRequest], stop: Stop
     ) -> Sequence[Prediction | ProtocolError]:
-        """All at once; one that is under way cannot be called back."""
+        """All at once; one that is under way cannot be called back, but is not tried again."""
 
         def answer(place: int) -> Prediction | ProtocolError:
-            if stop(place):
-                return refused("superseded", "Nobody waits for this any more.")
-            return self._answer(requests[place])
+            request = requests[place]
+            tally = self._under_way[request.key] = _WantedTally(lambda: stop(place))
+            try:
+                return self._answer(request, tally)
+            finally:
+                self._under_way.pop(request.key, None)
 
         with ThreadPoolExecutor(min(self.at_once, len(requests))) as pool:
             return list(pool.map(answer, range(len(requests))))
 
-    def _answer(self, request: PredictRequest) -> Prediction | ProtocolError:
+    def used(self, request: PredictRequest) -> list[Call]:
+        """What was sent to the endpoint for a request that is under way: what is not answered yet by estimate."""
+        tally = self._under_way.get(request.key)
+        return [] if tally is None else tally.sent()
+
+    def _answer(self, request: PredictRequest, tally: Tally) -> Prediction | ProtocolError:
         messages, seen = asking(
             request.question, request.table, request.history, request.context, self.serialisation
         )
-        tally = Tally()
         try:
             (reply,) = replace(self.chat, meter=tally).ask(
                 messages, schema=ANSWER_SCHEMA, most_tokens=request.options.max_new_tokens
@@ -106,6 +114,19 @@ class ChatPredictor:
             usage=tuple(tally.calls),
             state="no_list" if answers is None else "",
         )
+
+
+class _WantedTally(Tally):
+    """Counts requests, and lets none be sent that nobody waits for."""
+
+    def __init__(self, stop: Callable[[], bool]) -> None:
+        super().__init__()
+        self._stop = stop
+
+    def reserve(self, prompt_tokens: int, completion_tokens: int) -> int:
+        if self._stop():
+            raise ChatError("The request was withdrawn.")
+        return super().reserve(prompt_tokens, completion_tokens)
 
 
 def _storable(text: str) -> str:

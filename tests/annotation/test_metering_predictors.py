@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import tableqa
@@ -18,9 +23,12 @@ from annotation.refusals import Refused
 from annotation.work import metering, paying
 from predictor import client
 from predictor.architectures import load
+from predictor.architectures.chat import ChatPredictor
 from predictor.protocol import PredictRequest
+from predictor.usage import USUAL_COMPLETION, Call, Tally
 from tableqa.predictions import EvaluationError
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_api import program
 from tests.predictor.endpoints import Endpoint, endpoint
 from tests.predictor.scripted import answer, scripted
 from tests.predictor.test_server import serving
@@ -41,14 +49,24 @@ def llm() -> Iterator[Endpoint]:
         yield server
 
 
-@pytest.fixture
-def entry(llm: Endpoint, settings: Any, tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """The entry of a predictor of this machine with the endpoint behind it."""
+@contextmanager
+def behind(llm: Endpoint, tmp_path: Path) -> Iterator[httpx.Client]:
+    """A predictor of this machine with the endpoint behind it."""
     folder = tmp_path / "qwen"
     folder.mkdir()
     said = {"architecture": "chat", "name": "qwen", "url": llm.url, "model": "small", "max_tokens": 50}
     (folder / "askew.json").write_text(json.dumps(said))
-    with serving(load(folder)) as server:
+    model = load(folder)
+    assert isinstance(model, ChatPredictor)
+    model.chat = replace(model.chat, wait=lambda seconds: None)
+    with serving(model) as server:
+        yield server
+
+
+@pytest.fixture
+def entry(llm: Endpoint, settings: Any, tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """The entry of a predictor of this machine with the endpoint behind it."""
+    with behind(llm, tmp_path) as server:
         client._connected.cache_clear()
         entry = {
             "protocol": "predict",
@@ -184,7 +202,160 @@ def test_an_answer_that_never_came_is_counted_by_estimate(entry: dict[str, Any],
     payment.bills.append(client.Bill(request))
     payment.settle()
     (row,) = ModelRequest.objects.all()
-    assert (row.state, row.is_counted, row.completion_tokens) == ("away", False, metering.USUAL_COMPLETION)
+    assert (row.state, row.is_counted, row.completion_tokens) == ("away", False, USUAL_COMPLETION)
+
+
+# -- evaluations without a project, practice, and the predictor's own question -----------------------
+
+
+def test_the_command_that_evaluates_counts_and_limits(entry: dict[str, Any], llm: Endpoint) -> None:
+    tally = Tally(entry["price"])
+    evaluating.model_of({"qwen": entry}, "qwen", tally)(EXAMPLE)
+    (call,) = tally.calls
+    assert (call.state, call.is_counted, call.completion_tokens) == ("answered", True, 2)
+    assert "1 of 1 counted" in tally.in_words()
+    with pytest.raises(EvaluationError, match="budget of 5 tokens"):
+        evaluating.model_of({"qwen": entry}, "qwen", Tally(budget={"tokens": 5}))(EXAMPLE)
+    assert len(llm.requests) == 1
+
+
+def test_practice_is_counted_for_its_project_and_limited(
+    world: World, entry: dict[str, Any], llm: Endpoint, settings: Any
+) -> None:
+    settings.PREDICTORS = {"qwen": {**entry, "deadline_ms": 800}}
+    address = "projects/films/practice/question_paraphrase/predictions/"
+    data = {"question": "in which year was Alien released?", "category": "reasoning_synonym"}
+
+    def practise(seq: int) -> Any:
+        body = {"variant": "word", "number": 1, "kind": "try", "response": {"data": data}, "seq": seq}
+        return program(world, "ada")("POST", address, body).body
+
+    assert practise(1)["state"] == "answered"
+    rows = ModelRequest.objects.all()
+    assert {(row.purpose, row.batch, row.project, row.state) for row in rows} == {
+        ("practice", None, world.project, "answered")
+    }
+    assert len(rows) == len(llm.requests) == 2
+    assert [row["purpose"] for row in metering.table(rows).rows] == ["practice"]
+    Project.objects.update(model_budget={"tokens": 1})
+    refused = practise(2)
+    assert (refused["state"], "budget of the project" in refused["words"]) == ("unavailable", True)
+    assert len(llm.requests) == 2
+
+
+def test_the_test_question_is_counted_by_the_predictor_and_asked_once_an_hour(
+    llm: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("predictor.server.CANARY_EVERY", -1.0)
+    with behind(llm, tmp_path) as server:
+        wait_until(lambda: server.get("/readyz").status_code == 200)
+        for _ in range(3):
+            assert server.get("/readyz").status_code == 200
+        figures = server.get("/metrics").text
+    assert len(llm.requests) == 1
+    assert re.search(r'askew_predictor_test_requests_total{model="qwen@\w+"} 1\n', figures)
+    assert re.search(r'askew_predictor_test_tokens_total{model="qwen@\w+",direction="output"} 2\n', figures)
+
+
+@pytest.mark.parametrize(("mood", "status"), [("cut_off", 200), ("declines", 200), ("locked", 503)])
+def test_a_language_model_that_replies_is_ready(
+    llm: Endpoint, tmp_path: Path, mood: str, status: int
+) -> None:
+    llm.mood = mood
+    with behind(llm, tmp_path) as server:
+        wait_until(lambda: llm.requests and server.get("/readyz").status_code == status)
+        assert server.get("/readyz").status_code == status
+
+
+# -- what is lost ------------------------------------------------------------------------------------
+
+
+def test_each_try_that_was_lost_counts_by_estimate_within_what_was_reserved(
+    world: World, entry: dict[str, Any], llm: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserved: list[tuple[int, int]] = []
+    reserve = metering.ProjectMeter.reserve
+
+    def noting(meter: metering.ProjectMeter, *tokens: int) -> int:
+        reserved.append((tokens[0], tokens[1]))
+        return reserve(meter, *tokens)
+
+    monkeypatch.setattr(metering.ProjectMeter, "reserve", noting)
+    llm.moods = ["broken", "broken"]
+    meter = metering.meter_of("qwen", project=world.project.pk, batch=None, purpose="evaluation")
+    evaluating.model_of({"qwen": entry}, "qwen", meter)(EXAMPLE)
+    rows = list(ModelRequest.objects.order_by("pk"))
+    assert [(row.state, row.is_counted) for row in rows] == [
+        ("away", False),
+        ("away", False),
+        ("answered", True),
+    ]
+    assert all(row.prompt_tokens > 0 for row in rows)
+    ((prompt, completion),) = reserved
+    assert sum(row.prompt_tokens for row in rows) <= prompt
+    assert sum(row.completion_tokens for row in rows) <= completion
+
+
+def test_a_question_that_is_too_late_counts_what_was_sent_and_is_not_tried_again(
+    world: World, entry: dict[str, Any], llm: Endpoint
+) -> None:
+    meter = metering.meter_of("qwen", project=world.project.pk, batch=None, purpose="evaluation")
+    llm.moods = ["broken", "hung"]
+    request = PredictRequest.about(EXAMPLE)
+    payment = paying.begin(meter, entry, [request], within=1.5)
+    with pytest.raises(client.Unanswered, match="in time") as caught:
+        client.connect(entry).predict(request, within=1.5, bills=payment.bills)
+    payment.settle()
+    assert caught.value.usage is not None
+    assert [(row.state, row.is_counted) for row in ModelRequest.objects.all()] == [("away", False)] * 2
+    llm.stop.set()
+    wait_until(lambda: not llm.moods)
+    assert len(llm.requests) == 2
+
+
+def test_a_superseded_question_that_was_never_sent_costs_nothing(
+    entry: dict[str, Any], llm: Endpoint
+) -> None:
+    model = client.connect(entry)
+    assert model.reply_tokens() == 50
+    llm.moods = ["hung"]
+    bills: list[client.Bill] = []
+
+    def ask(question: str, slot: str, seq: int) -> threading.Thread:
+        request = replace(PredictRequest.about(EXAMPLE), question=question, slot=slot, seq=seq)
+
+        def predict() -> None:
+            with suppress(client.Unanswered):
+                model.predict(request, within=20, bills=bills)
+
+        thread = threading.Thread(target=predict)
+        thread.start()
+        return thread
+
+    threads = [ask("first?", "a", 1)]
+    wait_until(lambda: len(llm.requests) == 1)
+    threads.append(ask("second?", "b", 1))
+    wait_until(lambda: len(bills) == 2)
+    threads.append(ask("third?", "b", 2))
+    wait_until(lambda: any(bill.usage == () for bill in bills))
+    assert [bill.request.question for bill in bills if bill.usage == ()] == ["second?"]
+    llm.stop.set()
+    for thread in threads:
+        thread.join()
+
+
+def test_a_predictor_that_is_asked_again_is_counted_twice(world: World, settings: Any) -> None:
+    usage = (Call("answered", 30, 2, True),)
+    with scripted(answer("1999", usage=usage)) as script:
+        script.max_tokens = 50
+        settings.PREDICTORS = {"small": {**script.entry, "price": [1, 2]}}
+        script.moods = ["crashing"]
+        meter = metering.meter_of("small", project=world.project.pk, batch=None, purpose="evaluation")
+        evaluating.model_of(settings.PREDICTORS, "small", meter)(EXAMPLE)
+    assert list(ModelRequest.objects.order_by("is_counted").values_list("state", "is_counted")) == [
+        ("away", False),
+        ("answered", True),
+    ]
 
 
 @pytest.mark.django_db

@@ -42,6 +42,8 @@ class Endpoint:
 
     flavour: str = "openai"
     mood: str = "well"
+    moods: list[str] = field(default_factory=list)
+    """Of the next requests, before `mood`: "hung" or "broken" (the connection ends without an answer)."""
     reply: Callable[[Body], str] = lambda body: '{"answers": ["Oslo"]}'
     think: int = 0
     """Tokens of thinking before each reply."""
@@ -202,8 +204,11 @@ def endpoint(script: Endpoint) -> Iterator[Endpoint]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            if script.mood == "hung":
-                script.stop.wait(20)
+            mood = script.moods.pop(0) if script.moods else script.mood
+            if mood in ("hung", "broken"):
+                script.requests.append(body)
+                if mood == "hung":
+                    script.stop.wait(20)
                 return
             status, reply, headers = script.answer(body)
             data = reply.encode() if isinstance(reply, str) else json.dumps(reply).encode()

@@ -43,6 +43,7 @@ class Scripted:
         self.moods: list[str] = []
         self.connections: set[socket.socket] = set()
         self.sha = SHA
+        self.max_tokens = 0
         self.asked: list[dict[str, Any]] = []
         self.stop = threading.Event()
         script = self
@@ -113,6 +114,7 @@ class Scripted:
             "sha": self.sha,
             "architecture": "scripted",
             "licence": "MIT",
+            **({"max_tokens": self.max_tokens} if self.max_tokens else {}),
         }
         _send(handler, 200, {"protocol": 1, "models": [model]})
 
