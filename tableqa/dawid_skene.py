@@ -14,15 +14,20 @@ be told apart either: their labels say how often they agree, not who of them is 
 estimated only as one of a linked triple, three people of whom each two labelled an item in common. Without any triple the
 fit is refused.
 
-Source:
+Sources:
   Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer error-rates using the EM algorithm. Journal
     of the Royal Statistical Society C 28(1), 20-28.
+  Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a general approach.
+    Statistics in Medicine 27(10), 1693-1702.
 """
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
+
+from tableqa.proportions import wilson
 
 TOLERANCE = 1e-6
 """The largest change of a posterior below which the iterations stop."""
@@ -35,12 +40,15 @@ class Person:
     labels     how many labels they gave
     linked     whether they belong to a linked triple; if not, `accuracy` and `confusion` say nothing about this person
     accuracy   how likely their next label is right: the diagonal of `confusion` weighted by the prior
+    low, high  95 % interval of `accuracy`, given the classes that the model finds (`_interval`)
     confusion  row j: how likely they give each label to an item of class j; rows sum to 1
     """
 
     labels: int
     linked: bool
     accuracy: float
+    low: float
+    high: float
     confusion: tuple[tuple[float, ...], ...]
 
 
@@ -110,6 +118,9 @@ def dawid_skene(
     posterior, prior, confusion, converged, done, likelihood = fitted
     accuracy = np.einsum("pjj,j->p", confusion, prior)
     labels = np.bincount(person, minlength=len(people))
+    seen = np.zeros((len(people), len(listed)))
+    ordered = np.lexsort((item, person))  # sums that the order of the rows does not change
+    np.add.at(seen, person[ordered], posterior[item[ordered]])
     return Estimate(
         classes=listed,
         prior=tuple(prior.tolist()),
@@ -118,6 +129,7 @@ def dawid_skene(
                 int(labels[number]),
                 name in linked,
                 float(accuracy[number]),
+                *_interval(prior.tolist(), confusion[number].diagonal().tolist(), seen[number].tolist()),
                 tuple(map(tuple, confusion[number].tolist())),
             )
             for name, number in people.items()
@@ -128,6 +140,21 @@ def dawid_skene(
         log_likelihood=likelihood,
         smoothing=smoothing,
     )
+
+
+def _interval(prior: Sequence[float], right: Sequence[float], seen: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the sum of the shares `right`, weighted by `prior`; `seen`: labels behind each share.
+
+    Wilson's interval of each share, combined by the distances of their ends (MOVER; Zou and Donner 2008). It takes the prior
+    and the number of labels of each class, which is an expected one, as known.
+    """
+    accuracy, below, above = 0.0, 0.0, 0.0
+    for weight, share, n in zip(prior, right, seen, strict=True):
+        low, high = wilson(share, n)
+        accuracy += weight * share
+        below += (weight * max(0.0, share - low)) ** 2
+        above += (weight * max(0.0, high - share)) ** 2
+    return max(0.0, accuracy - sqrt(below)), min(1.0, accuracy + sqrt(above))
 
 
 def linked_triples(rows: Iterable[tuple[Hashable, str, Hashable]]) -> frozenset[str]:

@@ -69,14 +69,23 @@ class DifferentExamples(ValueError):
     """Before and after are not about the same examples; the message names some that are on one side only."""
 
 
-def performance(scores: Scores, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
-    """P: the mean score over examples and configurations within each dataset, then the mean over datasets."""
-    return _macro(scores, lambda line: math.fsum(line) / len(line), replicates, seed)
+def performance(
+    scores: Scores,
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Estimate:
+    """P: the mean score over examples and configurations within each dataset, then the mean over datasets.
+
+    bounds: the least and most that a score can be, for examples that are all alike (`tableqa.zero_width`).
+    """
+    return _macro(scores, lambda line: math.fsum(line) / len(line), replicates, seed, bounds)
 
 
 def robustness(scores: Scores, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
     """R: one minus the mean spread, best minus worst configuration of an example, macro over datasets."""
-    return _macro(scores, lambda line: 1.0 - (max(line) - min(line)), replicates, seed)
+    return _macro(scores, lambda line: 1.0 - (max(line) - min(line)), replicates, seed, (0.0, 1.0))
 
 
 def win_rates(scores: Sequence[float]) -> list[float] | None:
@@ -251,7 +260,9 @@ def instance_correlation(
         reason = "No example has two systems that both people and metric tell apart."
         return Estimate(None, None, None, 0, reason, undefined)
     low, high = _interval(_means([found], replicates, seed))
-    return Estimate(math.fsum(found) / len(found), low, high, len(found), undefined=undefined)
+    value = math.fsum(found) / len(found)
+    ends = honest_interval(value, low, high, len(found), bounds=(-1.0, 1.0))
+    return Estimate(value, ends.low, ends.high, len(found), undefined=undefined)
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -266,7 +277,9 @@ def _same(one: Mapping[str, object], other: Mapping[str, object]) -> None:
         )
 
 
-def _macro(scores: Scores, of_example: Any, replicates: int, seed: int) -> Estimate:
+def _macro(
+    scores: Scores, of_example: Any, replicates: int, seed: int, bounds: tuple[float, float]
+) -> Estimate:
     datasets = [
         [of_example([float(one) for one in scores[name][example]]) for example in sorted(scores[name])]
         for name in sorted(scores)
@@ -277,6 +290,9 @@ def _macro(scores: Scores, of_example: Any, replicates: int, seed: int) -> Estim
         return Estimate(None, None, None, 0, NO_EXAMPLE)
     value = math.fsum(math.fsum(one) / len(one) for one in datasets) / len(datasets)
     low, high = _interval(_means(datasets, replicates, seed))
+    if _is_narrow(low, high):
+        pairs = {str(place): [(one, 1.0) for one in of] for place, of in enumerate(datasets)}
+        low, high = _bounded(pairs, bounds)
     return Estimate(value, low, high, n)
 
 

@@ -40,10 +40,15 @@ def proportion(hits: int, n: int, confidence: float = 0.95) -> Proportion:
         raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
     if n == 0:
         return Proportion(0, 0, None, None, None)
+    low, high = wilson(hits / n, n, confidence)
+    return Proportion(hits, n, hits / n, 0.0 if hits == 0 else low, 1.0 if hits == n else high)
+
+
+def wilson(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Both ends of Wilson's score interval of a share of n, which may be an expected number; 0 to 1 of nothing."""
+    if n <= 0:
+        return 0.0, 1.0
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    share = hits / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    low = 0.0 if hits == 0 else middle - half
-    high = 1.0 if hits == n else middle + half
-    return Proportion(hits, n, share, low, high)
+    return max(0.0, middle - half), min(1.0, middle + half)

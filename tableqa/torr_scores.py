@@ -24,6 +24,7 @@ from tableqa.metrics import Estimate, performance, robustness, win_rates
 from tableqa.rated import RatedAnswer
 from tableqa.sheets import UNDEFINED, Cell, Line, Sheet, count, figure, listed
 from tableqa.text_metrics import Scorer
+from tableqa.zero_width import honest_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -184,7 +185,9 @@ def _changes(
                 undefined += not here
                 if here:
                     changes.setdefault(dataset, {})[example] = [math.fsum(here) / len(here)]
-        found[perturbation] = _counted(performance(changes, replicates=replicates), undefined)
+        least = min(of_change(-1.0), of_change(0.0))
+        mean = performance(changes, replicates=replicates, bounds=(least, 1.0))
+        found[perturbation] = _counted(mean, undefined)
     return found
 
 
@@ -234,9 +237,14 @@ def dataset_tau(
             reason = "One of the datasets does not tell the models apart."
             found[one, other] = Estimate(None, None, None, len(models), reason)
             continue
-        low, high = _ends(_tau(drawn[i], drawn[j]))
-        found[one, other] = Estimate(float(tau), low, high, len(models))
+        found[one, other] = _coefficient(float(tau), _tau(drawn[i], drawn[j]), len(models))
     return found
+
+
+def _coefficient(value: float, drawn: Array, n: int) -> Estimate:
+    """A coefficient over n models or rankings; without an interval, and with the reason, where every draw gives the same."""
+    ends = honest_interval(value, *_ends(drawn), n)
+    return Estimate(value, ends.low, ends.high, n, ends.reason or None)
 
 
 def _ends(values: Array) -> tuple[float | None, float | None]:
@@ -338,8 +346,7 @@ def _w_estimate(lines: Array, rng: Any) -> Estimate:
             None, None, None, len(lines), "The models cannot be ranked: there is one, or all are equal."
         )
     drawn = [kendall_w(lines[rng.integers(0, len(lines), len(lines))]) for _ in range(200)]
-    low, high = _ends(np.array(drawn, dtype=float))
-    return Estimate(value, low, high, len(lines))
+    return _coefficient(value, np.array(drawn, dtype=float), len(lines))
 
 
 # -- the report -----------------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ from annotation import words
 from annotation.drawing import charts
 from annotation.drawing.charts import Point, Series
 from annotation.drawing.figures import Bars, Columns, Figure, Heat, Lines
+from tableqa import medians
 from tableqa.proportions import Proportion
 from tableqa.sheets import Cell, Column, Sheet, count, text
-from tableqa.zero_width import Interval, honest_interval
+from tableqa.zero_width import ALL_ALIKE, Interval, honest_interval
 
 Statistics = Mapping[str, Any]
 """One figure of agreement as a snapshot holds it: value, low, high, units, raters, ratings, reason."""
@@ -76,6 +77,24 @@ def share(found: Proportion) -> Cell:
     low, high = (None if end is None else round(100 * end, 6) for end in (found.low, found.high))
     value = round(100 * found.value, 6)
     return Cell(words.percent(found), value, words.interval(found), low=low, high=high, n=found.n)
+
+
+def median(found: medians.Estimate) -> Cell:
+    """A median as a cell of a column of estimates, with one decimal."""
+    if found.value is None:
+        return Cell(DASH, n=found.n)
+    value = round(found.value, 6)
+    if found.low is None or found.high is None:
+        return Cell(words.decimal(value, 1), value, n=found.n, no_interval=_no_interval(found.n))
+    detail = gettext("{number} to {number_2}").format(
+        number=words.decimal(found.low, 1), number_2=words.decimal(found.high, 1)
+    )
+    low, high = round(found.low, 6), round(found.high, 6)
+    return Cell(words.decimal(value, 1), value, detail, low=low, high=high, n=found.n)
+
+
+def _no_interval(n: int) -> str:
+    return words.shown(ALL_ALIKE) if n > 1 else gettext("A single value has no interval.")
 
 
 def names(*titles: str) -> tuple[Column, ...]:

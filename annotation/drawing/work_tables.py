@@ -82,7 +82,8 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
     """Everybody's pace, gold accuracy, agreement and reliability; None where nobody has worked.
 
     Each row has name, anchor, submitted, skipped, median_seconds, hourly, gold (a share or None), agreement (a cell or
-    None), accuracy (from 0 to 1, or None), labelled and raised (a list).
+    None), accuracy (from 0 to 1, or None), accuracy_ends (of its interval; None in earlier snapshots), labelled and raised
+    (a list).
     """
     if not rows:
         return None
@@ -121,8 +122,8 @@ def _gold(row: Line) -> Cell:
 def _reliability(row: Line) -> Cell:
     if row["accuracy"] is None:
         return text(NOTHING)
-    percent = 100 * row["accuracy"]
-    return _with_n(Cell(f"{words.decimal(percent, 1)} %", round(percent, 6), n=row["labelled"]))
+    low, high = row["accuracy_ends"]
+    return _with_n(drawn.share(Proportion(0, row["labelled"], row["accuracy"], low, high)))
 
 
 def _with_n(cell: Cell) -> Cell:

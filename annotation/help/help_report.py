@@ -32,7 +32,7 @@ from annotation.models import (
     Verdict,
 )
 from tableqa import likeness, medians
-from tableqa.proportions import proportion
+from tableqa.proportions import Proportion, proportion
 from tasks.common.errors import ERRORS
 from tasks.contract import Report
 
@@ -40,7 +40,7 @@ DRAWS = 50
 """Draws of equally many responses from both groups, by which their variety is compared."""
 MOST_COMPARED = 400
 """Responses of a group whose pairs are compared."""
-Row = tuple[str | int | float | None, ...]
+Row = tuple[str | int | float | Proportion | medians.Estimate | None, ...]
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,7 @@ GROUPS = (
     "Responses",
     "Skipped",
     gettext_noop("Median seconds"),
-    gettext_noop("95 % CI"),
     "Accepted",
-    gettext_noop("95 % CI of the median"),
 )
 VARIETY = (
     gettext_noop("Distinct edits"),
@@ -139,7 +137,6 @@ VARIETY = (
 )
 FOOLED = (
     "Fooled",
-    gettext_noop("95 % CI of the distance"),
     gettext_noop("Model already wrong on the original"),
 )
 
@@ -154,12 +151,12 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
         middle = medians.of([row.seconds for row in group])
         decided = [row for row in group if row.accepted is not None]
         kept = proportion(sum(bool(row.accepted) for row in decided), len(decided))
-        line: Row = (title, len(group), skipped.get(helped, 0), _round(middle.value), middle.interval)
-        line += (kept.percent, kept.interval, *variety(group, least or len(group)))
+        line: Row = (title, len(group), skipped.get(helped, 0), middle, kept)
+        line += variety(group, least or len(group))
         lines.append(line + (_fooled(group) if loop else ()))
     apart = medians.difference([row.seconds for row in groups[True]], [row.seconds for row in groups[False]])
-    empty = len(GROUPS) - 5 + len(VARIETY) + (len(FOOLED) if loop else 0)
-    lines.append(("difference", None, None, _round(apart.value), apart.interval, *([None] * empty)))
+    empty = len(GROUPS) - 4 + len(VARIETY) + (len(FOOLED) if loop else 0)
+    lines.append(("difference", None, None, apart, *([None] * empty)))
     columns = GROUPS + VARIETY + (FOOLED if loop else ())
     note = gettext(
         "The server assigned the control group at random. Seconds: active time; medians with "
@@ -195,7 +192,7 @@ def _fooled(group: Sequence[Made]) -> Row:
     judged = [row for row in group if row.verdict is not None]
     right = [row for row in judged if row.right_before]
     share = proportion(sum(row.verdict == "fooled" for row in right), len(right))
-    return share.percent, share.interval, proportion(len(judged) - len(right), len(judged)).percent
+    return share, proportion(len(judged) - len(right), len(judged))
 
 
 ORIGINS = {"human": "human", "machine": "machine", "machine_edited": gettext_noop("machine, edited")}
@@ -211,31 +208,17 @@ def of_origins(rows: Sequence[Made], loop: bool) -> Report:
             if not own and not helped:
                 continue
             share, middle = proportion(len(own), len(group)), medians.of([row.seconds for row in own])
-            line: Row = (
-                title,
-                where,
-                len(own),
-                share.percent,
-                share.interval,
-                _round(middle.value),
-                middle.interval,
-            )
+            line: Row = (title, where, len(own), share, middle)
             lines.append(line + (_fooled(own) if loop else ()))
     columns = (
         "From",
         "Place",
         "Responses",
         "Share",
-        gettext("95 % CI"),
         gettext("Median seconds"),
-        gettext("95 % CI of the share"),
     )
     note = gettext("The server compares the submission with the proposals shown.")
     return Report(gettext("Origin of responses"), columns + (FOOLED if loop else ()), tuple(lines), note)
-
-
-def _round(value: float | None) -> float | None:
-    return None if value is None else round(value, 1)
 
 
 # -- proposals --------------------------------------------------------------------------------------
@@ -275,8 +258,7 @@ def _of_proposals(batch: Batch) -> Report:
                 count["machine_edited"],
                 count["rejected"],
                 count["passed"],
-                share.percent,
-                share.interval,
+                share,
             )
         )
     columns = (
@@ -287,7 +269,6 @@ def _of_proposals(batch: Batch) -> Report:
         "Rejected",
         gettext("Not judged"),
         "Accepted",
-        gettext("95 % CI"),
     )
     note = gettext("Accepted: used directly or after an edit, as a share of judged proposals.")
     return Report("Proposals", columns, tuple(lines), note)

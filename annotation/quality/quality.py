@@ -190,6 +190,8 @@ def reliability(
             person: {
                 "labels": one.labels,
                 "accuracy": round(one.accuracy, 4),
+                "low": round(one.low, 4),
+                "high": round(one.high, 4),
                 "confusion": [[round(share, 4) for share in row] for row in one.confusion],
             }
             for person, one in found.people.items()

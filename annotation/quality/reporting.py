@@ -12,7 +12,6 @@ from annotation.help import fooling as counts
 from annotation.help import help_report
 from annotation.models import Assignment, Batch, Decision, Item, Membership, Outcome
 from annotation.quality import agreement
-from tableqa.proportions import Proportion
 from tasks.contract import Answered, Report, TaskType
 
 
@@ -71,12 +70,10 @@ FOOLING = (
     gettext_noop("with a verdict"),
     gettext_noop("fooled"),
     gettext_noop("fooling rate"),
-    gettext_noop("95 % CI of the fooling rate"),
     gettext_noop("wrong on the original"),
     gettext_noop("share wrong on the original"),
     gettext_noop("checked and fooled"),
     gettext_noop("verified rate"),
-    gettext_noop("95 % CI of the verified rate"),
 )
 
 EVERYBODY, ALL = gettext_noop("all annotators"), gettext_noop("all")
@@ -107,10 +104,5 @@ def fooling(batch: Batch) -> list[Report]:
 
 
 def _line(names: tuple[str, ...], line: counts.Line) -> tuple[Any, ...]:
-    wrong = line.wrong_before
-    shares = (*_share(line.fooled), wrong.hits, wrong.percent, *_share(line.verified))
-    return (*names, line.submitted, line.judged, *shares)
-
-
-def _share(share: Proportion) -> tuple[int, str, str]:
-    return share.hits, share.percent, share.interval
+    shares = (line.fooled, line.wrong_before, line.verified)
+    return (*names, line.submitted, line.judged, *(part for share in shares for part in (share.hits, share)))

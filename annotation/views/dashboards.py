@@ -657,7 +657,8 @@ def _note_of_quality(statistic: str, has_unlinked: bool) -> str:
         else "",
         gettext(
             "Reliability: probability that the next label is correct, estimated with the Dawid-Skene model. It cannot "
-            "detect mistakes that all annotators share. It has no interval. Intervals: 95 %."
+            "detect mistakes that all annotators share. Its interval takes the estimated labels as known. "
+            "Intervals: 95 %."
         ),
         gettext(
             "No reliability is shown for annotators with too few shared items: the model needs three annotators who "
@@ -707,6 +708,7 @@ def _people(
                 "habits": [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]],
                 "raised": [habit for habit in one["habits"] if habit["raised"]],
                 "accuracy": person["accuracy"] if person else None,
+                "accuracy_ends": (person.get("low"), person.get("high")) if person else (None, None),
                 "labels": list(map(words.shown, reliable["labels"]))
                 if reliable is not None and person
                 else [],

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import words
-from annotation.drawing.drawn import estimate, names
+from annotation.drawing.drawn import estimate, median, names, share
 from annotation.drawing.figures import Figure
+from tableqa.medians import Estimate
+from tableqa.proportions import Proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
 NAMES = {
@@ -71,14 +73,25 @@ def statistics(
 def report_table(report: Mapping[str, Any], number: int) -> Figure:
     """A report of a task type, as a snapshot holds it, as a table; `number`: which one of its batch."""
     columns = tuple(
-        Column(words.shown(title), numeric=place > 0) for place, title in enumerate(report["columns"])
+        _report_column(words.shown(title), place, [row[place] for row in report["rows"]])
+        for place, title in enumerate(report["columns"])
     )
     rows = tuple(tuple(_report_cell(value) for value in row) for row in report["rows"])
     name, title = f"report-{number}", words.shown(report["title"])
     return Figure(name, title, Sheet(name, title, columns, rows, words.shown(report["note"])))
 
 
+def _report_column(title: str, place: int, values: Sequence[Any]) -> Column:
+    estimates = [value for value in values if isinstance(value, Mapping)]
+    if not estimates:
+        return Column(title, numeric=place > 0)
+    return Column(title, counted="n", unit="%" if "hits" in estimates[0] else "")
+
+
 def _report_cell(value: Any) -> Cell:
+    """A share (`tableqa.proportions`) or median (`tableqa.medians`) is a mapping in a snapshot; others are as they are."""
+    if isinstance(value, Mapping):
+        return share(Proportion(**value)) if "hits" in value else median(Estimate(**value))
     if value is None:
         return text(NOTHING)
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -180,9 +180,9 @@ class AnswerCheck(Answering, Preparing):
         people = []
         for (annotator, source, contract), right in sorted(accuracy.items()):
             share = proportion(sum(right), len(right))
-            people.append((annotator, source, contract, share.n, share.hits, share.percent, share.interval))
+            people.append((annotator, source, contract, share.n, share.hits, share))
         found = tuple(
-            (name, contract, count, proportion(count, totals[contract]).percent, _consequence(name))
+            (name, contract, count, proportion(count, totals[contract]), _consequence(name))
             for (contract, name), count in sorted(
                 differences.items(), key=lambda entry: (entry[0][1], entry[0][0])
             )
@@ -190,7 +190,7 @@ class AnswerCheck(Answering, Preparing):
         return [
             Report(
                 gettext("Accuracy by person, source and contract"),
-                ("Person", "Source", "Contract", "Answers", "Correct", "Accuracy", gettext("95 % CI")),
+                ("Person", "Source", "Contract", "Answers", "Correct", "Accuracy"),
                 tuple(people),
                 gettext(
                     "Correct: equal to the given answer; format, unit, rounding and order do not "

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
+from tableqa.proportions import proportion
 from tasks.answer_check.task import Response, named, task
 from tasks.contract import Accepted, Adjudicate, Answered, Item, Surroundings
 
@@ -150,9 +151,9 @@ def test_each_persons_accuracy_is_given_for_each_source_and_contract() -> None:
     rows += [answered("p2", ["-105.5"], contract="original"), answered("p2", [], source="wtq")]
     people, _ = task.report(rows)
     assert people.rows == (
-        ("p1", "tat", "answer_changes", 200, 185, "92.5 %", "88.0 to 95.4 %"),
-        ("p2", "tat", "original", 1, 1, "100.0 %", "20.7 to 100.0 %"),
-        ("p2", "wtq", "answer_changes", 1, 0, "0.0 %", "0.0 to 79.3 %"),
+        ("p1", "tat", "answer_changes", 200, 185, proportion(185, 200)),
+        ("p2", "tat", "original", 1, 1, proportion(1, 1)),
+        ("p2", "wtq", "answer_changes", 1, 0, proportion(0, 1)),
     )
 
 

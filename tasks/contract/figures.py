@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tableqa.medians import Estimate as Median
+from tableqa.proportions import Proportion
 from tasks.contract.items import Item
 
 
@@ -42,11 +44,14 @@ class Answered:
 
 @dataclass(frozen=True)
 class Report:
-    """A table of figures about a batch beyond agreement: a title, column names, rows of texts and numbers, a note."""
+    """A table of figures about a batch beyond agreement: a title, column names, rows, a note.
+
+    A share or a median is one value of a row, with its interval and n: the page and the files write these themselves.
+    """
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str | int | float | None, ...], ...]
+    rows: tuple[tuple[str | int | float | Proportion | Median | None, ...], ...]
     note: str = ""
 
 

@@ -330,7 +330,7 @@ def _quality(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Rep
     for (kind, made_by), means in sorted(by_maker.items()):
         share = proportion(sum(value >= GOOD for value in means), len(means))
         middle = round(sum(means) / len(means), 2)
-        rows.append((kind, made_by, len(means), middle, share.hits, share.percent, share.interval))
+        rows.append((kind, made_by, len(means), middle, share.hits, share))
     columns = (
         "Perturbation",
         gettext("Made by"),
@@ -338,7 +338,6 @@ def _quality(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Rep
         "Mean",
         gettext("4 or better"),
         "Share",
-        gettext("95 % CI"),
     )
     note = gettext("The score of an example is the mean over all raters. 95 % CI: Wilson, over examples.")
     return Report("Quality", columns, tuple(rows), note)
@@ -348,7 +347,7 @@ def _preference(votes: Mapping[tuple[str, str, str], Sequence[bool]], alike: Map
     rows = []
     for (kind, made_by, against), won in sorted(votes.items()):
         share = proportion(sum(won), len(won))
-        rows.append((kind, made_by, against, share.n, share.hits, share.percent, share.interval))
+        rows.append((kind, made_by, against, share.n, share.hits, share))
     columns = (
         "Perturbation",
         gettext("Made by"),
@@ -356,7 +355,6 @@ def _preference(votes: Mapping[tuple[str, str, str], Sequence[bool]], alike: Map
         "Votes",
         gettext("At least as good"),
         gettext("Win rate"),
-        gettext("95 % CI"),
     )
     note = gettext(
         "A tie counts as a win for both, so two rates can add up to more than 100 %. Only pairs of "

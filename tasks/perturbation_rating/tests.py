@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.operations import RenameHeader, from_list, replay
+from tableqa.proportions import proportion
 from tasks.contract import Accepted, Answered, Invalid, Item, Prepared, Surroundings
 from tasks.perturbation_rating.task import Response, task
 
@@ -147,12 +148,12 @@ def test_shares_and_win_rates_are_given_by_who_made_the_example() -> None:
     rows = [row(PAIR, marks["left"], marks["right"], better) for better in (person, person, "tie", machine)]
     quality, preference, _ = task.report(rows)
     assert [line[:6] for line in quality.rows] == [
-        ("synonym", "leta", 1, 2.0, 0, "0.0 %"),
-        ("synonym", "person", 1, 5.0, 1, "100.0 %"),
+        ("synonym", "leta", 1, 2.0, 0, proportion(0, 1)),
+        ("synonym", "person", 1, 5.0, 1, proportion(1, 1)),
     ]
     assert [line[:6] for line in preference.rows] == [
-        ("synonym", "leta", "person", 4, 2, "50.0 %"),
-        ("synonym", "person", "leta", 4, 3, "75.0 %"),
+        ("synonym", "leta", "person", 4, 2, proportion(2, 4)),
+        ("synonym", "person", "leta", 4, 3, proportion(3, 4)),
     ], "a tie counts for both"
 
 

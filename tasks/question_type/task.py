@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from tableqa import Example, question_types
 from tableqa.language import gettext, gettext_noop, shown
-from tableqa.proportions import proportion
+from tableqa.proportions import Proportion, proportion
 from tableqa.question_types import Suggestion
 from tableqa.writers.freb_tqa import freb_example
 from tasks.common.declared import LabelTask
@@ -147,7 +147,7 @@ class QuestionType(LabelTask, Preparing, Suggesting):
             if row.decided is not None:
                 label = row.decided[0].label if row.decided else "unanswerable"
                 decided[row.source, row.item.example.id] = (row.item, label)
-        lines: list[tuple[str | int, ...]] = []
+        lines: list[tuple[str | int | Proportion, ...]] = []
         for name, title in SUGGESTERS.items():
             asked = [
                 (item.inputs["suggestions"][name]["label"], label)
@@ -157,9 +157,7 @@ class QuestionType(LabelTask, Preparing, Suggesting):
             for of in SUGGESTED:
                 right = [label == of for suggested, label in asked if suggested == of]
                 share = proportion(sum(right), len(right))
-                lines.append(
-                    (gettext(title), of, len(asked), share.n, share.hits, share.percent, share.interval)
-                )
+                lines.append((gettext(title), of, len(asked), share.n, share.hits, share))
         columns = (
             "Suggester",
             "Type",
@@ -167,7 +165,6 @@ class QuestionType(LabelTask, Preparing, Suggesting):
             "Suggested",
             "Correct",
             "Precision",
-            gettext("95 % CI"),
         )
         note = gettext(
             "Correct: the suggestion equals the decision of people. Unanswerable items count as wrong. "

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
+from tableqa.proportions import proportion
 from tableqa.writers.freb_tqa import freb_example
 from tasks.common.declared import Label as Response
 from tasks.contract import Accepted, Adjudicate, Answered, Context, Item, Surroundings
@@ -133,7 +134,7 @@ def test_the_precision_of_each_suggester_is_counted_against_what_was_decided() -
         ("both combined", "extraction"): (3, 2, 1),
         ("both combined", "reasoning"): (3, 0, 0),
     }
-    assert report.rows[0][5:] == ("50.0 %", "15.0 to 85.0 %")
+    assert report.rows[0][5:] == (proportion(2, 4),)
 
 
 def test_a_decided_label_comes_out_beside_what_was_suggested() -> None:

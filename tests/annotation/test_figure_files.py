@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
+from dataclasses import asdict
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +16,10 @@ from django.urls import reverse
 from annotation.drawing.charts import Axis, Point, Series, Spread
 from annotation.drawing.figures import IMAGES, TEXTS, Bars, Chart, Columns, Distribution, Figure, Heat, Lines
 from annotation.models import Membership
-from tableqa.sheets import Cell, Column, Sheet, text
+from annotation.views.figures import report_table
+from tableqa import medians
+from tableqa.proportions import proportion
+from tableqa.sheets import Cell, Column, Sheet, as_csv, text
 from tests.annotation.cast import World
 from tests.annotation.test_dashboards import timed
 
@@ -174,3 +179,30 @@ def test_nobody_gets_a_figure_of_a_page_that_is_kept_from_them(world: World) -> 
     ):
         address = reverse("figure_file", args=[of, key, "statistics", "csv"])
         assert browser(world.people["ada"]).get(address).status_code == 404
+
+
+def test_shares_and_medians_of_a_report_are_numbers_with_ends_and_n_in_its_csv() -> None:
+    report = {
+        "title": "Groups",
+        "columns": ["Group", "Accepted", "Median seconds"],
+        "rows": [
+            ["with", asdict(proportion(185, 200)), asdict(medians.Estimate(12.0, 10.5, 30.0, 9))],
+            ["without", asdict(proportion(3, 3)), asdict(medians.of([7.0, 7.0]))],
+        ],
+        "note": "",
+    }
+
+    table = report_table(json.loads(json.dumps(report)), 1).sheet
+    with_proposals, without = csv.DictReader(io.StringIO(as_csv(table)))
+
+    accepted = [with_proposals[f"Accepted{end}"] for end in ("", ", low", ", high", ", n", ", unit")]
+    assert [*map(float, accepted[:4]), accepted[4]] == [
+        92.5,
+        pytest.approx(88.0, abs=0.05),
+        pytest.approx(95.4, abs=0.05),
+        200,
+        "%",
+    ]
+    assert float(without["Accepted, low"]) < 100
+    assert float(without["Median seconds"]) == 7
+    assert without["Median seconds, low"] == "", "no interval rather than one of zero width"

@@ -75,6 +75,7 @@ def test_the_page_the_command_and_the_release_say_the_same(world: World, tmp_pat
     released = release.manifest["agreement"]
 
     assert len(told) == 4
+    assert {one.pop("no_interval") for one in commanded} == {""}
     assert [{k: v for k, v in one.items() if k != "batch"} for one in commanded] == told
     for figure in released:
         exact = figure.pop("exact")
@@ -89,6 +90,20 @@ def test_the_page_the_command_and_the_release_say_the_same(world: World, tmp_pat
     for one in told:
         assert f"{one['value']:.3f}" in text(page)
     call_command("verify_release", str(tmp_path / "out"), stdout=io.StringIO())
+
+
+def test_the_command_prints_no_interval_of_zero_width(world: World) -> None:
+    batch = world.batch(name="Alike", overlap=2)
+    for who in ("ada", "bo"):
+        for _ in range(3):
+            world.label(batch, who, "reasoning")
+    out = io.StringIO()
+
+    call_command("agreement", "--project", "films", stdout=out)
+
+    lines = {line.split("  ")[2]: line for line in out.getvalue().splitlines()}
+    assert "1.000 (95 % CI 0.439 to 1.000, n = 3" in lines["percent_agreement"]
+    assert not any("CI 1.000 to 1.000" in line for line in lines.values())
 
 
 def test_gold_added_places_and_batches_set_aside_do_not_enter(world: World) -> None:

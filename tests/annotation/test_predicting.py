@@ -755,14 +755,13 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
         assert predicting.fill(batch=batch, now=NOON) == (2, 0)
     (report,) = reporting.fooling(batch)
     everybody = [row for row in report.rows if row[0] == "all annotators"]
-    assert [row[4:8] for row in everybody] == [(2, 2, 1, "50.0 %"), (2, 2, 0, "0.0 %")], (
+    assert [row[4:8] for row in everybody] == [(2, 2, 1, proportion(1, 2)), (2, 2, 0, proportion(0, 1))], (
         "the model in the loop, and the one that was asked afterwards"
     )
-    assert [row[9:11] for row in everybody] == [(0, "0.0 %"), (1, "50.0 %")], (
+    assert [row[8:10] for row in everybody] == [(0, proportion(0, 2)), (1, proportion(1, 2))], (
         "the other one says 1979 of every film, and cannot be fooled about the original that it gets wrong"
     )
-    assert everybody[1][8] == proportion(0, 1).interval
-    assert everybody[0][11:13] == (0, "0.0 %"), "nobody has checked yet"
+    assert everybody[0][10:12] == (0, proportion(0, 2)), "nobody has checked yet"
     adjudicating.resolve_batch(batch=batch, now=NOON)
     checked = world.take(check, "cy")
     assert checked is not None
@@ -775,7 +774,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     adjudicating.resolve_batch(batch=check, now=NOON)
     (report,) = reporting.fooling(batch)
     everybody = [row for row in report.rows if row[0] == "all annotators"]
-    assert everybody[0][11:13] == (1, "50.0 %")
+    assert everybody[0][10:12] == (1, proportion(1, 2))
     weeks = [row[2] for row in report.rows if row[0] != "all annotators"]
     assert set(weeks) == {"2026-W10"}
     assert len(weeks) == 4, "two people, two models"

@@ -12,6 +12,7 @@ from annotation.models import Batch
 from annotation.quality import reporting
 from annotation.releases.release_files import verify
 from tableqa.operations import RenameHeader, replay
+from tableqa.proportions import proportion
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import LATER, accepted
 
@@ -60,8 +61,8 @@ def test_a_persons_and_a_machines_example_are_rated_and_a_tie_counts_for_both(tm
         ("header_synonym", "person", 1, 5.0),
     ]
     assert [line[:6] for line in preference.rows] == [
-        ("header_synonym", "leta", "person", 2, 1, "50.0 %"),
-        ("header_synonym", "person", "leta", 2, 2, "100.0 %"),
+        ("header_synonym", "leta", "person", 2, 1, proportion(1, 2)),
+        ("header_synonym", "person", "leta", 2, 2, proportion(2, 2)),
     ]
     out = tmp_path / "out"
     releasing.make_release(project=world.project, name="v", format="askew", by=None, now=LATER, out=out)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from tableqa.dawid_skene import dawid_skene, linked_triples
+from tableqa.dawid_skene import Person, dawid_skene, linked_triples
 
 unhurried = settings(deadline=None)
 
@@ -189,3 +189,15 @@ THREE = [(1, "A", "x"), (1, "B", "x"), (1, "C", "x")]
 def test_what_cannot_be_fitted_is_refused(rows, request_, complaint) -> None:
     with pytest.raises(ValueError, match=complaint):
         dawid_skene(rows, **request_)
+
+
+def test_the_interval_of_an_accuracy_holds_it_and_narrows_with_more_labels() -> None:
+    def of(items: int) -> Person:
+        rows = [(item, person, "xy"[item % 2]) for item in range(items) for person in "ABC"]
+        return dawid_skene(rows).people["A"]
+
+    few, many = of(4), of(400)
+
+    for person in (few, many):
+        assert 0 <= person.low < person.accuracy <= person.high <= 1
+    assert many.high - many.low < few.high - few.low

@@ -18,6 +18,7 @@ from tableqa.metrics import (
     robustness,
     win_rates,
 )
+from tableqa.proportions import proportion
 
 BEFORE = {"a": True, "b": True, "c": False, "d": False, "e": True}
 AFTER = {"a": True, "b": False, "c": True, "d": False, "e": False}
@@ -137,3 +138,14 @@ def test_two_models_with_the_same_answers_do_not_differ_for_certain() -> None:
     assert found.low is not None
     assert found.high is not None
     assert found.low < -0.5 < 0.5 < found.high
+
+
+def test_scores_that_are_all_alike_have_an_interval_of_their_number() -> None:
+    best = {"films": {f"{number}": [1.0, 1.0] for number in range(5)}}
+
+    for found in (performance(best), robustness(best)):
+        assert (found.value, found.high, found.n) == (1, 1, 5)
+        assert found.low == pytest.approx(proportion(5, 5).low)
+    assert performance({"films": {"1": [-1.0], "2": [-1.0]}}, bounds=(-1.0, 1.0)).high == pytest.approx(
+        -1 + 2 * (proportion(0, 2).high or 0)
+    )

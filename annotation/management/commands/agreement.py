@@ -4,6 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from annotation.drawing.drawn import interval_of
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Batch
 from annotation.quality import agreement
@@ -11,7 +12,7 @@ from annotation.quality import agreement
 
 class Command(RefusingCommand):
     help = (
-        "Show the agreement of a project's work batches with 95 % CI, as in a release. Use "
+        "Show the agreement of a project's work batches with 95 % CI, as on its pages. Use "
         "--batch for other batches and for those set aside."
     )
 
@@ -27,7 +28,7 @@ class Command(RefusingCommand):
         else:
             batches = list(agreement.counted_batches(Batch.objects.filter(project=project)).order_by("pk"))
         found = [
-            {"batch": batch.name, **figure.to_dict()}
+            {"batch": batch.name, **_with_honest_interval(figure.to_dict())}
             for batch in batches
             for figure in agreement.of_batch(batch)
         ]
@@ -39,8 +40,14 @@ class Command(RefusingCommand):
             if row["value"] is None:
                 figure = f"undefined ({counts}): {row['reason']}"
             elif row["low"] is None or row["high"] is None:
-                figure = f"{row['value']:.3f} ({counts})"
+                figure = f"{row['value']:.3f} ({'; '.join(filter(None, (row['no_interval'], counts)))})"
             else:
                 interval = f"95 % CI {row['low']:.3f} to {row['high']:.3f}"
                 figure = f"{row['value']:.3f} ({interval}, {counts})"
             self.stdout.write(f"{row['batch']}  {row['measure']}  {row['statistic']}  {figure}")
+
+
+def _with_honest_interval(figure: dict[str, Any]) -> dict[str, Any]:
+    """The figure with the interval that pages show (`tableqa.zero_width`), or `no_interval`, the reason for none."""
+    found = interval_of(figure, figure["statistic"])
+    return {**figure, "low": found.low, "high": found.high, "no_interval": f"{found.reason}".rstrip(".")}
