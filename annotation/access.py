@@ -23,6 +23,7 @@ from annotation.models import (
     Example,
     Invitation,
     Item,
+    ItemAction,
     Job,
     Membership,
     Person,
@@ -280,6 +281,34 @@ def where(actor: Actor, permission: Permission) -> list[int]:
     if actor.token is not None and permission not in actor.token.scopes:
         return []
     return [project_id for project_id, roles in mine if permission in permissions(roles)]
+
+
+def acts_on_items(actor: Actor, project: Project) -> bool:
+    """Whether the actor may send back, exclude and flag items and move them to adjudication: managers and adjudicators.
+
+    Decisions carry a pseudonym, so an administrator needs one of these roles. A token does not do it.
+    """
+    if actor.token is not None:
+        return False
+    here = (where(actor, permission) for permission in (Permission.SET_UP, Permission.ADJUDICATE))
+    return any(project.pk in keys for keys in here)
+
+
+def project_to_act_in(actor: Actor, slug: str) -> Project:
+    """The project at this address, for somebody who may act on its items."""
+    found = project(actor, slug, Permission.SEE_PROGRESS)
+    if not acts_on_items(actor, found):
+        raise Http404(NOT_HERE)
+    return found
+
+
+def item_action(actor: Actor, public_id: str) -> ItemAction:
+    """An action on several items, for somebody who may act on items of its project."""
+    found = _one(ItemAction.objects.select_related("project").filter(public_id=public_id))
+    _require(actor, found.project, Permission.SEE_PROGRESS)
+    if not acts_on_items(actor, found.project):
+        raise Http404(NOT_HERE)
+    return cast("ItemAction", found)
 
 
 def may_make_projects(actor: Actor) -> bool:

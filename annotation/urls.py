@@ -7,6 +7,7 @@ from django.urls import path
 
 from annotation.views import (
     accounts,
+    acting,
     adjudicating,
     annotating,
     assigning,
@@ -82,6 +83,8 @@ urlpatterns = [
     path("projects/<slug:slug>/explorer/", exploring.explorer, name="explorer"),
     path("batches/<str:public_id>/items/", exploring.explorer, name="batch_items"),
     path("projects/<slug:slug>/explorer/facets/", exploring.explorer_facets, name="explorer_facets"),
+    path("projects/<slug:slug>/explorer/act/", acting.explorer_act, name="explorer_act"),
+    path("item-actions/<str:public_id>/undo/", acting.explorer_undo, name="explorer_undo"),
     path("projects/<slug:slug>/explorer/export/", exploring.explorer_export, name="explorer_export"),
     path("batches/<str:public_id>/items/facets/", exploring.explorer_facets, name="batch_items_facets"),
     path("items/<str:public_id>/beside/", exploring.explorer_item, name="explorer_item"),

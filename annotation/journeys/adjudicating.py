@@ -30,6 +30,7 @@ from annotation.models import (
     Assignment,
     Batch,
     Decision,
+    Draft,
     Event,
     Exclusion,
     Item,
@@ -86,6 +87,8 @@ ONE_ANSWERED = message("adjudicating.one_answered", "1 of {of} annotators has re
 SOME_ANSWERED = message(
     "adjudicating.some_answered", "{number} of {of} annotators have responded, but {why}."
 )
+NOT_SENT_BACK = message("adjudicating.not_sent_back", "Sending the response back was undone.")
+ACTION_UNDONE = message("adjudicating.action_undone", "The action on several items was undone.")
 UNDONE = message("adjudicating.undone", "The adjudicator took the decision back.")
 SITTING: Final = timedelta(minutes=30)
 """A longer pause between two decisions of a person ends a sitting."""
@@ -238,10 +241,13 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
     """
     with transaction.atomic():
         item = _locked(item_id)
-        waits = Adjudication.objects.filter(item=item).exists()
+        waiting = Adjudication.objects.filter(item=item).first()
+        waits = waiting is not None
         closed = item.batch.closed_at is not None
         if Decision.objects.filter(item=item).exists() or not _decidable(item):
             return False
+        if waiting is not None and waiting.asked_by_id is not None:
+            return False  # a person wants an adjudicator to look
         complete = item.submitted_count >= item.places_count and (
             item.due_at is not None or (again and waits)
         )
@@ -444,6 +450,7 @@ def undo(*, item: Item, by: Person, now: datetime) -> Adjudication:
         return Adjudication.objects.create(
             item=item,
             reason=(asked.detail or {})["reason"] if asked else UNDONE.format(),
+            asked_by=asked.actor if asked else None,
             weight=_weight(item, task, plain, responses),
             asked_at=asked.at if asked else now,
         )
@@ -501,6 +508,107 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) 
         )
 
 
+def exclude(*, item: Item, by: Person, reason: str, before: str, now: datetime) -> Decision:
+    """Exclude an item that is undecided, whatever its state `before`. Nobody gets it any more.
+
+    The caller holds its lock, in a transaction, and has ended its leases.
+    """
+    Item.objects.filter(pk=item.pk).update(due_at=None)
+    return _write(item, Accepted((), reason), [], by=by, note=reason, before=before, now=now)
+
+
+def ask_adjudicator(*, item: Item, by: Person, reason: str, before: str, now: datetime) -> None:
+    """Have an adjudicator look at a complete item, whatever its responses say. The caller holds its lock."""
+    Item.objects.filter(pk=item.pk).update(due_at=None)
+    task, plain = item.batch.task(), item.plain()
+    responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
+    weight = _weight(item, task, plain, responses)
+    Adjudication.objects.create(item=item, reason=reason, weight=weight, asked_by=by, asked_at=now)
+    if before not in Decision.Kind.values:  # else the event of the decision that was taken back tells it
+        _record(item, before, "adjudication", by, now, reason=reason)
+
+
+def send_all_back(*, item: Item, by: Person, note: str, before: str, now: datetime) -> list[dict[str, Any]]:
+    """Give all responses to an undecided item back to their authors, with a note. The caller holds its lock.
+
+    Returns, for `keep_again`, the annotation of each (key) and the revision of the draft that its author has now.
+    """
+    sent: list[dict[str, Any]] = []
+    for annotation in _annotations(item):
+        assignment = annotation.assignment
+        assignment.batch, assignment.item = item.batch, item
+        revisions.withdraw(assignment, annotation, by=by, now=now)
+        SentBack.objects.create(
+            assignment=assignment, annotation=annotation, note=note, made_by=by, made_at=now
+        )
+        sent.append({"annotation": annotation.pk, "draft": _draft_revision(assignment)})
+    _record(item, before, "sent back", by, now)
+    return sent
+
+
+def keep_again(*, item: Item, sent: Sequence[Mapping[str, Any]], by: Person, now: datetime) -> None:
+    """Undo `send_all_back`. Raises Refused (decided) where an author has gone on, or a release holds the change."""
+    rows = Annotation.objects.select_related("assignment__batch", "assignment__person", "event")
+    annotations = rows.in_bulk([each["annotation"] for each in sent])
+    for each in sent:
+        annotation = annotations[each["annotation"]]
+        assignment = annotation.assignment
+        latest = Annotation.objects.filter(assignment=assignment).order_by("-revision").first()
+        is_untouched = (
+            assignment.state == Assignment.State.LEASED and _draft_revision(assignment) == each["draft"]
+        )
+        if not is_untouched or latest is None or latest.revision != annotation.revision + 1:
+            refuse("decided", "An author has already worked on the response that was sent back.")
+        if Release.objects.holding(latest).exists():
+            refuse("decided", "This response has been released and cannot be changed.")
+        SentBack.objects.filter(annotation=annotation).delete()
+        revisions.reinstate(assignment, annotation, reason=NOT_SENT_BACK.format(), by=by, now=now)
+
+
+def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: datetime) -> dict[str, Any]:
+    """Take back a decision on which nothing rests. Returns what `restore` needs. The caller holds the lock of its item.
+
+    Raises Refused (decided) as `retracting.retract`.
+    """
+    detail = {"reason": reason, "undone": _taken_back(decision)}
+    based_on = (decision.event.detail or {}).get("based_on", [])
+    event = events.log(decision.item, decision.kind, after, by=by, now=now, detail=detail)
+    retracting.retract(decision)
+    return {
+        "event": event,
+        "reason": decision.reason,
+        "rule": decision.rule,
+        "made_by": decision.made_by_id,
+        "based_on": based_on,
+    }
+
+
+def restore(*, item: Item, taken: Mapping[str, Any], by: Person, before: str, now: datetime) -> Decision:
+    """Decide an item again as it was before `take_back`. The caller holds its lock and knows that it is undecided."""
+    undone = (Event.objects.get(pk=taken["event"]).detail or {})["undone"]
+    task, plain = item.batch.task(), item.plain()
+    annotations = _annotations(item)
+    place = {annotation.public_id: index for index, annotation in enumerate(annotations)}
+    outcomes = tuple(
+        Resolved(task.read(outcome["response"], plain), tuple(place[one] for one in outcome["annotations"]))
+        for outcome in undone["outcomes"]
+    )
+    Item.objects.filter(pk=item.pk).update(due_at=None)
+    return _write(
+        item,
+        Accepted(outcomes, taken["reason"]),
+        annotations,
+        by=Person.objects.filter(pk=taken["made_by"]).first(),
+        actor=by,
+        note=undone.get("note", ""),
+        listed_reason=undone.get("listed_reason", ""),
+        rule=taken["rule"],
+        before=before,
+        based_on=taken["based_on"],
+        now=now,
+    )
+
+
 def returnable(item: Item, found: Sequence[Candidate]) -> list[str]:
     """The letters of the responses that may go back to their authors: none of a closed batch, and none that a release
     holds; what is in a release stays as it is (docs/decisions/0001), whether or not its item is decided.
@@ -519,6 +627,10 @@ def _locked(item_id: int) -> Item:
     return Item.objects.select_related("batch__project", "example__stored_table", "example__source").get(
         pk=item_id
     )
+
+
+def _draft_revision(assignment: Assignment) -> int:
+    return Draft.objects.values_list("revision", flat=True).get(assignment=assignment)
 
 
 def _check_why(batch: Batch, note: str, listed_reason: str) -> None:
@@ -553,10 +665,11 @@ def _taken_back(decision: Decision) -> dict[str, Any]:
 
 
 def _last_asked(item: Item) -> Event | None:
-    """The event by which the item last came to an adjudicator from annotators."""
-    asked = Event.objects.filter(thing="item", thing_id=item.pk, after="adjudication")
-    asked = asked.exclude(before__in=Decision.Kind.values).order_by("-pk")
-    return next((event for event in asked if (event.detail or {}).get("reason")), None)
+    """The event by which the item last came to an adjudicator, but for decisions that an adjudicator undid."""
+    asked = Event.objects.filter(thing="item", thing_id=item.pk, after="adjudication").select_related("actor")
+    told = (event for event in asked.order_by("-pk") if (event.detail or {}).get("reason"))
+    undone = (UNDONE.format(), ACTION_UNDONE.format())
+    return next((event for event in told if event.detail["reason"] not in undone), None)
 
 
 def _require_waiting(item: Item) -> None:
@@ -705,12 +818,18 @@ def _write(
     listed_reason: str = "",
     rule: Mapping[str, Any] | None = None,
     based_on: Sequence[str] = (),
+    before: str = "",
+    actor: Person | None = None,
     now: datetime,
 ) -> Decision:
-    """The decision with its outcomes, the examples they make, and the items they feed."""
+    """The decision with its outcomes, the examples they make, and the items they feed.
+
+    before  the state of the item; by default complete where a rule decides, else waiting for an adjudicator
+    actor   who restores a decision that somebody else, or a rule, had made
+    """
     kind = Decision.Kind.ACCEPTED if resolution.outcomes else Decision.Kind.EXCLUDED
-    before = "complete" if by is None else "adjudication"
-    event = _record(item, before, kind.value, by, now, based_on=based_on)
+    before = before or ("complete" if by is None else "adjudication")
+    event = _record(item, before, kind.value, actor or by, now, based_on=based_on)
     decision = Decision.objects.create(
         item=item,
         kind=kind,

@@ -4,6 +4,7 @@ from annotation.models.attempts import Attempts
 from annotation.models.crowd import CrowdEntry, CrowdLink
 from annotation.models.events import Event
 from annotation.models.explorer import IndexedItem, ResponseFact, SearchIndex
+from annotation.models.item_actions import ItemAction, ItemChange
 from annotation.models.jobs import Job, Upload
 from annotation.models.outcomes import Adjudication, Decision, Outcome, Release
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project
@@ -62,6 +63,8 @@ __all__ = [
     "Inquiry",
     "Invitation",
     "Item",
+    "ItemAction",
+    "ItemChange",
     "Job",
     "LabelImport",
     "Membership",

@@ -20,11 +20,13 @@ class Adjudication(models.Model):
     """The item waits for an adjudicator, for this reason, since then. A row is there only while it does.
 
     `weight` orders the queue, the heaviest first: how far the responses are apart and how much hangs on the item.
+    `asked_by` is who put it there; None where responses did. What a person put there, no rule decides.
     """
 
     item = models.OneToOneField(Item, models.CASCADE, related_name="adjudication")
     reason = MessageField()
     weight = models.FloatField(default=0)
+    asked_by = models.ForeignKey(Person, models.PROTECT, null=True, db_index=False, related_name="+")
     asked_at = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -31,6 +31,7 @@ from annotation.models import (
     IndexedItem,
     Inquiry,
     Invitation,
+    ItemAction,
     LabelImport,
     Membership,
     Person,
@@ -136,6 +137,7 @@ def _take_out_of_texts(person: Person) -> None:
     _replace(Assignment.objects.filter(batch__project__in=projects), "reason", person)
     _replace(Flag.objects.filter(assignment__batch__project__in=projects), "note", person)
     _replace(SentBack.objects.filter(assignment__batch__project__in=projects), "note", person)
+    _replace(ItemAction.objects.filter(project__in=projects), "note", person)
     for field in ("text", "answer"):
         _replace(Inquiry.objects.filter(project__in=projects), field, person)
     _replace_in_log(Event.objects.filter(project__in=projects), person)

@@ -20,6 +20,7 @@ from annotation.models import (
     Flag,
     Inquiry,
     Invitation,
+    ItemAction,
     Membership,
     Outcome,
     Person,
@@ -168,6 +169,9 @@ def _decisions(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
             project="decision__item__batch__project__slug",
             item="decision__item__public_id",
             made_at="decision__made_at",
+        ),
+        "item_actions": _named(
+            ItemAction.objects.filter(made_by=person), *("kind", "note", "made_at"), project="project__slug"
         ),
         "sent_back_by_them": _named(
             SentBack.objects.filter(made_by=person), "note", "made_at", **OF_ASSIGNMENT

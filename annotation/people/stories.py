@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import visibility
 from annotation.access import Actor, may
@@ -33,6 +33,7 @@ from annotation.models import (
     Inquiry,
     Invitation,
     Item,
+    ItemAction,
     Membership,
     Person,
     PracticeDone,
@@ -167,6 +168,14 @@ VERBS: Final = {
     ("adjudication", "excluded"): gettext_noop("decided: excluded"),
     ("accepted", "adjudication"): gettext_noop("undid the decision"),
     ("excluded", "adjudication"): gettext_noop("undid the decision"),
+    ("open", "excluded"): gettext_noop("decided: excluded"),
+    ("reopened", "excluded"): gettext_noop("decided: excluded"),
+    ("reopened", "accepted"): gettext_noop("decided: accepted"),
+    ("accepted", gettext_noop("reopened")): gettext_noop("took the decision back"),
+    ("excluded", "accepted"): gettext_noop("took the decision back"),
+    ("excluded", "complete"): gettext_noop("took the decision back"),
+    ("excluded", "open"): gettext_noop("took the decision back"),
+    ("adjudication", "complete"): gettext_noop("withdrew the item from adjudication"),
 }
 """Changes of state in words. Others are told as they are, from and to."""
 
@@ -204,6 +213,8 @@ def detail_in_words(detail: Mapping[str, Any] | None, *, named: bool = False) ->
     if not detail:
         return []
     said = [detail["reason"]] if detail.get("reason") else []
+    if number := detail.get("items"):
+        said.insert(0, ngettext("{number} item", "{number} items", number).format(number=f"{number:,}"))
     if detail.get("way_back"):
         said.append(gettext("in a session opened by a manager's link, after using a return link"))
     if "to" in detail:
@@ -374,12 +385,13 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
 class About:
     """What an event is about: its name, the address of its page, and what tells it from others of that name.
 
-    The name of an item is its question.
+    The name of an item is its question. `action` is the id of an action on several items.
     """
 
     name: str
     address: str = ""
     beside: str = ""
+    action: str = ""
 
 
 @dataclass(frozen=True)
@@ -415,6 +427,7 @@ THINGS: Final = {
     "inquiry": gettext_noop("question to the manager"),
     "invitation": gettext_noop("invitation"),
     "item": gettext_noop("item"),
+    "itemaction": gettext_noop("action on several items"),
     "membership": gettext_noop("member"),
     "person": gettext_noop("account"),
     "perturbation_run": gettext_noop("automatic perturbation"),
@@ -524,6 +537,8 @@ def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], About
     in_itself = (name.removeprefix("item__") for name in of_item)
     for pk, item, batch, question in rows("item", Item.objects.all(), *in_itself):
         found["item", pk] = _item_as_thing(item, batch, question)
+    for pk, kind, public_id in rows("itemaction", ItemAction.objects.all(), "kind", "public_id"):
+        found["itemaction", pk] = About(gettext(ItemAction.Kind(kind).label), action=public_id)
     for pk, public_id, name in rows("batch", Batch.objects.all(), "public_id", "name"):
         found["batch", pk] = About(name, reverse("batch", args=[public_id]))
     for pk, person in rows("membership", Membership.objects.all(), "person"):

@@ -26,6 +26,7 @@ from annotation.quality import agreement
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views import filters
+from annotation.views.acting import menu
 from annotation.views.contrasting import contrasted, said, thumbnail
 from annotation.views.pages import ROWS, PageRequest, kind_title, page
 from annotation.views.tables import pointed_at
@@ -155,6 +156,8 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
         "detail": _detail(request, who, opened) if opened is not None else None,
         "hidden": any(key in who.hidden for key in _keys(who, chosen)),
         "judges": who.judges,
+        "actions": menu(actor, project),
+        "query": query(written),
         "facets_address": with_query(f"{address}facets/", query(written.without("after", "before"))),
         "formats": [
             (

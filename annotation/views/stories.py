@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
+from annotation.explorer import acting
 from annotation.journeys import adjudicating
 from annotation.models import Item, Project
 from annotation.people import stories
@@ -84,6 +85,7 @@ def log(request: PageRequest, slug: str) -> HttpResponse:
         entries = entries[: stories.PAGE]
         more = urlencode({**asked, "before": min(entry.number for entry in entries)})
     context = {"project": project, "form": form, "entries": entries, "more": more, "by_name": names.by_name}
+    context["undoable"] = acting.undoable(actor, project, now=timezone.now())
     return render(request, "stories/log.html", context)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -75,6 +76,46 @@ def drop_free(item: Item) -> int:
     """Take the free places of an item away, as far as its history can do without. The caller holds its lock."""
     free = list(Place.objects.select_for_update().filter(item=item, taken=False).order_by("-number"))
     return _drop(item.batch_id, {item.pk: free})
+
+
+def close_item(item: Item) -> list[dict[str, Any]]:
+    """Take every free place of an item away, so that nobody gets it. Returns what `open_item` needs to give them back.
+
+    The place of an item's history stays, kept for who had it. The caller holds its lock.
+    """
+    free = list(Place.objects.select_for_update().filter(item=item, taken=False).order_by("-number"))
+    closed = [
+        {"number": place.number, "added": place.added, "reserved_for": place.reserved_for_id}
+        for place in free
+    ]
+    _drop(item.batch_id, {item.pk: free})
+    if free and not Assignment.objects.filter(item=item).exists():
+        gone, _ = Place.objects.filter(item=item, taken=False).delete()
+        _count_places(item, -gone)
+    return closed
+
+
+def open_item(item: Item, closed: Sequence[Mapping[str, Any]]) -> None:
+    """Give the places back that `close_item` took away. The caller holds the item's lock."""
+    there = dict(Place.objects.filter(item=item).values_list("number", "pk"))
+    new = []
+    for place in closed:
+        if place["number"] in there:
+            kept_for = place["reserved_for"]
+            Place.objects.filter(pk=there[place["number"]], taken=False).update(reserved_for=kept_for)
+            continue
+        new.append(
+            Place(
+                batch_id=item.batch_id,
+                item=item,
+                number=place["number"],
+                added=place["added"],
+                position=item.position,
+                reserved_for_id=place["reserved_for"],
+            )
+        )
+    Place.objects.bulk_create(new)
+    _count_places(item, len(new))
 
 
 def drop_added(item_id: int) -> None:
@@ -152,6 +193,11 @@ def _drop(batch: int, going: Mapping[int, Sequence[Place]]) -> int:
             gone += len(last)
     Batch.objects.filter(pk=batch).update(places_count=F("places_count") - gone)
     return gone
+
+
+def _count_places(item: Item, number: int) -> None:
+    Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + number)
+    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + number)
 
 
 def _had(batch: Batch) -> QuerySet[Assignment]:

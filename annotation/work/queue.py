@@ -72,6 +72,7 @@ State = Assignment.State
 
 EXPIRED, GIVEN_BACK = gettext_noop("expired"), "given back"
 MOVED, TAKEN_BACK = gettext_noop("given to another annotator"), gettext_noop("taken back")
+EXCLUDED = gettext_noop("item excluded")
 """Codes of why an assignment was returned (`Assignment.reason`); `annotation.words.CODES` has their words."""
 BY_A_MANAGER = (MOVED, "given to somebody else", TAKEN_BACK)
 """Reasons by which a person does not get an item again; the second one is the former code of the first."""
@@ -428,6 +429,8 @@ def why_gone(reason: str) -> str:
     """Why somebody cannot have an item again, by the reason for which it was returned."""
     if reason in BY_A_MANAGER:
         return gettext("A manager gave this item to another annotator. Your draft is under My work.")
+    if reason == EXCLUDED:
+        return gettext("This item was excluded. Your draft is under My work.")
     if reason == EXPIRED:
         return gettext(
             "Your reservation expired, and another annotator took the slot. Your draft is under My work."

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotation import immutable
 from annotation.models import (
@@ -43,7 +43,7 @@ def retract(decision: Decision) -> None:
     outcomes = list(decision.outcomes.select_related("example"))
     examples = [outcome.example for outcome in outcomes if outcome.example is not None]
     followers = _followers(batch, outcomes)
-    if _has_begun(followers) or _is_used(examples, followers) or _is_perturbed(decision):
+    if _begun(followers).exists() or _is_used(examples, followers) or _is_perturbed(decision):
         refuse("decided", "Work that rests on this decision has begun, so it cannot be undone.")
     _delete_items(followers)
     counted = "accepted_count" if decision.kind == Decision.Kind.ACCEPTED else "excluded_count"
@@ -57,19 +57,44 @@ def retract(decision: Decision) -> None:
         Example.objects.filter(pk__in=[example.pk for example in examples]).delete()
 
 
-def _followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
-    """The items of other batches that these outcomes made, locked with their slots: nobody takes one meanwhile."""
-    made = Item.objects.filter(
+def user_of(decision: Decision) -> str | None:
+    """What rests on a decision, so that it cannot be undone: the name of the batch whose work has begun, "" where it is
+    something else, None where nothing does. Locks nothing: `retract` looks again.
+    """
+    batch = decision.item.batch
+    outcomes = list(decision.outcomes.select_related("example"))
+    made = [outcome.example for outcome in outcomes if outcome.example is not None]
+    followers = list(_made_items(batch, outcomes).select_related("batch"))
+    if begun := _begun(followers).select_related("batch").first():
+        return begun.batch.name
+    return "" if _is_used(made, followers) or _is_perturbed(decision) else None
+
+
+def lock_followers(batches: Iterable[int], items: Sequence[int]) -> None:
+    """Lock the items that the decisions of these items made, in one order, before anything is changed."""
+    outcomes = Outcome.objects.filter(decision__item__in=items).values_list("public_id", flat=True)
+    made = Item.objects.filter(batch__feeds_from__in=batches, inputs__outcome__in=list(outcomes))
+    keys = list(made.order_by("pk").values_list("pk", flat=True))
+    list(Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk").values_list("pk"))
+
+
+def _made_items(batch: Batch, outcomes: Sequence[Outcome]) -> QuerySet[Item]:
+    """The items of other batches that these outcomes made."""
+    return Item.objects.filter(
         batch__feeds_from=batch, inputs__outcome__in=[outcome.public_id for outcome in outcomes]
     )
-    keys = list(made.order_by("pk").values_list("pk", flat=True))
+
+
+def _followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
+    """The items of other batches that these outcomes made, locked with their slots: nobody takes one meanwhile."""
+    keys = list(_made_items(batch, outcomes).order_by("pk").values_list("pk", flat=True))
     items = list(Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
     list(Place.objects.select_for_update(no_key=True).filter(item__in=keys).order_by("pk").values_list("pk"))
     return items
 
 
-def _has_begun(items: Sequence[Item]) -> bool:
-    """Whether anybody has had one of the items, or a model has worked on one."""
+def _begun(items: Sequence[Item]) -> QuerySet[Item]:
+    """Those of the items that anybody has had, or that a model has worked on."""
     rows = {
         model: model.objects.filter(item=OuterRef("pk"))
         for model in (Assignment, Proposal, Reply, Gold, Decision)
@@ -77,7 +102,7 @@ def _has_begun(items: Sequence[Item]) -> bool:
     begun = Q(Exists(Exclusion.objects.filter(item=OuterRef("pk"), read_at__isnull=False)))
     for of_item in rows.values():
         begun |= Q(Exists(of_item))
-    return Item.objects.filter(begun, pk__in=[item.pk for item in items]).exists()
+    return Item.objects.filter(begun, pk__in=[item.pk for item in items])
 
 
 def _is_used(examples: Sequence[Example], followers: Sequence[Item]) -> bool:

@@ -165,26 +165,36 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
         last = given.order_by("-revision").first()
         if assignment is None or last is None:
             continue
-        detail = {"reason": "batch closed", **(WAY_BACK if is_way_back(last.event) else {})}
-        event = events.log(assignment, State.LEASED, State.SUBMITTED, by=None, now=now, detail=detail)
-        again = Annotation.objects.create(
-            assignment=assignment,
-            revision=Annotation.objects.filter(assignment=pk).count() + 1,
-            response=last.response,
-            unmet=last.unmet,
-            unsure=last.unsure,
-            guidelines_id=last.guidelines_id,
-            active_seconds=last.active_seconds,
-            made_at=now,
-            event_id=event,
-        )
-        for origin in Provenance.objects.filter(annotation=last):
-            origin.pk, origin.annotation = None, again
-            origin.save(force_insert=True)
-        queue.finish(assignment, annotation=again, now=now)
-        Item.objects.filter(pk=item).update(submitted_count=F("submitted_count") + 1)
+        reinstate(assignment, last, reason="batch closed", by=None, now=now)
         number += 1
     return number
+
+
+def reinstate(
+    assignment: Assignment, last: Annotation, *, reason: str, by: Person | None, now: datetime
+) -> None:
+    """Have a submission that was withdrawn count again: a revision with the same response, under the same guidelines.
+
+    `last` is the submission, with its event. The caller holds the item's lock, in a transaction.
+    """
+    detail = {"reason": reason, **(WAY_BACK if is_way_back(last.event) else {})}
+    event = events.log(assignment, State.LEASED, State.SUBMITTED, by=by, now=now, detail=detail)
+    again = Annotation.objects.create(
+        assignment=assignment,
+        revision=Annotation.objects.filter(assignment=assignment).count() + 1,
+        response=last.response,
+        unmet=last.unmet,
+        unsure=last.unsure,
+        guidelines_id=last.guidelines_id,
+        active_seconds=last.active_seconds,
+        made_at=now,
+        event_id=event,
+    )
+    for origin in Provenance.objects.filter(annotation=last):
+        origin.pk, origin.annotation = None, again
+        origin.save(force_insert=True)
+    queue.finish(assignment, annotation=again, now=now)
+    Item.objects.filter(pk=assignment.item_id).update(submitted_count=F("submitted_count") + 1)
 
 
 def withdraw(assignment: Assignment, annotation: Annotation, *, by: Person, now: datetime) -> None:

@@ -1,19 +1,23 @@
-/* Keys of the explorer: from item to item, and open. The list works without it. */
+/* Keys of the explorer: from item to item, open, and select. The list works without it. */
 
 import { Keys, writes } from "./keys.js";
 import { t } from "./language.js";
+import { Ticks } from "./ticks.js";
 
 class Explorer {
   #list;
+  #ticks;
 
   constructor(list) {
     this.#list = list;
+    this.#ticks = list.querySelector("#act") && new Ticks(list);
     this.keys = new Keys(list, [
       { name: "next", key: "j", label: t("Next item"), run: () => this.#move(1) },
       { name: "previous", key: "k", label: t("Previous item"), run: () => this.#move(-1) },
+      ...(this.#ticks ? [{ name: "select", key: "x", label: t("Select the item"), run: (event) => this.#ticks.toggle(this.#row, event?.shiftKey) }] : []),
       { name: "search", key: "/", label: t("Search"), run: () => document.querySelector("[name=q]")?.focus() },
       { name: "help", key: "?", label: t("Keyboard shortcuts"), run: () => this.keys.help() },
-    ], () => [{ title: t("In the list"), rows: [[["↓", "↑"], t("Next or previous item")], [["Enter"], t("Open the item next to the list")]] }]);
+    ], () => [{ title: t("In the list"), rows: [[["↓", "↑"], t("Next or previous item")], [["Enter"], t("Open the item next to the list")], ...(this.#ticks ? [[[t("Shift"), "X"], t("Select up to this item")]] : [])] }]);
     document.addEventListener("keydown", (event) => this.#onArrow(event));
     document.body.addEventListener("htmx:afterSwap", (event) => this.#opened(event.detail));
     document.querySelector("[data-all-keys]")?.addEventListener("click", () => this.keys.help());
@@ -27,6 +31,10 @@ class Explorer {
   get #at() {
     const row = document.activeElement?.closest("tr");
     return this.#links.findIndex((link) => (row ? row.contains(link) : link.closest("tr").hasAttribute("aria-current")));
+  }
+
+  get #row() {
+    return this.#links[this.#at]?.closest("tr");
   }
 
   #move(step) {

@@ -27,6 +27,7 @@ from annotation.models import (
     CrowdLink,
     Invitation,
     Item,
+    ItemAction,
     Job,
     Membership,
     Person,
@@ -160,6 +161,13 @@ def a_way_back(things: Things) -> list[Any]:
     return [crowd.let_back_in(entry=entry, by=things.world.mara, now=NOON)]
 
 
+def an_item_action(things: Things) -> list[Any]:
+    made_by, now = things.world.mara, timezone.now()
+    action = ItemAction(project=things.world.project, kind="exclude", made_by=made_by, made_at=now)
+    action.save()
+    return [action.public_id]
+
+
 def somebody(things: Things) -> list[Any]:
     return [things.world.bo.pk]
 
@@ -208,6 +216,8 @@ PAGES: dict[str, Row] = {
     "project_log": (the_project, PROGRESS, None),
     "item_story": (lambda t: [t.item.public_id], PROGRESS, None),
     "explorer": (the_project, PROGRESS, None),
+    "explorer_act": (the_project, None, {"ivo", "mara"}),
+    "explorer_undo": (an_item_action, None, {"ivo", "mara"}),
     "batch_items": (lambda t: [t.batch.public_id], PROGRESS, None),
     "explorer_facets": (the_project, PROGRESS, None),
     "explorer_export": (the_project, PROGRESS, None),

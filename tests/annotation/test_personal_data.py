@@ -25,12 +25,14 @@ EXPORTED = {
     "inquiry.asked_by": "inquiries",
     "inquiry.answered_by": "answers",
     "decision.made_by": "decisions",
+    "itemaction.made_by": "item_actions",
     "sentback.made_by": "sent_back_by_them",
     "event.actor": "events",
 }
 """A field that names a person -> the part of the file that has its rows."""
 _THING = "a thing of the project, not about them; that they made it is in `events`"
 NOT_ABOUT_THEM = {
+    "adjudication.asked_by": "a row is there only while the item waits; that they asked is in `item_actions` and `events`",
     "batch.made_by": _THING,
     "consenttext.made_by": _THING,
     "crowdlink.made_by": _THING,

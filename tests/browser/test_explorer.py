@@ -51,3 +51,56 @@ def test_keys_go_from_item_to_item_and_open_one_next_to_the_list(
     page.keyboard.press("Escape")
     page.locator(".facets").get_by_role("link", name="reasoning").click()
     expect(page.locator("#found")).to_have_text("1 item")
+
+
+@pytest.mark.smoke
+def test_items_are_selected_by_keys_excluded_and_taken_back(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    batch = world.batch()
+    first, second, third, _ = batch.items.order_by("position")
+    page = signed_in(
+        new_context, live_server.url, world.mara, viewport={"width": 1366, "height": 850}
+    ).new_page()
+    page.goto(live_server.url + explorer_url(world.project, batch=batch))
+    expect(page.locator("#act")).to_be_hidden()
+
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.locator("#act")).to_contain_text("1 selected")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("Shift+X")
+    expect(page.locator("#act")).to_contain_text("3 selected")
+    page.get_by_text("Actions", exact=True).click()
+    page.get_by_role("button", name="Exclude…").click()
+    expect(page.get_by_text("3 items will be excluded.")).to_be_visible()
+    page.get_by_label("Reason for exclusion").fill("A torn table")
+    page.get_by_role("button", name="Exclude items").click()
+
+    expect(page.locator(".messages")).to_contain_text("3 items excluded.")
+    assert page.url == live_server.url + explorer_url(world.project, batch=batch)
+    assert set(batch.items.filter(decision__kind="excluded")) == {first, second, third}
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".messages")).to_contain_text("Undone for 3 items.")
+    assert not batch.items.filter(decision__isnull=False).exists()
+
+
+def test_all_items_of_a_page_and_all_that_match_are_selected_and_cleared(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    world.batch()
+    page = signed_in(
+        new_context, live_server.url, world.mara, viewport={"width": 390, "height": 844}
+    ).new_page()
+    page.goto(live_server.url + explorer_url(world.project))
+    boxes = page.locator("input[name=item]")
+
+    boxes.nth(0).check()
+    page.get_by_label("Select all 4 that match").check()
+    expect(page.locator("#act")).to_contain_text("4 selected")
+    boxes.nth(3).uncheck()
+    expect(page.locator("#act")).to_contain_text("3 selected")
+    expect(page.get_by_label("Select all 4 that match")).not_to_be_checked()
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page.locator("#act")).to_be_hidden()

@@ -1,0 +1,384 @@
+"""An action on several items: which of them it would change, doing it, and undoing it.
+
+    preview(who, "exclude", keys)                                     nothing is written
+    done = act(who, "exclude", keys, note="Torn table", now=now)      one transaction, one entry in the log
+    undo(who, done.action, now=now)
+
+Rows are locked in the order of `annotation.work.queue`: all items, what follows from them, counts of people, then each
+item in turn. What changed since the preview is found out under these locks, and left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Q
+
+from annotation import events, visibility
+from annotation.access import Actor, acts_on_items, where
+from annotation.explorer import querysets
+from annotation.explorer.actions import ACTIONS, LONGEST_NOTE, MOST_ITEMS, Facts, Refusal, refusal
+from annotation.explorer.querysets import Reader
+from annotation.explorer.selection import Selection
+from annotation.journeys import adjudicating
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Batch,
+    Decision,
+    Item,
+    ItemAction,
+    ItemChange,
+    Membership,
+    Outcome,
+    Person,
+    Project,
+    Release,
+    Tally,
+)
+from annotation.refusals import Refused, refuse, require_storable
+from annotation.roles import Permission, permissions
+from annotation.work import left_over, places, queue, retracting
+
+UNDO_WITHIN: Final = timedelta(minutes=30)
+CHANGED: Final = Refusal("changed")
+
+
+@dataclass
+class Preview:
+    """Which items (keys) an action would change, and which it cannot, by reason."""
+
+    changes: list[int] = field(default_factory=list)
+    refused: dict[Refusal, list[int]] = field(default_factory=dict)
+
+
+@dataclass
+class Done:
+    """An action that was done, or undone: to how many items, and to which (keys) not, by reason."""
+
+    action: ItemAction | None
+    number: int
+    refused: dict[Refusal, list[int]]
+
+
+def chosen_keys(who: Reader, chosen: Selection) -> list[int]:
+    """The items of a selection, in its order. Raises Refused (invalid_request) where they are more than `MOST_ITEMS`."""
+    items = querysets.ordered(querysets.matching(who, chosen), chosen.sort)
+    keys = list(items.values_list("pk", flat=True)[: MOST_ITEMS + 1])
+    if len(keys) > MOST_ITEMS:
+        refuse(
+            "invalid_request",
+            "This selection has more than {most} items. Select at most {most}: filter further, for "
+            "example by batch, state or date, and do it in parts.",
+            most=f"{MOST_ITEMS:,}",
+        )
+    return keys
+
+
+def preview(who: Reader, action: str, keys: Sequence[int]) -> Preview:
+    """What an action would do to these items of the project."""
+    found = Preview()
+    known = facts(who, keys)
+    for key in keys:
+        refused = refusal(action, known[key], tells_gold=who.leads) if key in known else CHANGED
+        if refused is None:
+            found.changes.append(key)
+        else:
+            found.refused.setdefault(refused, []).append(key)
+    return found
+
+
+def act(who: Reader, action: str, keys: Sequence[int], *, note: str, now: datetime) -> Done:
+    """Do it to those of the items that can be changed now. Raises Refused (invalid_request) without a note."""
+    note = note.strip()
+    require_storable(note)
+    if not note:
+        refuse("invalid_request", "Write a reason or a note.")
+    if len(note) > LONGEST_NOTE:
+        refuse("invalid_request", "Use at most {most} characters.", most=LONGEST_NOTE)
+    if len(keys) > MOST_ITEMS:
+        refuse("invalid_request", "Select at most {most} items.", most=f"{MOST_ITEMS:,}")
+    with transaction.atomic():
+        _lock(keys)
+        plan = preview(who, action, keys)
+        if not plan.changes:
+            return Done(None, 0, plan.refused)
+        made = ItemAction.objects.create(
+            project=who.project, kind=action, note=note, made_by=who.actor.person, made_at=now
+        )
+        changes: list[ItemChange] = []
+        for item in _loaded(plan.changes):
+            try:
+                with transaction.atomic():
+                    before = _DO[action](item, who.actor.person, note, _state(item), now)
+            except Refused:  # only what the locks do not hold, such as a release that began this moment
+                plan.refused.setdefault(CHANGED, []).append(item.pk)
+                continue
+            changes.append(ItemChange(action=made, item=item, before=before))
+        ItemChange.objects.bulk_create(changes)
+        detail = {"items": len(changes), "reason": note}
+        events.log(made, "", ACTIONS[action].state, by=who.actor.person, now=now, detail=detail)
+    return Done(made, len(changes), plan.refused)
+
+
+def may_undo(actor: Actor, action: ItemAction, *, now: datetime) -> bool:
+    """Whether somebody may undo an action now: its person, or a manager, for 30 minutes."""
+    is_theirs = action.made_by_id == actor.person.pk
+    leads = is_theirs or action.project_id in _led(actor)
+    return leads and acts_on_items(actor, action.project) and now - action.made_at <= UNDO_WITHIN
+
+
+def undoable(actor: Actor, project: Project, *, now: datetime) -> set[str]:
+    """The ids of the project's actions that somebody may undo now."""
+    recent = ItemAction.objects.filter(project=project, made_at__gte=now - UNDO_WITHIN).select_related(
+        "project"
+    )
+    open_ones = recent.filter(changes__undone_at__isnull=True, changes__isnull=False).distinct()
+    return {action.public_id for action in open_ones if may_undo(actor, action, now=now)}
+
+
+def undo(who: Reader, action: ItemAction, *, now: datetime) -> Done:
+    """Undo an action, item by item: what somebody built on it meanwhile stays.
+
+    Raises Refused (invalid_request) where it is too late, or somebody else's to undo.
+    """
+    if now - action.made_at > UNDO_WITHIN:
+        refuse("invalid_request", "An action can be undone for 30 minutes. This time is over.")
+    if not may_undo(who.actor, action, now=now):
+        refuse("invalid_request", "Only the person who did this, or a manager, can undo it.")
+    refused: dict[Refusal, list[int]] = {}
+    undone: list[int] = []
+    with transaction.atomic():
+        open_changes = ItemChange.objects.filter(action=action, undone_at__isnull=True)
+        _lock(list(open_changes.values_list("item_id", flat=True)))
+        changes = {change.item_id: change for change in open_changes}
+        for item in _loaded(list(changes)):
+            change = changes[item.pk]
+            try:
+                with transaction.atomic():
+                    _UNDO[action.kind](item, action, change.before, who.actor.person, now)
+            except Refused:
+                refused.setdefault(CHANGED, []).append(item.pk)
+                continue
+            undone.append(change.pk)
+        ItemChange.objects.filter(pk__in=undone).update(undone_at=now)
+        if undone:
+            state = ACTIONS[action.kind].state
+            detail = {"items": len(undone)}
+            events.log(action, state, "undone", by=who.actor.person, now=now, detail=detail)
+    return Done(action, len(undone), refused)
+
+
+# -- facts ------------------------------------------------------------------------------------------
+
+
+def facts(who: Reader, keys: Sequence[int]) -> dict[int, Facts]:
+    """The facts of these items of the project, as far as they are listed for the person."""
+    items = Item.objects.filter(pk__in=keys, batch__in=who.listed)
+    adjudicable = set(visibility.adjudicable(who.actor.person, items).values_list("pk", flat=True))
+    rows = list(items.select_related("decision__event", "adjudication"))
+    for item in rows:
+        item.batch = who.batches[item.batch_id]
+    responses: dict[int, list[tuple[int, int]]] = {}
+    given = Assignment.objects.filter(item__in=keys).submitted()
+    for key, person, event in given.values_list("item_id", "person_id", "annotation__event_id"):
+        responses.setdefault(key, []).append((person, event))
+    releases = Release.objects.kept().filter(project=who.project).order_by("watermark")
+    watermarks = list(releases.values_list("watermark", "name"))
+    annotators = _annotators(who.project.pk)
+    used = _users(rows)
+    found: dict[int, Facts] = {}
+    for item in rows:
+        decision = getattr(item, "decision", None)
+        people = responses.get(item.pk, [])
+        holding = [name for mark, name in watermarks if decision is not None and mark >= decision.event_id]
+        last = watermarks[-1][0] if watermarks else -1
+        found[item.pk] = Facts(
+            state=_state(item),
+            is_own=item.pk not in adjudicable,
+            is_decidable=not item.is_gold and item.batch.decides and item.batch.set_aside_at is None,
+            is_closed=item.batch.closed_at is not None,
+            submitted=len(people),
+            by_person=decision is not None and decision.made_by_id is not None,
+            release=holding[0] if holding else "",
+            user=used.get(item.pk),
+            released_response=any(event <= last for _, event in people),
+            author_gone=any(person not in annotators for person, _ in people),
+        )
+    return found
+
+
+def _state(item: Item) -> str:
+    """The state of an item that is loaded with its decision and adjudication."""
+    decision = getattr(item, "decision", None)
+    if decision is not None:
+        return str(decision.kind)
+    if getattr(item, "adjudication", None) is not None:
+        return "adjudication"
+    return "complete" if 0 < item.submitted_count >= item.places_count else "open"
+
+
+def _users(items: Sequence[Item]) -> dict[int, str]:
+    """What rests on the decisions of the items, by item (key). Asks one by one only where something may."""
+    decided = {item.pk: item for item in items if getattr(item, "decision", None) is not None}
+    batches = {item.batch_id for item in decided.values()}
+    feeding = Batch.objects.filter(pk__in=batches).filter(Q(feeds__isnull=False) | Q(fed_runs__isnull=False))
+    fed = set(feeding.values_list("pk", flat=True))
+    made = Outcome.objects.filter(decision__item__in=decided, example__isnull=False)
+    making = set(made.values_list("decision__item_id", flat=True))
+    found = {}
+    for key, item in decided.items():
+        if item.batch_id in fed or key in making:
+            item.decision.item = item
+            user = retracting.user_of(item.decision)
+            if user is not None:
+                found[key] = user
+    return found
+
+
+def _annotators(project: int) -> set[int]:
+    members = Membership.objects.filter(
+        project=project, removed_at__isnull=True, person__is_active=True
+    ).values_list("person_id", "roles")
+    return {person for person, roles in members if Permission.ANNOTATE in permissions(roles)}
+
+
+def _led(actor: Actor) -> list[int]:
+    return where(actor, Permission.SET_UP)
+
+
+# -- doing and undoing ------------------------------------------------------------------------------
+
+
+def _lock(keys: Sequence[int]) -> None:
+    """Lock the items, what follows from them, and the counts of the people who hold or answered them."""
+    items = Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
+    batches = set(items.values_list("batch_id", flat=True))
+    retracting.lock_followers(batches, keys)
+    live = Assignment.objects.filter(item__in=keys, state__in=["leased", "submitted"])
+    tallies = Tally.objects.select_for_update(no_key=True).filter(
+        batch__in=batches, person__in=live.values("person")
+    )
+    list(tallies.order_by("person_id", "batch_id").values_list("pk"))
+
+
+def _loaded(keys: Sequence[int]) -> list[Item]:
+    """The items as a decision wants them, by batch."""
+    wanted = ("batch__project", "example__stored_table", "example__source", "decision__event", "adjudication")
+    return list(Item.objects.filter(pk__in=keys).select_related(*wanted).order_by("batch_id", "pk"))
+
+
+def _exclude(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
+    before: dict[str, Any] = {"state": state, **_waiting(item)}
+    if state == "accepted":
+        before["decision"] = _take_back(item, by, note, "reopened", now)
+        state = "reopened"
+    else:
+        leased = Assignment.objects.filter(item=item, state=Assignment.State.LEASED).select_related("batch")
+        for assignment in leased.order_by("person_id"):
+            assignment.item = item
+            returned = Assignment.State.RETURNED
+            queue.give_back(assignment, state=returned, reason=queue.EXCLUDED, now=now, actor=by)
+        before["places"] = left_over.close_item(item)
+    decision = adjudicating.exclude(item=item, by=by, reason=note, before=state, now=now)
+    return {**before, "event": decision.event_id}
+
+
+def _include(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
+    decision = getattr(item, "decision", None)
+    if decision is None or decision.event_id != before["event"]:
+        raise _changed()
+    if before["state"] == "open" and item.batch.closed_at is not None:  # nobody could answer it any more
+        raise _changed()
+    _take_back(item, by, adjudicating.ACTION_UNDONE.format(), before["state"], now)
+    if before["state"] == "accepted":
+        adjudicating.restore(item=item, taken=before["decision"], by=by, before="reopened", now=now)
+        return
+    left_over.open_item(item, before["places"])
+    _wait_again(item, before, now)
+
+
+def _adjudicate(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
+    before: dict[str, Any] = {"state": state}
+    if state in Decision.Kind.values:
+        before["decision"] = _take_back(item, by, note, "adjudication", now)
+    adjudicating.ask_adjudicator(item=item, by=by, reason=note, before=state, now=now)
+    return before
+
+
+def _settle(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
+    waiting = getattr(item, "adjudication", None)
+    if waiting is None or waiting.asked_by_id != action.made_by_id or waiting.asked_at != action.made_at:
+        raise _changed()
+    waiting.delete()
+    if "decision" in before:
+        adjudicating.restore(item=item, taken=before["decision"], by=by, before="adjudication", now=now)
+        return
+    events.log(
+        item,
+        "adjudication",
+        "complete",
+        by=by,
+        now=now,
+        detail={"reason": adjudicating.ACTION_UNDONE.format()},
+    )
+    _wait_again(item, before, now)
+
+
+def _send_back(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
+    before = {"state": state, **_waiting(item)}
+    sent = adjudicating.send_all_back(item=item, by=by, note=note, before=state, now=now)
+    return {**before, "sent": sent}
+
+
+def _keep(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
+    if getattr(item, "decision", None) is not None or item.batch.closed_at is not None:
+        raise _changed()
+    adjudicating.keep_again(item=item, sent=before["sent"], by=by, now=now)
+    _wait_again(item, before, now)
+
+
+def _take_back(item: Item, by: Person, reason: str, after: str, now: datetime) -> dict[str, Any]:
+    decision = item.decision
+    decision.item = item
+    return adjudicating.take_back(decision=decision, by=by, reason=reason, after=after, now=now)
+
+
+def _waiting(item: Item) -> dict[str, Any]:
+    """How the item waits for an adjudicator, as `_wait_again` reads it."""
+    waiting = getattr(item, "adjudication", None)
+    if waiting is None:
+        return {}
+    row = {"reason": waiting.reason, "weight": waiting.weight, "asked_by": waiting.asked_by_id}
+    return {"waiting": {**row, "asked_at": waiting.asked_at.isoformat()}}
+
+
+def _wait_again(item: Item, before: Mapping[str, Any], now: datetime) -> None:
+    """Have an undecided item wait for what it waited for: an adjudicator, its rule, or more responses."""
+    if waiting := before.get("waiting"):
+        Adjudication.objects.create(
+            item=item,
+            reason=waiting["reason"],
+            weight=waiting["weight"],
+            asked_by_id=waiting["asked_by"],
+            asked_at=datetime.fromisoformat(waiting["asked_at"]),
+        )
+        return
+    complete = Item.objects.filter(pk=item.pk, submitted_count__gt=0, submitted_count__gte=_places(item))
+    complete.update(due_at=places.due_at(item.batch, now))
+
+
+def _places(item: Item) -> int:
+    return Item.objects.values_list("places_count", flat=True).get(pk=item.pk)
+
+
+def _changed() -> Refused:
+    return Refused("decided", "")
+
+
+_DO: Final = {"exclude": _exclude, "adjudicate": _adjudicate, "send_back": _send_back}
+_UNDO: Final = {"exclude": _include, "adjudicate": _settle, "send_back": _keep}

@@ -1,0 +1,178 @@
+"""Actions on several items of the explorer: what one would do, doing it, undoing it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext, ngettext
+
+from annotation import access
+from annotation.explorer import acting, index, querysets
+from annotation.explorer.acting import Done
+from annotation.explorer.actions import (
+    ACTIONS,
+    LONGEST_NOTE,
+    MOST_ITEMS,
+    Refusal,
+    done_in_words,
+    planned_in_words,
+    refused_in_words,
+)
+from annotation.explorer.links import with_query
+from annotation.explorer.querysets import Reader
+from annotation.explorer.selection import BadSelection, Selection, parse, query
+from annotation.models import Batch, Item, ItemAction, Project
+from annotation.refusals import Refused
+from annotation.views.pages import PageRequest, page
+
+MOST_LINKED = 100
+"""Items of a group that the preview links to: more do not fit into an address."""
+
+
+@page("POST")
+def explorer_act(request: PageRequest, slug: str) -> HttpResponse:
+    """What an action would do to the items that were selected; done once it is confirmed."""
+    actor = access.actor(request)
+    project = access.project_to_act_in(actor, slug)
+    kind = request.POST.get("action", "")
+    who = querysets.reader(actor, project)
+    batch = _batch(who, request.POST.get("batch", ""))
+    try:
+        chosen = parse(dict(QueryDict(request.POST.get("query", "")).lists()))
+    except BadSelection as bad:
+        messages.error(request, " ".join(bad.problems))
+        return redirect(_address(project, batch))
+    if kind not in ACTIONS:
+        messages.error(request, gettext("Choose an action."))
+        return redirect(with_query(_address(project, batch), query(chosen)))
+    context = {"kind": kind, "batch": batch, "back": with_query(_address(project, batch), query(chosen))}
+    context |= {"query": query(chosen), "note": request.POST.get("note", "")}
+    keys: list[int] = []
+    try:
+        keys = _keys(request, who, chosen, batch)
+        if request.POST.get("confirmed"):
+            done = acting.act(who, kind, keys, note=context["note"], now=timezone.now())
+            _tell(request, kind, done)
+            return redirect(context["back"])
+    except Refused as refused:
+        context["problem"] = refused.detail
+    return _preview(request, who, keys, context)
+
+
+@page("POST")
+def explorer_undo(request: PageRequest, public_id: str) -> HttpResponse:
+    """Undo an action on several items."""
+    actor = access.actor(request)
+    action = access.item_action(actor, public_id)
+    who = querysets.reader(actor, action.project)
+    try:
+        done = acting.undo(who, action, now=timezone.now())
+    except Refused as refused:
+        messages.error(request, refused.detail)
+    else:
+        _tell_undone(request, done)
+    back = request.POST.get("back", "")
+    if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        return redirect(back)
+    return redirect("explorer", action.project.slug)
+
+
+def menu(actor: access.Actor, project: Project) -> list[tuple[str, str]]:
+    """The actions that somebody may take in a project: names and titles."""
+    if not access.acts_on_items(actor, project):
+        return []
+    return [(kind, gettext(ItemAction.Kind(kind).label)) for kind in ACTIONS]
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _batch(who: Reader, public_id: str) -> Batch | None:
+    """The batch on whose page the items were selected."""
+    found = next((one for one in who.batches.values() if one.public_id == public_id), None)
+    if public_id and found is None:
+        raise Http404(access.NOT_HERE)
+    return found
+
+
+def _address(project: Project, batch: Batch | None) -> str:
+    if batch is not None:
+        return reverse("batch_items", args=[batch.public_id])
+    return reverse("explorer", args=[project.slug])
+
+
+def _keys(request: PageRequest, who: Reader, chosen: Selection, batch: Batch | None) -> list[int]:
+    """The items that were ticked, or all that match. Those of the preview come as one list of ids."""
+    if request.POST.get("all") and not request.POST.get("confirmed"):
+        index.refresh(who.project, now=timezone.now())
+        within = chosen if batch is None else chosen.of_batch(batch.public_id)
+        return acting.chosen_keys(who, within.without("after", "before"))
+    ids = request.POST.get("items", "").replace("\0", "").split() or request.POST.getlist("item")
+    if len(ids) > MOST_ITEMS:
+        raise Refused(
+            "invalid_request", gettext("Select at most {most} items.").format(most=f"{MOST_ITEMS:,}")
+        )
+    ids = [one for one in ids if "\0" not in one]
+    listed = Item.objects.filter(batch__in=who.listed, public_id__in=ids)
+    return list(listed.order_by("batch_id", "position").values_list("pk", flat=True))
+
+
+def _preview(request: PageRequest, who: Reader, keys: Sequence[int], context: dict[str, Any]) -> HttpResponse:
+    kind = context["kind"]
+    plan = acting.preview(who, kind, keys)
+    items = Item.objects.in_bulk(plan.changes)
+    context |= {
+        "project": who.project,
+        "action": ACTIONS[kind],
+        "title": gettext(ItemAction.Kind(kind).label),
+        "number": len(plan.changes),
+        "selected": len(keys),
+        "planned": planned_in_words(kind, len(plan.changes)),
+        "refused": _groups(who, plan.refused),
+        "items": " ".join(items[key].public_id for key in plan.changes),
+        "longest": LONGEST_NOTE,
+    }
+    return render(request, "explorer/act.html", context, status=422 if context.get("problem") else 200)
+
+
+def _groups(who: Reader, refused: Mapping[Refusal, Sequence[int]]) -> list[tuple[str, str]]:
+    """Each reason in words, with the address of its items where they are few enough for one."""
+    address = reverse("explorer", args=[who.project.slug])
+    found = []
+    for why, keys in sorted(refused.items()):
+        listed = Item.objects.filter(pk__in=keys, batch__in=who.listed)
+        ids = list(listed.values_list("public_id", flat=True)[: MOST_LINKED + 1])
+        link = with_query(address, query(Selection(items=tuple(ids)))) if 0 < len(ids) <= MOST_LINKED else ""
+        found.append((refused_in_words(why, len(keys)), link))
+    return found
+
+
+def _tell(request: PageRequest, kind: str, done: Done) -> None:
+    rest = _rest(done)
+    if done.action is None:
+        messages.warning(request, " ".join([gettext("Nothing was changed."), *rest]))
+        return
+    messages.success(
+        request, " ".join([done_in_words(kind, done.number), *rest]), extra_tags=done.action.public_id
+    )
+
+
+def _tell_undone(request: PageRequest, done: Done) -> None:
+    told = ngettext("Undone for {number} item.", "Undone for {number} items.", done.number)
+    level = messages.success if done.number else messages.warning
+    level(request, " ".join([told.format(number=f"{done.number:,}"), *_rest(done)]))
+
+
+def _rest(done: Done) -> list[str]:
+    """What was left as it is, in words."""
+    if not done.refused:
+        return []
+    why = "; ".join(refused_in_words(one, len(keys)) for one, keys in sorted(done.refused.items()))
+    return [gettext("Left as they are: {why}.").format(why=why)]

@@ -1,0 +1,60 @@
+/* Selected items of a list, and the bar of actions that appears with them. Without it the bar is always there. */
+
+import { t } from "./language.js";
+
+export class Ticks {
+  #last = null; // the box that was ticked last
+
+  constructor(list) {
+    this.form = list.querySelector("#act");
+    this.boxes = [...list.querySelectorAll("input[name=item]")];
+    this.here = list.querySelector("[data-all-here]");
+    this.everything = this.form.elements.all;
+    list.addEventListener("change", (event) => this.#changed(event.target));
+    for (const box of this.boxes) box.addEventListener("click", (event) => event.shiftKey && this.#extend(box));
+    this.form.querySelector("[data-clear]").addEventListener("click", () => this.clear());
+    addEventListener("pageshow", () => this.show()); // a browser that comes back ticks boxes again
+    this.show();
+  }
+
+  /* Tick the box of a row, or take the tick away; with `extend`, tick every row from the last one up to it. */
+  toggle(row, extend = false) {
+    const box = row?.querySelector("input[name=item]");
+    if (!box) return;
+    if (extend) this.#extend(box);
+    else box.checked = !box.checked;
+    this.#changed(box);
+  }
+
+  clear() {
+    for (const box of [...this.boxes, this.everything]) box.checked = false;
+    this.#last = null;
+    this.show();
+  }
+
+  show() {
+    const number = this.everything.checked ? Number(this.everything.dataset.total) : this.boxes.filter((box) => box.checked).length;
+    const ticked = this.boxes.filter((box) => box.checked).length;
+    this.form.hidden = !number;
+    this.form.querySelector("[data-count]").textContent = t`${number} selected`;
+    this.here.checked = ticked === this.boxes.length && ticked > 0;
+    this.here.indeterminate = ticked > 0 && ticked < this.boxes.length;
+    this.form.querySelector("details").open = false;
+  }
+
+  #changed(box) {
+    if (box === this.here) for (const each of this.boxes) each.checked = box.checked;
+    else if (box === this.everything) for (const each of this.boxes) each.checked = box.checked;
+    else if (this.boxes.includes(box)) {
+      this.#last = box;
+      this.everything.checked = false;
+    } else return;
+    if (!this.here.checked && box === this.here) this.everything.checked = false;
+    this.show();
+  }
+
+  #extend(box) {
+    const [from, to] = [this.boxes.indexOf(this.#last ?? box), this.boxes.indexOf(box)].sort((a, b) => a - b);
+    for (const each of this.boxes.slice(from, to + 1)) each.checked = true;
+  }
+}

@@ -1,0 +1,471 @@
+"""Actions on several items: who may do what to which item, all or nothing, and undo while nothing rests on it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import doctor
+from annotation.access import Actor
+from annotation.explorer import acting, querysets
+from annotation.explorer.actions import ACTIONS, Facts, refusal
+from annotation.explorer.links import explorer_url
+from annotation.explorer.selection import STATES
+from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
+from annotation.models import (
+    Assignment,
+    Batch,
+    Decision,
+    Event,
+    Item,
+    ItemAction,
+    ItemChange,
+    Person,
+    Release,
+    SentBack,
+)
+from annotation.people import erasing
+from annotation.refusals import Refused
+from annotation.roles import Role
+from tests.annotation.cast import NOON, World
+
+SOON = NOON + timedelta(minutes=5)
+PEOPLE = ("ada", "bo", "cy")
+
+
+def browser(person: Person) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def act(world: World, kind: str, *items: Item, who: str = "mara", now: datetime = SOON) -> acting.Done:
+    reader = querysets.reader(Actor(world.people[who]), world.project)
+    return acting.act(reader, kind, [item.pk for item in items], note="A torn table", now=now)
+
+
+def undo(world: World, done: acting.Done, *, who: str = "mara", now: datetime = SOON) -> acting.Done:
+    assert done.action is not None
+    reader = querysets.reader(Actor(world.people[who]), world.project)
+    return acting.undo(reader, done.action, now=now)
+
+
+def reasons(done: acting.Done) -> list[str]:
+    return sorted(refused.code for refused in done.refused)
+
+
+def state(item: Item) -> str:
+    found = Item.objects.select_related("decision", "adjudication").get(pk=item.pk)
+    return acting._state(found)
+
+
+@pytest.fixture
+def batch(world: World) -> Batch:
+    """Four items: 1 is accepted by rule, 2 waits for an adjudicator, 3 has one response, 4 has none."""
+    batch = world.batch(name="Labels", overlap=3)
+    for who in PEOPLE:
+        world.label(batch, who, "extraction")
+    for who, label in zip(PEOPLE, ("extraction", "reasoning", "neither"), strict=True):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    world.label(batch, "ada", "extraction")
+    return batch
+
+
+def items(batch: Batch) -> list[Item]:
+    return list(batch.items.order_by("position"))
+
+
+# -- the decision, without a database --------------------------------------------------------------
+
+UNDECIDED = {"open", "complete", "adjudication"}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(
+    ("circumstance", "facts"),
+    [
+        ("nothing special", {}),
+        ("own", {"is_own": True}),
+        ("never decided", {"is_decidable": False}),
+        ("closed", {"is_closed": True}),
+        ("no responses", {"submitted": 0}),
+        ("by a person", {"by_person": True}),
+        ("released", {"release": "v1"}),
+        ("used", {"user": "Checks"}),
+        ("used elsewhere", {"user": ""}),
+        ("response released", {"released_response": True}),
+        ("author gone", {"author_gone": True}),
+    ],
+)
+def test_each_action_changes_exactly_these_items(
+    action: str, state: str, circumstance: str, facts: dict[str, Any]
+) -> None:
+    refused = refusal(action, Facts(state, **{"submitted": 3, **facts}))
+
+    never = {"own": "own", "never decided": "undecidable"}
+    rests = {"released": "released", "used": "used", "used elsewhere": "used_elsewhere"}
+    if circumstance in never:
+        expected = never[circumstance]
+    elif action == "exclude":
+        expected = "excluded" if state == "excluded" else rests.get(circumstance, "")
+        expected = "" if state in UNDECIDED else expected
+    elif action == "adjudicate":
+        fixed = {"adjudication": "waiting", "open": "incomplete"}
+        expected = fixed.get(state, "")
+        if not expected and circumstance == "no responses":
+            expected = "incomplete"
+        if not expected and state not in UNDECIDED:
+            expected = {"by a person": "by_person", **rests}.get(circumstance, "")
+    elif state not in UNDECIDED:
+        expected = "decided"
+    else:
+        told = {"closed": "closed", "no responses": "unanswered", "author gone": "author_gone"}
+        expected = {**told, "response released": "released_response"}.get(circumstance, "")
+    assert (refused.code if refused else "") == expected
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_whoever_may_not_know_of_gold_is_told_the_same_of_gold_as_of_an_item_of_their_own(
+    action: str,
+) -> None:
+    gold = refusal(action, Facts("open", is_decidable=False), tells_gold=False)
+
+    assert gold == refusal(action, Facts("open", is_own=True), tells_gold=False)
+    assert gold is not None
+    assert gold.code == "kept"
+
+
+# -- exclude ----------------------------------------------------------------------------------------
+
+
+def test_items_in_any_state_are_excluded_with_one_entry_in_the_log_and_undone(
+    batch: Batch, world: World
+) -> None:
+    four = items(batch)
+    held = world.take(batch, "bo")
+    assert held is not None
+    assert held.item_id == four[2].pk
+    before = [state(item) for item in four]
+    slots = [(item.places_count, item.submitted_count) for item in four]
+
+    done = act(world, "exclude", *four)
+
+    assert done.number == 4
+    assert not done.refused
+    assert {state(item) for item in four} == {"excluded"}
+    assert set(Decision.objects.values_list("reason", "made_by")) == {("A torn table", world.mara.pk)}
+    event = Event.objects.get(thing="itemaction")
+    assert (event.after, event.detail) == ("excluded", {"items": 4, "reason": "A torn table"})
+    assert Assignment.objects.get(pk=held.pk).reason == "item excluded"
+    assert world.take(batch, "cy") is None, "nobody gets an excluded item"
+    assert doctor.findings() == []
+
+    undone = undo(world, done)
+
+    assert undone.number == 4
+    assert not undone.refused
+    assert [state(item) for item in four] == before
+    assert [(item.places_count, item.submitted_count) for item in items(batch)] == slots
+    accepted = Decision.objects.get()
+    assert accepted.made_by is None
+    assert accepted.outcomes.get().annotations.count() == 3
+    assert world.take(batch, "bo") is not None
+    assert doctor.findings() == []
+    assert undo(world, done).number == 0, "a second click changes nothing"
+
+
+def test_an_excluded_item_without_responses_is_in_a_release_that_verifies(
+    batch: Batch, world: World, tmp_path: Any
+) -> None:
+    act(world, "exclude", *items(batch))
+    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
+
+    release = releasing.make_release(
+        project=world.project, name="v1", format="freb_tqa", by=world.rea, now=SOON
+    )
+
+    assert release is not None
+    assert doctor.findings() == []
+
+
+def test_a_decision_that_a_release_holds_stays(batch: Batch, world: World) -> None:
+    first, second, _, _ = items(batch)
+    done = act(world, "exclude", second)
+    release = Release.objects.create(
+        project=world.project,
+        name="v1",
+        format="freb_tqa",
+        watermark=Event.objects.latest("pk").pk,
+        made_at=SOON,
+        ready_at=SOON,
+    )
+
+    assert undo(world, done).number == 0
+    assert [(refused.code, refused.name) for refused in act(world, "exclude", first).refused] == [
+        ("released", release.name)
+    ]
+    assert (state(first), state(second)) == ("accepted", "excluded")
+
+
+def test_undo_leaves_what_was_decided_anew(batch: Batch, world: World) -> None:
+    _, second, third, _ = items(batch)
+    done = act(world, "exclude", second, third)
+    other = act(world, "adjudicate", second)
+    assert reasons(other) == ["by_person"]
+    adjudicating.undo(item=second, by=world.mara, now=SOON)
+
+    undone = undo(world, done)
+
+    assert undone.number == 1
+    assert reasons(undone) == ["changed"]
+    assert (state(second), state(third)) == ("adjudication", "open")
+    assert doctor.findings() == []
+
+
+def test_an_action_is_undone_for_half_an_hour_by_its_person_or_a_manager(batch: Batch, world: World) -> None:
+    ivo = act(world, "exclude", items(batch)[1], who="ivo")
+    mara = act(world, "exclude", items(batch)[2])
+
+    with pytest.raises(Refused, match="Only the person"):
+        undo(world, mara, who="ivo")
+    with pytest.raises(Refused, match="30 minutes"):
+        undo(world, ivo, now=SOON + timedelta(minutes=31))
+    assert undo(world, ivo, who="mara").number == 1
+
+
+# -- to adjudication --------------------------------------------------------------------------------
+
+
+def test_an_accepted_item_waits_for_an_adjudicator_whatever_the_rule_says(batch: Batch, world: World) -> None:
+    first, second, third, _ = items(batch)
+
+    done = act(world, "adjudicate", first, second, third)
+
+    assert done.number == 1
+    assert reasons(done) == ["incomplete", "waiting"]
+    first.refresh_from_db()
+    assert first.adjudication.reason == "A torn table"
+    adjudicating.resolve_batch(batch=batch, now=SOON)
+    assert state(first) == "adjudication", "the rule does not decide what a person wants looked at"
+    assert doctor.findings() == []
+
+    assert undo(world, done).number == 1
+    assert state(first) == "accepted"
+    assert doctor.findings() == []
+
+
+def test_a_decision_on_which_work_rests_stays(world: World) -> None:
+    batch = world.batch(name="Labels", overlap=1)
+    checks = world.batch("question_type", name="Again", feeds_from=batch, sources=[], overlap=1)
+    world.label(batch, "ada", "extraction")
+    world.label(batch, "ada", "extraction")
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    begun = world.take(checks, "bo")
+    assert begun is not None
+
+    done = act(world, "exclude", *items(batch)[:2])
+
+    assert [(refused.code, refused.name, len(keys)) for refused, keys in done.refused.items()] == [
+        ("used", "Again", 1)
+    ]
+    assert done.number == 1
+    assert checks.items.count() == 1, "what followed from the other one is gone"
+    assert undo(world, done).number == 1
+    assert checks.items.count() == 2
+    assert doctor.findings() == []
+
+
+# -- send back --------------------------------------------------------------------------------------
+
+
+def test_responses_go_back_to_their_authors_with_a_note_and_count_again_after_undo(
+    batch: Batch, world: World
+) -> None:
+    first, second, third, fourth = items(batch)
+    reason = second.adjudication.reason
+
+    done = act(world, "send_back", first, second, third, fourth)
+
+    assert done.number == 2
+    assert reasons(done) == ["decided", "unanswered"]
+    assert SentBack.objects.filter(note="A torn table").count() == 4
+    assert state(second) == "open"
+    assert doctor.findings() == []
+
+    undone = undo(world, done)
+
+    assert undone.number == 2
+    second = Item.objects.get(pk=second.pk)
+    assert (second.submitted_count, second.adjudication.reason) == (3, reason)
+    assert not SentBack.objects.exists()
+    assert doctor.findings() == []
+
+
+def test_undo_leaves_a_response_that_its_author_has_submitted_again(batch: Batch, world: World) -> None:
+    third = items(batch)[2]
+    done = act(world, "send_back", third)
+    assignment = third.assignments.get(person=world.ada)
+    world.answer(world.reload(assignment), {"label": "neither"}, now=SOON)
+
+    undone = undo(world, done)
+
+    assert undone.number == 0
+    assert reasons(undone) == ["changed"]
+    assert SentBack.objects.count() == 1
+    assert doctor.findings() == []
+
+
+def test_a_response_in_a_closed_batch_does_not_go_back(batch: Batch, world: World) -> None:
+    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
+
+    assert reasons(act(world, "send_back", items(batch)[1])) == ["closed"]
+
+
+# -- who --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+def test_who_annotates_in_the_batch_changes_nothing_in_it(batch: Batch, world: World, kind: str) -> None:
+    setting_up.add_member(
+        project=world.project,
+        person=world.zoe,
+        roles=[Role.MANAGER, Role.ANNOTATOR],
+        by=world.mara,
+        now=NOON,
+    )
+
+    done = act(world, kind, *items(batch), who="zoe")
+
+    assert done.number == 0
+    assert reasons(done) == ["own"]
+    assert not ItemAction.objects.exists()
+
+
+def test_an_administrator_without_a_role_and_other_roles_find_nothing(batch: Batch, world: World) -> None:
+    root = Person.objects.create_superuser("Root", "root@example.org", "tilted tables")
+    address = reverse("explorer_act", args=[world.project.slug])
+    form = {"action": "exclude", "items": items(batch)[1].public_id, "confirmed": "yes", "note": "Torn"}
+
+    for person in (root, world.rea, world.ada, world.zoe):
+        assert browser(person).post(address, form).status_code == 404
+    assert browser(world.ivo).post(address, form).status_code == 302
+    assert state(items(batch)[1]) == "excluded"
+
+
+# -- pages ------------------------------------------------------------------------------------------
+
+
+def test_a_page_shows_what_will_change_does_it_and_undoes_it(batch: Batch, world: World) -> None:
+    client, four = browser(world.mara), items(batch)
+    address = reverse("explorer_act", args=[world.project.slug])
+    choice = {"action": "adjudicate", "item": [item.public_id for item in four], "query": "sort=-answered"}
+
+    preview = client.post(address, choice)
+
+    page = preview.content.decode()
+    assert "1 item will need adjudication." in page
+    assert "2 items: responses are missing" in page
+    assert "1 item: already needs adjudication" in page
+    assert not ItemAction.objects.exists()
+
+    confirmed = {**choice, "items": preview.context["items"], "confirmed": "yes", "note": " "}
+    assert client.post(address, confirmed).status_code == 422
+    done = client.post(address, {**confirmed, "note": "Please look"}, follow=True)
+
+    assert done.redirect_chain[-1][0] == explorer_url(world.project, sort="-answered")
+    assert "1 item moved to adjudication." in done.content.decode()
+    action = ItemAction.objects.get()
+    undo_address = reverse("explorer_undo", args=[action.public_id])
+    assert undo_address in done.content.decode()
+    log = client.get(
+        reverse("project_log", args=[world.project.slug]), {"thing": "itemaction"}
+    ).content.decode()
+    assert undo_address in log
+    assert "Please look" in log
+
+    undone = client.post(undo_address, {"back": "//evil.example/x"}, follow=True)
+
+    assert undone.redirect_chain[-1][0] == explorer_url(world.project)
+    assert "Undone for 1 item." in undone.content.decode()
+    assert state(four[0]) == "accepted"
+
+
+def test_all_that_match_means_the_filter_and_at_most_a_thousand(
+    batch: Batch, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = reverse("explorer_act", args=[world.project.slug])
+    form = {"action": "exclude", "all": "yes", "query": "state=open"}
+
+    assert browser(world.mara).post(address, form).context["number"] == 2
+    monkeypatch.setattr(acting, "MOST_ITEMS", 1)
+    refused = browser(world.mara).post(address, form)
+
+    assert refused.status_code == 422
+    assert "more than 1 items" in refused.content.decode()
+    assert 'name="confirmed"' not in refused.content.decode()
+
+
+def test_what_changed_since_the_preview_is_left_and_reported(batch: Batch, world: World) -> None:
+    client, (_, second, third, _) = browser(world.mara), items(batch)
+    address = reverse("explorer_act", args=[world.project.slug])
+    ids = f"{second.public_id} {third.public_id}"
+    adjudicating.decide(item=second, by=world.ivo, exclude="Torn", now=SOON)
+
+    form = {"action": "exclude", "items": ids, "confirmed": "yes", "note": "Torn"}
+    page = client.post(address, form, follow=True).content.decode()
+
+    assert "1 item excluded. Left as they are: 1 item: already excluded." in page
+
+
+def test_ids_of_another_project_change_nothing(batch: Batch, world: World) -> None:
+    setting_up.create_project(slug="books", name="Books", manager=world.zoe, now=NOON)
+    form = {"action": "exclude", "items": items(batch)[1].public_id, "confirmed": "yes", "note": "Torn"}
+
+    browser(world.zoe).post(reverse("explorer_act", args=["books"]), form)
+
+    assert not ItemAction.objects.exists()
+    done = act(world, "exclude", items(batch)[1])
+    assert done.action is not None
+    address = reverse("explorer_undo", args=[done.action.public_id])
+    assert browser(world.zoe).post(address).status_code == 404
+    assert Client(enforce_csrf_checks=True).post(address).status_code in (302, 403)
+
+
+def test_a_form_from_elsewhere_is_refused(batch: Batch, world: World) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.mara)
+
+    answer = client.post(reverse("explorer_act", args=[world.project.slug]), {"action": "exclude"})
+
+    assert answer.status_code == 403
+
+
+def test_a_name_in_a_note_goes_when_its_person_is_erased(batch: Batch, world: World) -> None:
+    reader = querysets.reader(Actor(world.mara), world.project)
+    acting.act(reader, "exclude", [items(batch)[3].pk], note="Bo said it is torn", now=SOON)
+
+    erasing.erase(person=world.bo, by=world.bo, now=timezone.now())
+
+    assert "Bo" not in ItemAction.objects.get().note
+    assert ItemChange.objects.count() == 1
+
+
+def test_a_skipped_item_can_be_excluded_and_taken_back(batch: Batch, world: World) -> None:
+    third = items(batch)[2]
+    held = world.take(batch, "cy")
+    assert held is not None
+    assert held.item_id == third.pk
+    annotating.skip(assignment=held, reason="Torn", now=NOON)
+
+    done = act(world, "exclude", third)
+
+    assert doctor.findings() == []
+    assert undo(world, done).number == 1
+    assert doctor.findings() == []
