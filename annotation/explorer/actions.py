@@ -148,7 +148,7 @@ def refused_in_words(refused: Refusal, number: int) -> str:
         "incomplete": gettext("responses are missing"),
         "by_person": gettext("decided by an adjudicator"),
         "decided": gettext("decided. Move it to adjudication first"),
-        "closed": gettext("the batch is closed, so nobody can submit again"),
+        "closed": gettext("the batch is closed, so authors cannot submit again"),
         "unanswered": gettext("no responses yet"),
         "released_response": gettext("a release contains a response"),
         "author_gone": gettext("an author is no longer an annotator here"),

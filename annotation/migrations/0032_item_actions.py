@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0029_release_options'),
+        ('annotation', '0031_practice_spending'),
     ]
 
     operations = [
