@@ -42,7 +42,7 @@ from annotation.models import (
 )
 from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, permissions
-from annotation.work import left_over, places, queue, retracting
+from annotation.work import left_over, places, queue, resolutions, retracting
 
 UNDO_WITHIN: Final = timedelta(minutes=30)
 CHANGED: Final = Refusal("changed")
@@ -315,6 +315,7 @@ def _settle(item: Item, action: ItemAction, before: Mapping[str, Any], by: Perso
     if waiting is None or waiting.asked_by_id != action.made_by_id or waiting.asked_at != action.made_at:
         raise _changed()
     waiting.delete()
+    resolutions.mark([item.pk], Item.Resolution.NONE)
     if "decision" in before:
         adjudicating.restore(item=item, taken=before["decision"], by=by, before="adjudication", now=now)
         return
@@ -367,6 +368,7 @@ def _wait_again(item: Item, before: Mapping[str, Any], now: datetime) -> None:
             asked_by_id=waiting["asked_by"],
             asked_at=datetime.fromisoformat(waiting["asked_at"]),
         )
+        resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
         return
     complete = Item.objects.filter(pk=item.pk, submitted_count__gt=0, submitted_count__gte=_places(item))
     complete.update(due_at=places.due_at(item.batch, now))

@@ -524,6 +524,7 @@ def ask_adjudicator(*, item: Item, by: Person, reason: str, before: str, now: da
     responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
     weight = _weight(item, task, plain, responses)
     Adjudication.objects.create(item=item, reason=reason, weight=weight, asked_by=by, asked_at=now)
+    resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
     if before not in Decision.Kind.values:  # else the event of the decision that was taken back tells it
         _record(item, before, "adjudication", by, now, reason=reason)
 
