@@ -189,9 +189,9 @@ def estimate(
     chosen: Collection[str] = (),
 ) -> metering.Estimate | None:
     """What a language model would use for the instances without a prediction; None for a model that is none."""
-    entry = settings.PREDICTORS.get(predictor, {})
-    if entry.get("protocol") != "chat":
+    if not paying.is_language_model(predictor):
         return None
+    entry = settings.PREDICTORS[predictor]
     requests = pending(raw, predictions, keep=keep, chosen=chosen)
     keys = [key for key in raw.originals if not chosen or key[0] in chosen]
     form = entry.get("serialisation", "")

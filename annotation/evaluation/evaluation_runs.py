@@ -30,7 +30,7 @@ from annotation.models import Job, Person, Release, Upload
 from annotation.refusals import refuse, require_storable
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
-from annotation.work import metering, reply_states
+from annotation.work import metering, paying, reply_states
 from annotation.work.crew import Crew
 from annotation.work.metering import meter_of
 from predictor.configuration import chat_model
@@ -105,7 +105,7 @@ def start(
 
 def estimate(*, release: Release, name: str, predictor: str) -> metering.Estimate | None:
     """What a run would use that asks this predictor under this name; None for a model that is no language model."""
-    if settings.PREDICTORS.get(predictor, {}).get("protocol") != "chat":
+    if not paying.is_language_model(predictor):
         return None
     raw = evaluating.load(Path(settings.MEDIA_ROOT) / "releases" / release.public_id)
     earlier = _predictions_of(release, predictor, name.strip())

@@ -173,7 +173,7 @@ def estimate(
 ) -> metering.Estimate | None:
     """What `ask_model` would use; None for a model that is no language model. Raises Refused(invalid_request)."""
     asked = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
-    if asked.chat is None:
+    if not paying.is_language_model(predictor):
         return None
     keys = list(unasked(sources, purpose=purpose, model=asked.name).values_list("pk", flat=True)[:limit])
     chosen = keys[:: max(1, len(keys) // MEASURED)][:MEASURED]
@@ -245,7 +245,7 @@ def _is_unusable(asked: Asked, data: Mapping[str, Any]) -> bool:
 
 def _conversation(asked: Asked, example: tableqa.Example) -> tuple[list[dict[str, str]], int]:
     """What a language model is sent about one example, and how many rows of its table are in it."""
-    if asked.ask.several or asked.ask.request is None:
+    if asked.chat is None or asked.ask.several or asked.ask.request is None:
         return prompts.asking_for_answers(example, asked.chat.serialisation if asked.chat else "")
     text, seen = asked.ask.request(example)
     return [{"role": "user", "content": text}], seen

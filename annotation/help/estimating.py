@@ -12,7 +12,7 @@ from annotation.help import proposing
 from annotation.models import Assignment, Batch, Item, Reply, Try
 from annotation.refusals import Refused
 from annotation.terms.assistance import REPETITIONS
-from annotation.work import metering
+from annotation.work import metering, paying
 from annotation.work.metering import Estimate
 from predictor import prompts
 
@@ -37,21 +37,21 @@ def of_batch(batch: Batch) -> list[Line]:
 
 
 def _lines(batch: Batch) -> Iterator[Line]:
-    chats = {name for name, entry in settings.PREDICTORS.items() if entry["protocol"] == "chat"}
-    if not chats:
+    models = set(paying.language_models())
+    if not models:
         return
     for name in batch.help_from.get("models", ()):
-        if name in chats:
+        if name in models:
             yield Line("proposals", name, _of_proposals(batch, name))
     if batch.task().predicts != "live":
         return
     submitted = Assignment.objects.filter(batch=batch).submitted()
-    if batch.loop_model in chats and batch.closed_at is None:
+    if batch.loop_model in models and batch.closed_at is None:
         asked = Try.objects.filter(assignment__batch=batch, predictor=batch.loop_model)
         answered = asked.filter(kind=Try.Kind.SUBMISSION, answered_at__isnull=False).count()
         slots = batch.items_count * max(batch.overlap, 1)
         yield Line("loop", batch.loop_model, _of_looks(batch, batch.loop_model, "loop", slots - answered))
-    for name in sorted(chats - {batch.loop_model}):
+    for name in sorted(models - {batch.loop_model}):
         looked = Try.objects.filter(
             annotation=OuterRef("annotation"), predictor=name, answered_at__isnull=False
         )

@@ -23,7 +23,7 @@ from annotation.bulk import among
 from annotation.help import judging, predicting
 from annotation.models import Example, ModelAnswer, Source
 from annotation.refusals import refuse
-from annotation.work import metering, reply_states
+from annotation.work import metering, paying, reply_states
 from annotation.work.crew import Crew
 from predictor import prompts
 from predictor.client import JOB_THREADS, Unanswered
@@ -181,7 +181,7 @@ def estimate(
     keys: Collection[int], requests: int, *, task: TaskType, predictor: str
 ) -> metering.Estimate | None:
     """What so many requests about examples like these (keys) would use; None for a model that is no language model."""
-    if settings.PREDICTORS.get(predictor, {}).get("protocol") != "chat":
+    if not paying.is_language_model(predictor):
         return None
     chosen = list(keys)[:: max(1, len(keys) // SAMPLE)][:SAMPLE]
     rows = list(Example.objects.select_related("stored_table", "source").filter(pk__in=chosen))
@@ -237,14 +237,14 @@ def needed_by_source(
     sources: Collection[Source], counts: Mapping[tuple[str, str, str], tuple[int, int]]
 ) -> dict[tuple[str, str, str], metering.Estimate]:
     """By the keys of `by_source`, which gave `counts`: what a language model would use to answer the other originals."""
-    chats = [name for name, entry in settings.PREDICTORS.items() if entry.get("protocol") == "chat"]
+    models = paying.language_models()
     tasks = {purpose_of(task): task for task in task_types().values() if task.predicts}
     needed: dict[tuple[str, str, str], metering.Estimate] = {}
-    for source in sources if chats else ():
+    for source in sources if models else ():
         originals = Example.objects.originals().usable().filter(source=source).order_by("position", "pk")
         keys = list(originals.values_list("pk", flat=True))
         for purpose, task in tasks.items():
-            for name in chats:
+            for name in models:
                 _, asked = counts.get((source.name, name, purpose), (0, 0))
                 needed_here = estimate(keys, len(keys) - asked, task=task, predictor=name)
                 if needed_here is not None and len(keys) > asked:

@@ -16,9 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.conf import settings
+
 from predictor import prompts
 from predictor.chat import TRIES
-from predictor.client import Bill, connect
+from predictor.client import Bill, Unanswered, connect
 from predictor.protocol import PredictRequest
 from predictor.usage import USUAL_COMPLETION, Call, QuestionMeter, estimate_messages
 
@@ -75,6 +77,24 @@ def begin(
     # All tries of the predictor but one may be lost, and so may the answer of a predictor that is asked again.
     prompt = (TRIES + 1) * sum(_prompt_tokens(request) for request in asked)
     return Payment(meter, meter.reserve(prompt, (most + USUAL_COMPLETION) * len(asked)))
+
+
+def is_language_model(name: str) -> bool:
+    """Whether a predictor of the settings is a language model. One behind a server says so, which is asked once a process;
+    a server that does not answer counts as none.
+    """
+    entry = settings.PREDICTORS.get(name)
+    if entry is None or entry["protocol"] == "chat":
+        return entry is not None
+    try:
+        return connect(entry).reply_tokens() > 0
+    except Unanswered:
+        return False
+
+
+def language_models() -> list[str]:
+    """The language models of the settings, by name."""
+    return sorted(filter(is_language_model, settings.PREDICTORS))
 
 
 def _prompt_tokens(request: PredictRequest) -> int:
