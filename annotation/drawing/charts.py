@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_uppercase
+from typing import Final
 
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -460,6 +461,7 @@ def columns(name: str, title: str, labels: Sequence[str], values: Sequence[float
 
 SQUARE = 22
 """Pixels: the height of a line of a heat map."""
+NO_ADDRESSES: Final[Mapping[tuple[int, int], str]] = {}
 NAMES = 26.0
 """Percent of the width that the names of the lines take."""
 WRITTEN = 10
@@ -476,11 +478,13 @@ def heat(
     high: float = 1.0,
     *,
     whole: bool = False,
+    addresses: Mapping[tuple[int, int], str] = NO_ADDRESSES,
 ) -> SafeString:
     """A heat map: a line for each row, a square for each column, the darker the higher between `low` and `high`.
 
-    `whole`: the values are counts. Rows are named at the left with their number, columns by numbers at the top; a square
-    without a value is an outline.
+    `whole`: the values are counts. `addresses`: squares (row, column) that are links, for the mouse: the table below has
+    the same links for keys and screen readers. Rows are named at the left with their number, columns by numbers at the
+    top; a square without a value is an outline.
     """
     written: Callable[[float], str] = "{:,.0f}".format if whole else _number
     span, wide = max(high - low, 1e-9), (100.0 - NAMES) / max(1, len(columns))
@@ -516,10 +520,12 @@ def heat(
             said = gettext("{own} and {named}: {written}").format(
                 own=own, named=named[place], written=written(value)
             )
-            parts.append(f'<rect class="filled" {at} fill-opacity="{shade:.2f}"><title>{said}</title></rect>')
+            square = f'<rect class="filled" {at} fill-opacity="{shade:.2f}"><title>{said}</title></rect>'
             if len(columns) <= WRITTEN:
                 where = f'x="{middle[place]}%" y="{top + SQUARE - 7}"'
-                parts.append(f'<text class="in middle" {where}>{written(value)}</text>')
+                square += f'<text class="in middle" {where}>{written(value)}</text>'
+            address = escape(addresses.get((line, place), "")) if value else ""
+            parts.append(f'<a tabindex="-1" href="{address}">{square}</a>' if address else square)
         drawn.append(mark_safe("".join(parts)))  # nosec B308 B703: every text in it is escaped above
     found = [
         (value, gettext("{rows} and {columns}").format(rows=rows[line], columns=columns[place]))
@@ -534,21 +540,32 @@ def heat(
             written=written(most), there=there, written_2=written(least), where=where
         )
     one = [Series(title, [])]
-    body = format_html('<g class="{}">{}</g>', _colour(0), format_html_join("", "{}", ((x,) for x in drawn)))
-    return _chart(name, title, said, one, 18 + len(rows) * SQUARE + 4, [body])
+    hidden = mark_safe(' aria-hidden="true"') if addresses else ""  # nosec B308 B703: a fixed text
+    squares = format_html_join("", "{}", ((x,) for x in drawn))
+    body = format_html('<g class="{}"{}>{}</g>', _colour(0), hidden, squares)
+    role = "group" if addresses else "img"  # an image contains no links
+    return _chart(name, title, said, one, 18 + len(rows) * SQUARE + 4, [body], role=role)
 
 
 # -- what they share --------------------------------------------------------------------------------
 
 
 def _chart(
-    name: str, title: str, said: str, series: Sequence[Series], height: int, parts: Sequence[SafeString]
+    name: str,
+    title: str,
+    said: str,
+    series: Sequence[Series],
+    height: int,
+    parts: Sequence[SafeString],
+    *,
+    role: str = "img",
 ) -> SafeString:
     return format_html(
-        '<div class="chart">{}<svg width="100%" height="{}" role="img" aria-labelledby="{}-title {}-desc">'
+        '<div class="chart">{}<svg width="100%" height="{}" role="{}" aria-labelledby="{}-title {}-desc">'
         '<title id="{}-title">{}</title><desc id="{}-desc">{}</desc>{}</svg></div>',
         _legend(series) if len(series) > 1 else "",
         height,
+        role,
         name,
         name,
         name,

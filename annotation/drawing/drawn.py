@@ -6,6 +6,7 @@ Each function makes a `figures.Figure`: chart, table, files and texts are of the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -229,23 +230,27 @@ def confusion(
     )
     pairs_of = [
         (
-            Cell(
-                f"{labels[one]} / {labels[other]}",
-                address=address(found["labels"][one], found["labels"][other]),
-            ),
+            text(f"{labels[one]} / {labels[other]}"),
             counts[one][other] // (2 if one == other else 1),
+            address(found["labels"][one], found["labels"][other]),
         )
         for one in range(len(labels))
         for other in range(one, len(labels))
     ]
-    total = sum(number for _, number in pairs_of)
+    addresses = {
+        (one, other): link
+        for one in range(len(labels))
+        for other in range(len(labels))
+        if (link := address(found["labels"][one], found["labels"][other]))
+    }
+    total = sum(number for _, number, _ in pairs_of)
     rows = tuple(
         (
             name,
-            _count(number),
+            replace(_count(number), address=link if number else ""),
             Cell(f"{words.decimal(100 * number / (total or 1), 1)} %", 100 * number / (total or 1)),
         )
-        for name, number in sorted(pairs_of, key=lambda entry: (-entry[1], entry[0].text))
+        for name, number, link in sorted(pairs_of, key=lambda entry: (-entry[1], entry[0].text))
     )
     halved = [
         [number / 2 if one == other else float(number) for other, number in enumerate(row)]
@@ -256,7 +261,7 @@ def confusion(
         "confusion",
         title,
         Sheet("confusion", title, columns, rows),
-        Heat(labels, labels, halved, 0.0, max(map(max, halved)) or 1.0, whole=True),
+        Heat(labels, labels, halved, 0.0, max(map(max, halved)) or 1.0, whole=True, addresses=addresses),
         basis=gettext("n = {n} pairs of responses").format(n=words.number(f"{total:,}")),
     )
 

@@ -9,8 +9,8 @@ A figure without a chart is a table. Pure: no database, no request.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from django.utils.safestring import SafeString
@@ -50,7 +50,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class Heat:
-    """Squares, the darker the higher between `low` and `high`; `whole`: the values are counts."""
+    """Squares, the darker the higher between `low` and `high`; `whole`: the values are counts.
+
+    addresses   where a square leads to on a page, by (row, column)
+    """
 
     rows: Sequence[str]
     columns: Sequence[str]
@@ -58,6 +61,7 @@ class Heat:
     low: float = 0.0
     high: float = 1.0
     whole: bool = False
+    addresses: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,15 @@ def _on_page(name: str, title: str, chart: Chart) -> SafeString:
             return charts.columns(name, title, chart.labels, chart.values, chart.axis)
         case Heat():
             return charts.heat(
-                name, title, chart.rows, chart.columns, chart.values, chart.low, chart.high, whole=chart.whole
+                name,
+                title,
+                chart.rows,
+                chart.columns,
+                chart.values,
+                chart.low,
+                chart.high,
+                whole=chart.whole,
+                addresses=chart.addresses,
             )
         case Distribution():
             return charts.distribution(name, title, chart.labels, chart.spreads, chart.axis)

@@ -36,7 +36,7 @@ class Box:
     alert        why it does not move on; "" where it does
     description  the whole of it in words, for screen readers
     parts        shares of its bar of progress, from 0 to 1, by their class
-    drop         what leaves the flow here, such as “3 excluded”
+    drop         what leaves the flow here, such as “3 excluded”, and drop_address where that leads to
     """
 
     name: str
@@ -49,6 +49,7 @@ class Box:
     alert: str = ""
     parts: tuple[tuple[str, float], ...] = ()
     drop: str = ""
+    drop_address: str = ""
     kind: str = ""
 
 
@@ -67,12 +68,16 @@ class End:
 
 @dataclass(frozen=True)
 class Arrow:
-    """From one box or end to another, with words above and below. Dashed: nothing flows, but one waits for the other."""
+    """From one box or end to another, with words above and below. Dashed: nothing flows, but one waits for the other.
+
+    Each line of words has the address that it leads to, "" for none.
+    """
 
     start: str
     end: str
     above: str = ""
-    below: tuple[str, ...] = ()
+    below: tuple[tuple[str, str], ...] = ()
+    address: str = ""
     is_dashed: bool = False
 
 
@@ -162,8 +167,8 @@ def _arrow(arrow: Arrow, places: Mapping[str, _Place]) -> SafeString:
     # At an end, which is as tall as all its rows, every row has an arrow of its own, straight ahead.
     from_line = end.line if start.is_end else start.line
     to_line = start.line if end.is_end else end.line
-    words = [(to_line - 5, arrow.above)] if arrow.above else []
-    words += [(to_line + 13 + 13 * number, line) for number, line in enumerate(arrow.below)]
+    words = [(to_line - 5, arrow.above, arrow.address)] if arrow.above else []
+    words += [(to_line + 13 + 13 * number, *line) for number, line in enumerate(arrow.below)]
     at = start.right + GAP - 12 if end.is_end else end.left - 12
     return format_html(
         '<path class="{}" d="{}"/><path class="tip" d="M{} {}l-7 -4v8z"/>{}',
@@ -171,9 +176,18 @@ def _arrow(arrow: Arrow, places: Mapping[str, _Place]) -> SafeString:
         _path(start.right, from_line, end.left - 2, to_line),
         end.left - 2,
         to_line,
-        format_html_join(
-            "", '<text class="small end" x="{}" y="{}">{}</text>', ((at, *one) for one in words)
-        ),
+        _joined(_linked(_text("small end", at, y, line), address) for y, line, address in words),
+    )
+
+
+def _text(name: str, x: float, y: float, line: str) -> SafeString:
+    return format_html('<text class="{}" x="{}" y="{}">{}</text>', name, x, y, line)
+
+
+def _linked(drawn: SafeString, address: str) -> SafeString:
+    """What is drawn as a link for the mouse: the table of batches has the same links for keys and screen readers."""
+    return (
+        format_html('<a class="count" tabindex="-1" href="{}">{}</a>', address, drawn) if address else drawn
     )
 
 
@@ -229,12 +243,11 @@ def _drop(box: Box, place: _Place) -> SafeString:
     x, y = place.left + 16, place.top + place.height
     return format_html(
         '<g aria-hidden="true"><path class="flow" d="M{x} {y}v9"/><path class="tip" d="M{x} {z}l-4 -6h8z"/>'
-        '<text class="small" x="{at}" y="{z}">{words}</text></g>',
+        "{words}</g>",
         x=x,
         y=y,
         z=y + 14,
-        at=x + 9,
-        words=box.drop,
+        words=_linked(_text("small", x + 9, y + 14, box.drop), box.drop_address),
     )
 
 

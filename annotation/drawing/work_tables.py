@@ -20,8 +20,8 @@ Line = Mapping[str, Any]
 def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
     """Progress, hours and, where somebody may read them, costs: a row for each batch.
 
-    Each line has name, address, kind, state, submitted, places, accepted, excluded, items, hours, seconds (each), cost and
-    per_hundred; the figures that are not there yet are None.
+    Each line has name, address, kind, state, submitted, places, accepted, excluded, items, hours, seconds (each), cost,
+    per_hundred and links (the addresses of items, by these names); figures that are not there yet are None.
     """
     columns = (
         *drawn.names("Batch", gettext("State")),
@@ -33,7 +33,10 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
         (
             Cell(line["name"], detail=words.shown(line["kind"]), address=line["address"]),
             text(words.shown(line["state"])),
-            *(_whole(line[name]) for name in ("submitted", "places", "accepted", "items", "excluded")),
+            *(
+                replace(_whole(line[name]), address=line["links"].get(name, "") if line[name] else "")
+                for name in ("submitted", "places", "accepted", "items", "excluded")
+            ),
             _decimal(line["hours"], 2),
             _decimal(line["seconds"], 0),
             *(text(line[name] or NOTHING) for name in ("cost", "per_hundred") if costs),
@@ -81,9 +84,9 @@ def templates(rows: Sequence[Line]) -> Figure | None:
 def people(rows: Sequence[Line], note: str) -> Figure | None:
     """Everybody's pace, gold accuracy, agreement and reliability; None where nobody has worked.
 
-    Each row has name, anchor, submitted, skipped, median_seconds, hourly, gold (a share or None), agreement (a cell or
-    None), accuracy (from 0 to 1, or None), accuracy_ends (of its interval; None in earlier snapshots), labelled and raised
-    (a list).
+    Each row has name, anchor, items_address, skipped_address, submitted, skipped, median_seconds, hourly, gold (a share
+    or None), agreement (a cell or None), accuracy (from 0 to 1, or None), accuracy_ends (of its interval; None in earlier
+    snapshots), labelled and raised (a list).
     """
     if not rows:
         return None
@@ -100,8 +103,8 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
     lines = tuple(
         (
             Cell(row["name"], address=row["anchor"]),
-            _whole(row["submitted"]),
-            _whole(row["skipped"]),
+            replace(_whole(row["submitted"]), address=row["items_address"] if row["submitted"] else ""),
+            replace(_whole(row["skipped"]), address=row["skipped_address"] if row["skipped"] else ""),
             _decimal(row["median_seconds"], 1),
             _whole(row["hourly"]),
             _gold(row),

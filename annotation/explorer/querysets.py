@@ -23,9 +23,11 @@ from annotation.explorer.selection import ANY, BadSelection, Selection, terms
 from annotation.models import (
     Assignment,
     Batch,
+    Example,
     Flag,
     Item,
     Membership,
+    Outcome,
     Project,
     ResponseFact,
     Source,
@@ -114,10 +116,14 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
         found = Item.objects.filter(batch=keys[0])
     if chosen.items:
         found = found.filter(public_id__in=chosen.items)
+    if chosen.examples:
+        found = found.filter(_made_of(who, chosen.examples))
     if chosen.sources:
         found = found.filter(example__source__in=_sources(who, chosen))
     if chosen.states:
         found = knowing(who, found).filter(in_states(who, chosen.states))
+    if chosen.in_progress is not None:
+        found = _in_progress(who, chosen, found)
     if chosen.gold is not None:
         if not who.leads:
             raise BadSelection([gettext("Only managers can filter by gold items.")])
@@ -230,6 +236,26 @@ def _sources(who: Reader, chosen: Selection) -> list[int]:
     return [known[name] for name in chosen.sources]
 
 
+def _in_progress(who: Reader, chosen: Selection, items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those of the items that somebody has in progress, or nobody."""
+    leases = Assignment.objects.filter(batch__in=who.listed, state=Assignment.State.LEASED)
+    if chosen.people:
+        leases = leases.filter(person__in=_people(who, chosen))
+        items = items.filter(readable(who))
+    there = Q(pk__in=leases.values("item"))
+    return knowing(who, items).filter(there if chosen.in_progress else ~there)
+
+
+def _made_of(who: Reader, ids: Sequence[str]) -> Q:
+    """Items on examples with these ids, and those whose outcome is such an example."""
+    named = Q(public_id__in=ids) | Q(external_id__in=ids)
+    keys = list(
+        Example.objects.filter(named, source__project=who.project).values_list("pk", flat=True)[:MOST_COUNTED]
+    )
+    outcomes = Outcome.objects.filter(example__in=keys)
+    return Q(example__in=keys) | Q(readable(who), decision__in=outcomes.values("decision"))
+
+
 def resolving(who: Reader) -> list[int]:
     """Keys of the batches whose complete items are due (`assigning.progress`)."""
     return [
@@ -279,6 +305,8 @@ def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
         flags = Flag.objects.filter(assignment__batch__project=who.project).values("assignment__item")
         found.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
     people, period = _people(who, chosen), _period(chosen)
+    if chosen.in_progress is not None:
+        people = []  # those who have the item now, and not those who answered
     facts = ResponseFact.objects.filter(project=who.project)
     narrowed = _narrowed(facts, people, chosen, period, at="at", seconds="seconds")
     said = _facts(narrowed, chosen)

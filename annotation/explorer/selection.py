@@ -66,7 +66,9 @@ class Selection:
     verdicts     of the model in the loop
     seconds_from, seconds_to       active time of a response, in seconds
     since, until                   day on which a response was submitted (or the item skipped)
+    in_progress  somebody has the item in progress now; with `people`, one of them
     items        public ids of items that were ticked
+    examples     ids of examples: that of the item, or one that was made from it
     after, before                  public id of the item behind which, or before which, the page begins
     """
 
@@ -89,7 +91,9 @@ class Selection:
     seconds_to: float | None = None
     since: date | None = None
     until: date | None = None
+    in_progress: bool | None = None
     items: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
     sort: str = ""
     after: str = ""
     before: str = ""
@@ -210,12 +214,16 @@ PARAMETERS: Final = {
     "seconds_to": "seconds_to",
     "since": "since",
     "until": "until",
+    "in_progress": "in_progress",
     "item": "items",
+    "example": "examples",
     "sort": "sort",
     "after": "after",
     "before": "before",
 }
 """Query parameters and the fields of `Selection` that they fill."""
+TEXTS: Final = ("type", "batch", "source", "person", "skipped", "finding", "verdict", "item", "example")
+"""Parameters that take several texts, of any form."""
 
 
 def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
@@ -228,14 +236,11 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
     parser.problems += [gettext("There is no filter {name}.").format(name=name) for name in unknown]
     found: dict[str, Any] = {
         "q": parser.one("q").strip(),
-        **{
-            PARAMETERS[name]: parser.many(name)
-            for name in (*("type", "batch", "source", "person", "skipped", "finding", "verdict", "item"),)
-        },
+        **{PARAMETERS[name]: parser.many(name) for name in TEXTS},
         "states": parser.among("state", STATES, parser.many("state")),
         "labels": parser.parts("label", 2, "measure:label"),
         "pairs": parser.parts("pair", 3, "measure:label~label"),
-        **{name: parser.yes(name) for name in ("differs", "flagged", "gold", "unsure")},
+        **{name: parser.yes(name) for name in ("differs", "flagged", "gold", "unsure", "in_progress")},
         **{name: parser.number(name) for name in ("seconds_from", "seconds_to")},
         **{name: parser.day(name) for name in ("since", "until")},
         "sort": next(iter(parser.among("sort", SORTS, [parser.one("sort")])), ""),

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from django import template
+from django.utils.formats import localize
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from annotation.explorer.links import explorer_url as address_of
 from annotation.models import Batch, Project
 
 register = template.Library()
+
+
+@register.simple_tag
+def items_link(number: int, project: Project, batch: Batch | None = None, **filters: str) -> SafeString | str:
+    """The number as a link to the items that it counts; without a link where there are none."""
+    if not number:
+        return localize(number)
+    return format_html('<a href="{}">{}</a>', address_of(project, batch=batch, **filters), localize(number))
 
 
 @register.simple_tag

@@ -49,6 +49,7 @@ def context(board: Board, project: Project) -> dict[str, Any]:
         "blocked": [_reason(blockage) for blockage in reasons[:BLOCKED_SHOWN]],
         "more_blocked": max(0, len(reasons) - BLOCKED_SHOWN),
         "counts": counts,
+        "accepted_address": explorer_url(project, state="accepted") if counts.accepted else "",
         "percent": 100 * counts.decided // counts.items if counts.items else 0,
         "responses": _responses(board),
         "people": board.people,
@@ -154,11 +155,14 @@ def picture(board: Board, project: Project) -> dict[str, Any]:
         key=lambda stage: (found.rows[stage.key], found.columns[stage.key]),
     )
     origins, leaves = _origins(found, project), list(flow.ends(stages, found))
-    boxes = [_box(stage, found, reasons.get(stage.key)) for stage in drawn]
+    boxes = [_box(stage, found, reasons.get(stage.key), project) for stage in drawn]
     bars = list(origins)
     if leaves:
         bars.append(_releases(project, [found.rows[stage.key] for stage in leaves]))
-    arrows = [*_inflows(drawn, found, origins), *(_outflow(stage) for stage in leaves)]
+    arrows = [
+        *_inflows(drawn, found, origins, project),
+        *(_outflow(stage, project) for stage in leaves),
+    ]
     title = gettext("Flow of {project}").format(project=project.name)
     svg: SafeString = pipeline.draw("flow", title, bars, boxes, arrows)
     as_list = [{"stage": stage, "blocked": reasons.get(stage.key)} for stage in drawn]
@@ -191,7 +195,12 @@ def _releases(project: Project, rows: list[int]) -> pipeline.End:
     return pipeline.End(RELEASES, min(rows), max(rows), gettext("Releases"), line, address, False)
 
 
-def _box(stage: Stage, found: flow.Flow, blockage: Blockage | None) -> pipeline.Box:
+def _items(project: Project, stage: Stage, state: str, **filters: str) -> str:
+    """The address of the items of a batch in this state."""
+    return explorer_url(project, batch=Batch(public_id=stage.public_id), state=state, **filters)
+
+
+def _box(stage: Stage, found: flow.Flow, blockage: Blockage | None, project: Project) -> pipeline.Box:
     counts = stage.counts
     return pipeline.Box(
         name=str(stage.key),
@@ -204,6 +213,7 @@ def _box(stage: Stage, found: flow.Flow, blockage: Blockage | None) -> pipeline.
         alert=blockage.brief if blockage is not None else "",
         parts=tuple(_parts(counts)) if counts is not None and counts.items else (),
         drop=_excluded(counts),
+        drop_address=_items(project, stage, "excluded"),
         kind=stage.state,
     )
 
@@ -244,7 +254,9 @@ def _excluded(counts: Counts | None) -> str:
     return gettext("{number} excluded").format(number=_n(counts.excluded))
 
 
-def _inflows(drawn: list[Stage], found: flow.Flow, origins: list[pipeline.End]) -> Iterator[pipeline.Arrow]:
+def _inflows(
+    drawn: list[Stage], found: flow.Flow, origins: list[pipeline.End], project: Project
+) -> Iterator[pipeline.Arrow]:
     """The arrows into batches: from sources, from the batch that it takes items from, from its qualification."""
     keys = {stage.key: stage for stage in drawn}
     for stage in drawn:
@@ -252,11 +264,12 @@ def _inflows(drawn: list[Stage], found: flow.Flow, origins: list[pipeline.End]) 
         origin = next((bar for bar in origins if bar.first <= row <= bar.last), None)
         if taken is not None:
             above = gettext("{number} accepted") if stage.counts else ""
-            yield _inflow(str(taken.key), stage, above)
+            address = _items(project, taken, "accepted") if stage.counts else ""
+            yield _inflow(str(taken.key), stage, above, project, address)
         elif origin is not None:
             items = stage.counts.items if stage.counts else 0
             words = ngettext("{number} item", "{number} items", items)
-            yield _inflow(origin.name, stage, words if stage.counts else "")
+            yield _inflow(origin.name, stage, words if stage.counts else "", project)
         if (required := keys.get(stage.requires or 0)) is not None:
             passed = ngettext("{number} passed", "{number} passed", required.passed)
             yield pipeline.Arrow(
@@ -264,24 +277,30 @@ def _inflows(drawn: list[Stage], found: flow.Flow, origins: list[pipeline.End]) 
             )
 
 
-def _inflow(start: str, stage: Stage, above: str) -> pipeline.Arrow:
+def _inflow(start: str, stage: Stage, above: str, project: Project, address: str = "") -> pipeline.Arrow:
     counts = stage.counts or Counts()
     below = (
-        (gettext("{number} waiting"), counts.waiting),
-        (gettext("{number} in progress"), counts.in_progress),
+        (gettext("{number} waiting"), counts.waiting, "no"),
+        (gettext("{number} in progress"), counts.in_progress, "yes"),
     )
     return pipeline.Arrow(
         start,
         str(stage.key),
         above.format(number=_n(counts.items)),
-        tuple(words.format(number=_n(number)) for words, number in below if number),
+        tuple(
+            (words.format(number=_n(number)), _items(project, stage, "open", in_progress=value))
+            for words, number, value in below
+            if number
+        ),
+        address,
     )
 
 
-def _outflow(stage: Stage) -> pipeline.Arrow:
+def _outflow(stage: Stage, project: Project) -> pipeline.Arrow:
     words = gettext("{number} accepted") if stage.counts is not None else ""
     accepted = stage.counts.accepted if stage.counts is not None else 0
-    return pipeline.Arrow(str(stage.key), RELEASES, words.format(number=_n(accepted)))
+    address = _items(project, stage, "accepted") if accepted else ""
+    return pipeline.Arrow(str(stage.key), RELEASES, words.format(number=_n(accepted)), address=address)
 
 
 def _n(number: int) -> str:

@@ -519,6 +519,9 @@ def _line(batch: Batch, progress: Mapping[str, int], found: Shown) -> dict[str, 
     return {
         "name": batch.name,
         "address": reverse("batch", args=[batch.public_id]),
+        "links": {
+            name: explorer_url(batch.project, batch=batch, state=name) for name in ("accepted", "excluded")
+        },
         "kind": kind_title(batch),
         "state": batch.state,
         "spent": spent,
@@ -637,6 +640,7 @@ def _link_items(batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
     """Add to a person's row the addresses of their responses, and of the items that they skipped for each reason."""
     who = {"person": pseudonym} if pseudonym else {}
     row["items_address"] = explorer_url(batch.project, batch=batch, **who)
+    row["skipped_address"] = explorer_url(batch.project, batch=batch, **who, skipped=ANY)
     row["skips"] = [
         (reason, times, explorer_url(batch.project, batch=batch, **who, skipped=reason or ANY))
         for reason, times in row["skips"]

@@ -47,7 +47,9 @@ FILTERS: Final = {
     "seconds_to": gettext_noop("Active time to (seconds)"),
     "since": gettext_noop("From"),
     "until": gettext_noop("To the end of"),
+    "in_progress": gettext_noop("In progress"),
     "item": gettext_noop("Item"),
+    "example": gettext_noop("Example"),
 }
 VERDICTS: Final = {
     "fooled": gettext_noop("fooled"),
@@ -58,7 +60,7 @@ VERDICTS: Final = {
     "model_error": gettext_noop("no usable answer"),
     "pending": gettext_noop("not answered yet"),
 }
-ALONG: Final = ("label", "pair", "finding", "verdict", "item")
+ALONG: Final = ("label", "pair", "finding", "verdict", "in_progress", "item", "example")
 """Filters without a field in the form: it sends them along."""
 FOLDED: Final = (
     *("sources", "people", "differs", "skipped", "flagged", "gold", "unsure"),

@@ -103,6 +103,8 @@ def earned(request: PageRequest, project: Project, *, without_counts: Collection
     return {
         "asked": asked,
         "query": urlencode({name: request.GET[name] for name in ("first", "last") if request.GET.get(name)}),
+        "since": period.first.isoformat() if period.first else "",
+        "until": period.last.isoformat() if period.last else "",
         "rate": costs.rate_in_words(project.pay),
         "paid": people,
         "earned_by": {person: paying.summed(own) for person, own in paying.by_person(always).items()},
