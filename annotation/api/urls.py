@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from annotation.api import first_day, own_work, sharing, views
+from annotation.api import exploring, first_day, own_work, sharing, views
 
 urlpatterns = [
     # Addresses are tried in this order: first what is asked for with every item.
@@ -15,6 +15,7 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("projects/", views.Projects.as_view(), name="api_projects"),
     path("projects/<slug:slug>/releases/", views.MakeRelease.as_view(), name="api_make_release"),
+    path("projects/<slug:slug>/items/", exploring.Items.as_view(), name="api_items"),
     path("projects/<slug:slug>/model-answers/", sharing.ModelAnswers.as_view(), name="api_model_answers"),
     path("projects/<slug:slug>/practice/<str:type>/", views.Practice.as_view(), name="api_practice"),
     path(

@@ -69,9 +69,10 @@ def records(who: Reader, chosen: Selection) -> Iterator[tuple[Row, list[Record]]
     return ((row, _records(row, people)) for some in in_lists(keys, PAGE) for row in rows(who, some))
 
 
-def _records(row: Row, people: Mapping[int, str]) -> list[Record]:
+def of_item(row: Row) -> Record:
+    """What is the same in all records of an item."""
     item = row.item
-    shared = {
+    return {
         "item": item.public_id,
         "batch": item.batch.public_id,
         "batch_name": item.batch.name,
@@ -84,11 +85,16 @@ def _records(row: Row, people: Mapping[int, str]) -> list[Record]:
         "differs": row.differs,
         "flags": row.flags,
     }
+
+
+def _records(row: Row, people: Mapping[int, str]) -> list[Record]:
+    shared = of_item(row)
     empty = dict.fromkeys(COLUMNS)
-    return [empty | shared | _of_response(one, people) for one in row.responses] or [empty | shared]
+    return [empty | shared | of_response(one, people) for one in row.responses] or [empty | shared]
 
 
-def _of_response(response: Response, people: Mapping[int, str]) -> Record:
+def of_response(response: Response, people: Mapping[int, str]) -> Record:
+    """What a record says of one response; `people`: pseudonyms by key."""
     skipped = response.state == "skipped"
     return {
         "person": people.get(response.person, ""),

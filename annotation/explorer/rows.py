@@ -77,6 +77,15 @@ def rows(who: Reader, keys: Sequence[int], *, with_tables: bool = True) -> list[
     return list(found.values())
 
 
+def items_read(shown: Sequence[Row]) -> list[Item]:
+    """The items of open batches, to be decided, to which whoever gets these rows reads responses."""
+    return [
+        row.item
+        for row in shown
+        if row.responses and row.item.batch.decides and row.item.batch.closed_at is None
+    ]
+
+
 def _row(who: Reader, item: Item) -> Row:
     item.batch = who.batches[item.batch_id]
     task = task_types().get(item.batch.task_type)

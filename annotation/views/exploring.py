@@ -17,7 +17,7 @@ from annotation.by_key import in_lists
 from annotation.explorer import export, index, querysets
 from annotation.explorer.links import with_query
 from annotation.explorer.querysets import Reader
-from annotation.explorer.rows import Row, rows
+from annotation.explorer.rows import Row, items_read, rows
 from annotation.explorer.selection import STATES, BadSelection, Selection, parse, query
 from annotation.journeys import adjudicating
 from annotation.models import Batch, Gold, Item, Project
@@ -185,12 +185,7 @@ def _keys(who: Reader, chosen: Selection) -> list[int]:
 
 def _note_reading(request: PageRequest, shown: Sequence[Row]) -> None:
     """Whoever read responses to an item here never gets it as an annotator."""
-    read = [
-        row.item
-        for row in shown
-        if row.responses and row.item.batch.decides and row.item.batch.closed_at is None
-    ]
-    if read:
+    if read := items_read(shown):
         adjudicating.note_reading(read, by=request.user, now=timezone.now())
 
 
