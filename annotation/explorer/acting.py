@@ -30,6 +30,7 @@ from annotation.models import (
     Assignment,
     Batch,
     Decision,
+    Flag,
     Item,
     ItemAction,
     ItemChange,
@@ -343,6 +344,18 @@ def _keep(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person,
     _wait_again(item, before, now)
 
 
+def _flag(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
+    flag = Flag.objects.create(item=item, made_by=by, note=note, made_at=now)
+    events.log(item, "", "flagged", by=by, now=now)
+    return {"flag": flag.pk}
+
+
+def _unflag(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
+    if not Flag.objects.filter(pk=before["flag"]).delete()[0]:
+        raise _changed()
+    events.log(item, "flagged", "flag removed", by=by, now=now)
+
+
 def _take_back(item: Item, by: Person, reason: str, after: str, now: datetime) -> dict[str, Any]:
     decision = item.decision
     decision.item = item
@@ -382,5 +395,5 @@ def _changed() -> Refused:
     return Refused("decided", "")
 
 
-_DO: Final = {"exclude": _exclude, "adjudicate": _adjudicate, "send_back": _send_back}
-_UNDO: Final = {"exclude": _include, "adjudicate": _settle, "send_back": _keep}
+_DO: Final = {"exclude": _exclude, "adjudicate": _adjudicate, "send_back": _send_back, "flag": _flag}
+_UNDO: Final = {"exclude": _include, "adjudicate": _settle, "send_back": _keep, "flag": _unflag}

@@ -44,6 +44,12 @@ ACTIONS: Final = {
         gettext_noop("The authors see it with their response, which becomes their draft."),
         gettext_noop("sent back"),
     ),
+    "flag": Action(
+        gettext_noop("Flag items"),
+        gettext_noop("Note"),
+        gettext_noop("People who may see the responses see it."),
+        gettext_noop("flagged"),
+    ),
 }
 
 
@@ -92,6 +98,8 @@ def refusal(action: str, item: Facts, *, tells_gold: bool = True) -> Refusal | N
 
     tells_gold: the person may know which items are gold. To others, gold looks like an item that they worked on.
     """
+    if action == "flag":
+        return Refusal("own") if item.is_own else None
     if item.is_own or not item.is_decidable:
         if not tells_gold:
             return Refusal("kept")
@@ -168,6 +176,7 @@ def done_in_words(action: str, number: int) -> str:
             "{number} item moved to adjudication.", "{number} items moved to adjudication.", number
         ),
         "send_back": ngettext("{number} item sent back.", "{number} items sent back.", number),
+        "flag": ngettext("{number} item flagged.", "{number} items flagged.", number),
     }[action]
     return sentence.format(number=f"{number:,}")
 
@@ -184,5 +193,6 @@ def planned_in_words(action: str, number: int) -> str:
             "The responses to {number} items will go back to their authors.",
             number,
         ),
+        "flag": ngettext("{number} item will be flagged.", "{number} items will be flagged.", number),
     }[action]
     return sentence.format(number=f"{number:,}")

@@ -109,8 +109,8 @@ def _changed(state: SearchIndex, now: datetime) -> tuple[dict[str, int], set[int
         Assignment.objects.filter(pk__in=assignments.values("thing_id")).values_list("item_id", flat=True)
     )
     changed |= set(events.filter(thing="item").values_list("thing_id", flat=True))
-    flags = Flag.objects.filter(assignment__batch__project=state.project_id, pk__gt=state.flag)
-    changed |= set(flags.values_list("assignment__item_id", flat=True))
+    flags = Flag.objects.filter(item__batch__project=state.project_id, pk__gt=state.flag)
+    changed |= set(flags.values_list("item_id", flat=True))
     verdicts = Verdict.objects.filter(of__assignment__batch__project=state.project_id, pk__gt=state.verdict)
     changed |= set(verdicts.values_list("of__assignment__item_id", flat=True))
     through = {
@@ -292,7 +292,7 @@ def _written(keys: Sequence[int]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     skips = Assignment.objects.filter(item__in=keys, state=Assignment.State.SKIPPED)
     for rows in (
-        Flag.objects.filter(assignment__item__in=keys).values_list("assignment__item_id", "note"),
+        Flag.objects.filter(item__in=keys).values_list("item_id", "note"),
         skips.values_list("item_id", "reason"),
         SentBack.objects.filter(assignment__item__in=keys).values_list("assignment__item_id", "note"),
         Decision.objects.filter(item__in=keys).values_list("item_id", "note"),

@@ -302,7 +302,7 @@ def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
     if chosen.differs is not None:
         found.append(Q(indexed__differs=chosen.differs))
     if chosen.flagged is not None:
-        flags = Flag.objects.filter(assignment__batch__project=who.project).values("assignment__item")
+        flags = Flag.objects.filter(item__batch__project=who.project).values("item")
         found.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
     people, period = _people(who, chosen), _period(chosen)
     if chosen.in_progress is not None:

@@ -71,8 +71,8 @@ def rows(who: Reader, keys: Sequence[int], *, with_tables: bool = True) -> list[
     for assignment in given.select_related("annotation", "place").order_by("place__number", "pk"):
         row = found[assignment.item_id]
         row.responses.append(_response(assignment, row))
-    flags = Flag.objects.filter(assignment__item__in=readable).order_by("pk")
-    for key, note in flags.values_list("assignment__item_id", "note"):
+    flags = Flag.objects.filter(item__in=readable).order_by("pk")
+    for key, note in flags.values_list("item_id", "note"):
         found[key].flags.append(note)
     return list(found.values())
 

@@ -258,7 +258,9 @@ def flag(*, assignment: Assignment, note: str, now: datetime) -> Flag:
     require_storable(note)
     if not note:
         refuse("invalid_request", "Write what is wrong with this item.")
-    found, _ = Flag.objects.get_or_create(assignment=assignment, note=note[:2000], defaults={"made_at": now})
+    found, _ = Flag.objects.get_or_create(
+        assignment=assignment, note=note[:2000], defaults={"item_id": assignment.item_id, "made_at": now}
+    )
     return found
 
 

@@ -652,7 +652,7 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     for name, rows, batch in (
         ("adjudication", asked, "item__batch_id"),
         ("complete", complete, "batch_id"),
-        ("flags", Flag.objects.filter(assignment__batch_id__in=ids), "assignment__batch_id"),
+        ("flags", Flag.objects.filter(item__batch_id__in=ids), "item__batch_id"),
         ("gold", Item.objects.filter(batch_id__in=ids, is_gold=True), "batch_id"),
     ):
         for batch_id, number in _counted(rows, batch):

@@ -18,6 +18,7 @@ class ItemAction(models.Model):
         EXCLUDE = "exclude", gettext_noop("Exclude")
         ADJUDICATE = "adjudicate", gettext_noop("Move to adjudication")
         SEND_BACK = "send_back", gettext_noop("Send back")
+        FLAG = "flag", gettext_noop("Flag")
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     project = models.ForeignKey(Project, models.PROTECT, related_name="item_actions")

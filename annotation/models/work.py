@@ -389,14 +389,35 @@ class Annotation(models.Model):
 
 
 class Flag(models.Model):
-    """A note on an item. It neither ends nor submits anything."""
+    """A note on an item. It neither ends nor submits anything.
 
-    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="flags")
+    An annotator flags their assignment; somebody who only looks at items (`made_by`) flags the item.
+    """
+
+    item = models.ForeignKey(Item, models.PROTECT, related_name="flags")
+    assignment = models.ForeignKey(Assignment, models.PROTECT, null=True, related_name="flags")
+    made_by = models.ForeignKey(Person, models.PROTECT, null=True, db_index=False, related_name="+")
     note = models.CharField(max_length=2000)
     made_at = models.DateTimeField()
 
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(assignment__isnull=True, made_by__isnull=False)
+                | Q(assignment__isnull=False, made_by__isnull=True),
+                name="flagged_by_one_person",
+            )
+        ]
+
     def __str__(self) -> str:
         return self.note[:60]
+
+    @property
+    def person(self) -> Person:
+        """Who flagged the item. Wants `made_by` and the person of `assignment` loaded."""
+        author = self.made_by if self.assignment is None else self.assignment.person
+        assert author is not None, "the database requires one of them"  # nosec
+        return author
 
 
 class Tally(models.Model):

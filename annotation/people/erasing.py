@@ -74,7 +74,7 @@ def effect(person: Person) -> Effect:
         .distinct()
         .count(),
         releases=Release.objects.filter(project__in=projects, ready_at__isnull=False).count(),
-        texts=Flag.objects.filter(assignment__person=person).count()
+        texts=Flag.objects.filter(Q(assignment__person=person) | Q(made_by=person)).count()
         + Inquiry.objects.filter(asked_by=person).count(),
     )
 
@@ -135,7 +135,7 @@ def _take_out_of_texts(person: Person) -> None:
     projects = _projects(person)
     _replace(Invitation.objects.all(), "name", person, by="")
     _replace(Assignment.objects.filter(batch__project__in=projects), "reason", person)
-    _replace(Flag.objects.filter(assignment__batch__project__in=projects), "note", person)
+    _replace(Flag.objects.filter(item__batch__project__in=projects), "note", person)
     _replace(SentBack.objects.filter(assignment__batch__project__in=projects), "note", person)
     _replace(ItemAction.objects.filter(project__in=projects), "note", person)
     for field in ("text", "answer"):

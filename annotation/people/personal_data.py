@@ -140,6 +140,12 @@ def _work(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
             **OF_ASSIGNMENT,
         ),
         "flags": _named(Flag.objects.filter(assignment__person=person), "note", "made_at", **OF_ASSIGNMENT),
+        "flags_on_items": _named(
+            Flag.objects.filter(made_by=person),
+            *("note", "made_at"),
+            project="item__batch__project__slug",
+            item="item__public_id",
+        ),
         "inquiries": _named(
             Inquiry.objects.filter(asked_by=person),
             *("text", "asked_at", "answer", "answered_at"),

@@ -175,6 +175,7 @@ VERBS: Final = {
     ("excluded", "accepted"): gettext_noop("took the decision back"),
     ("excluded", "complete"): gettext_noop("took the decision back"),
     ("excluded", "open"): gettext_noop("took the decision back"),
+    ("flagged", "flag removed"): gettext_noop("removed the flag"),
     ("adjudication", "complete"): gettext_noop("withdrew the item from adjudication"),
 }
 """Changes of state in words. Others are told as they are, from and to."""
@@ -322,10 +323,8 @@ def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -
 
 def _beside(item: Item, names: Names) -> Iterable[Moment]:
     """What was said about the item without changing it: flags, questions, responses that were sent back."""
-    for flag in Flag.objects.filter(assignment__item=item).select_related("assignment"):
-        yield Moment(
-            flag.made_at, names(flag.assignment.person_id), gettext("flagged the item"), (flag.note,)
-        )
+    for flag in Flag.objects.filter(item=item).select_related("assignment__person", "made_by"):
+        yield Moment(flag.made_at, names(flag.person.pk), gettext("flagged the item"), (flag.note,))
     for asked in Inquiry.objects.filter(assignment__item=item):
         yield Moment(
             asked.asked_at, names(asked.asked_by_id), gettext("asked the managers a question"), (asked.text,)
@@ -351,7 +350,7 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
     adjudication = getattr(item, "adjudication", None)
     for event in Event.objects.filter(thing="item", thing_id=item.pk).order_by("pk"):
         words: list[str] = []
-        if event.after == "sent back":
+        if event.after in ("sent back", "flagged"):
             continue  # told with the note that went with it
         if decision is not None and decision.event_id == event.pk:
             reasons = (decision.reason, gettext(decision.listed_reason or " ").strip(), decision.note)

@@ -318,8 +318,8 @@ def _estimates(batch: Batch) -> list[str]:
 
 
 def _flags(batch: Batch) -> Any:
-    flags = Flag.objects.filter(assignment__batch=batch)
-    return flags.select_related("assignment__person", "assignment__item__example").order_by("-made_at", "-pk")
+    flags = Flag.objects.filter(item__batch=batch)
+    return flags.select_related("made_by", "assignment__person", "item__example").order_by("-made_at", "-pk")
 
 
 def _skips(batch: Batch) -> Any:

@@ -6,22 +6,24 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation import doctor
 from annotation.access import Actor
-from annotation.explorer import acting, querysets
+from annotation.explorer import acting, index, querysets
 from annotation.explorer.actions import ACTIONS, Facts, refusal
 from annotation.explorer.links import explorer_url
-from annotation.explorer.selection import STATES
+from annotation.explorer.selection import STATES, parse
 from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import (
     Assignment,
     Batch,
     Decision,
     Event,
+    Flag,
     Item,
     ItemAction,
     ItemChange,
@@ -83,6 +85,7 @@ def items(batch: Batch) -> list[Item]:
 
 # -- the decision, without a database --------------------------------------------------------------
 
+DECIDING = [action for action in ACTIONS if action != "flag"]
 UNDECIDED = {"open", "complete", "adjudication"}
 
 
@@ -111,7 +114,9 @@ def test_each_action_changes_exactly_these_items(
 
     never = {"own": "own", "never decided": "undecidable"}
     rests = {"released": "released", "used": "used", "used elsewhere": "used_elsewhere"}
-    if circumstance in never:
+    if action == "flag":
+        expected = "own" if circumstance == "own" else ""
+    elif circumstance in never:
         expected = never[circumstance]
     elif action == "exclude":
         expected = "excluded" if state == "excluded" else rests.get(circumstance, "")
@@ -131,7 +136,7 @@ def test_each_action_changes_exactly_these_items(
     assert (refused.code if refused else "") == expected
 
 
-@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("action", DECIDING)
 def test_whoever_may_not_know_of_gold_is_told_the_same_of_gold_as_of_an_item_of_their_own(
     action: str,
 ) -> None:
@@ -326,6 +331,41 @@ def test_a_response_in_a_closed_batch_does_not_go_back(batch: Batch, world: Worl
     assigning.close_batch(batch=batch, by=world.mara, now=SOON)
 
     assert reasons(act(world, "send_back", items(batch)[1])) == ["closed"]
+
+
+# -- flag -------------------------------------------------------------------------------------------
+
+
+def test_a_flag_of_a_manager_is_found_counted_and_shown_and_undo_removes_it(
+    batch: Batch, world: World
+) -> None:
+    def flagged(**filters: str) -> int:
+        index.refresh(world.project, now=timezone.now())
+        reader = querysets.reader(Actor(world.mara), world.project)
+        return querysets.matching(reader, parse({name: [value] for name, value in filters.items()})).count()
+
+    first, _, third, _ = items(batch)
+    done = act(world, "flag", first, third)
+
+    assert done.number == 2
+    assert (flagged(flagged="yes"), flagged(flagged="no"), flagged(q="torn")) == (2, 2, 2)
+    assert assigning.progress([batch])[batch.pk]["flags"] == 2
+    page = browser(world.mara).get(reverse("batch", args=[batch.public_id])).content.decode()
+    story = browser(world.mara).get(reverse("item_story", args=[first.public_id])).content.decode()
+    assert "A torn table" in page
+    assert story.count("flagged the item") == 1
+    assert doctor.findings() == []
+
+    assert undo(world, done).number == 2
+    assert (flagged(flagged="yes"), flagged(q="torn")) == (0, 0)
+
+
+def test_a_flag_is_of_an_assignment_or_of_a_person_who_looks(batch: Batch, world: World) -> None:
+    assignment = Assignment.objects.filter(item=items(batch)[0]).first()
+
+    for wrong in ({}, {"assignment": assignment, "made_by": world.mara}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Flag.objects.create(item=items(batch)[0], note="Torn", made_at=NOON, **wrong)
 
 
 # -- who --------------------------------------------------------------------------------------------

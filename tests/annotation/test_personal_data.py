@@ -25,6 +25,7 @@ EXPORTED = {
     "inquiry.asked_by": "inquiries",
     "inquiry.answered_by": "answers",
     "decision.made_by": "decisions",
+    "flag.made_by": "flags_on_items",
     "itemaction.made_by": "item_actions",
     "sentback.made_by": "sent_back_by_them",
     "event.actor": "events",
