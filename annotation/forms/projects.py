@@ -133,6 +133,10 @@ class GuidelinesForm(forms.Form):
         return text + "\n"
 
 
+OWN_DATA = "jsonl"
+"""The format that the form of an import offers first."""
+
+
 class ImportForm(forms.Form):
     """A published format, the file of its questions, and its tables where they lie in files of their own."""
 
@@ -179,7 +183,8 @@ class ImportForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(name, gettext(reader.title)) for name, reader in sorted(READERS.items())]
+        named = sorted(READERS.items(), key=lambda reader: (reader[0] != OWN_DATA, reader[0]))
+        choices = [(name, gettext(reader.title)) for name, reader in named]
         self.fields["reader"].choices = choices  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:

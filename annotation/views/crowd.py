@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import access
 from annotation.forms.crowd import CrowdLinkForm
+from annotation.journeys import setting_up
 from annotation.models import CrowdEntry, CrowdLink, Person
 from annotation.people import attempts, crowd
 from annotation.refusals import Refused
@@ -53,6 +54,7 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
                 attempts.take(attempts.CROWD_ENTRY, link.public_id, address, now=timezone.now())
             found = crowd.enter(link=link, ids=ids, person=person, now=timezone.now())
             if person is None:
+                setting_up.take_time_zone(person=found, time_zone=request.POST.get("time_zone", ""))
                 login(request, found)
             return _quiet(redirect("project", link.project.slug))
         if not _inside(person, link):

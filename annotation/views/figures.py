@@ -19,7 +19,7 @@ NAMES = {
     "fleiss_kappa": gettext_noop("Fleiss' kappa"),
     "cohen_kappa": gettext_noop("Cohen's kappa"),
     "krippendorff_alpha": gettext_noop("Krippendorff's alpha"),
-    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac1": gettext_noop("Gwet's AC1"),
     "cell_sets": gettext_noop("sets of cells"),
     "edits": gettext_noop("edits"),
 }

@@ -24,13 +24,15 @@ from tasks.contract import TaskType, task_types
 
 @page("GET", "POST")
 def project_new(request: PageRequest) -> HttpResponse:
-    """A new project, with the person who makes it as its first manager."""
+    """A new project, with the person who makes it as its first manager. Its first step is an import."""
     access.require_may_make_projects(access.actor(request))
     form = ProjectForm(request.POST or None, time_zone=request.user.time_zone)
     if form.is_valid():
         with refusals_on(form):
             project = setting_up.create_project(manager=request.user, now=timezone.now(), **form.cleaned_data)
-            return redirect("project", project.slug)
+            words = gettext("“{name}” was created. Import its first examples.")
+            messages.success(request, words.format(name=project.name))
+            return redirect("import_new", project.slug)
     return render(request, "setting_up/project_new.html", {"form": form})
 
 

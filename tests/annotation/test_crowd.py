@@ -657,3 +657,11 @@ class TestWhatPagesSay:
         assert warning in text(manager.get(people))
         entry = text(Client().get(f"/crowd/{link.public_id}/", QUERY))
         assert "see both together only in the payment sheet" in entry
+
+
+def test_whoever_comes_by_a_crowd_link_gets_the_time_zone_of_the_browser(link: CrowdLink) -> None:
+    assert 'name="time_zone"' in Client().get(f"/crowd/{link.public_id}/", QUERY).content.decode()
+
+    come(link, {**QUERY, "time_zone": "Asia/Tokyo"})
+
+    assert CrowdEntry.objects.get().person.time_zone == "Asia/Tokyo"

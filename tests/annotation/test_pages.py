@@ -595,7 +595,7 @@ def test_a_new_project_makes_its_address_from_its_name(world: World) -> None:
         "/projects/new/", {"name": "Café tables, 2026", "time_zone": "Europe/Oslo"}
     )
 
-    assert answer["Location"] == "/projects/cafe-tables-2026/"
+    assert answer["Location"] == "/projects/cafe-tables-2026/sources/import/"
     assert Project.objects.get(slug="cafe-tables-2026").time_zone == "Europe/Oslo"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from annotation.models import Batch
+from annotation.models import Batch, Person
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.browser.clicking import Clicker
@@ -41,6 +42,56 @@ def test_the_first_batch_takes_few_clicks(world: World, new_context: NewContext,
     batch = Batch.objects.get()
     assert (batch.state, batch.items_count) == ("open", 4)
     assert mara.has_done("First batch").clicks <= MOST_CLICKS
+
+
+def test_an_empty_server_is_few_clicks_away_from_the_first_item(
+    new_context: NewContext, live_server: Any, tmp_path: Path, transactional_db: None
+) -> None:
+    line = {"id": "1", "question": "how long is Heat?", "table": {"header": ["Film"], "rows": [["Heat"]]}}
+    (tmp_path / "questions.jsonl").write_text(json.dumps({**line, "answers": ["170"]}) + "\n")
+    person = Person.objects.create_person("Mara", "mara@example.org", "tilted tables", is_administrator=True)
+    page = signed_in(new_context, live_server.url, person).new_page()
+    mara = Clicker(page, live_server.url)
+    mara.begins()
+
+    mara.link("New project")
+    page.get_by_label("Name", exact=True).fill("Films")
+    mara.button("Create project")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_label("Questions file").click()
+    chooser.value.set_files(tmp_path / "questions.jsonl")
+    mara.button("Import")
+    mara.reads("done 1 of 1")
+    mara.link("New batch")
+    mara.link(LABEL)
+    mara.button("Create batch")
+
+    mara.reads("Question type is open")
+    assert Batch.objects.get().items_count == 1
+    assert mara.has_done("From an empty server").clicks <= MOST_CLICKS
+
+
+def test_all_batches_are_selected_with_one_click(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    for number in range(9):
+        world.batch(name=f"Batch {number}")
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    page.goto(f"{live_server.url}/projects/films/")
+    page.get_by_text("Batches as a table").click()
+    every = page.get_by_role("checkbox", name="Select all")
+
+    every.check()
+    page.get_by_role("checkbox", name="Batch 3").uncheck()
+    assert every.evaluate("box => box.indeterminate")
+    every.check()
+    page.get_by_label("Selected batches").select_option("close")
+    page.get_by_role("button", name="Continue", exact=True).click()
+
+    expect(page.get_by_role("heading", level=1)).to_contain_text("9 batches")
+    page.get_by_role("main").get_by_role("button").first.click()
+    expect(page.get_by_role("main")).to_contain_text("closed")
+    assert not Batch.objects.filter(closed_at__isnull=True).exists()
 
 
 def test_the_gallery_is_accessible_and_used_by_keyboard_and_without_scripts(

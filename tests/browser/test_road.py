@@ -150,6 +150,8 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     mara.page.get_by_label("Name", exact=True).fill("Films")
     mara.finds_the_page_accessible()
     mara.clicks("Create project")
+    mara.finds_the_page_accessible()
+    mara.goes_to("/projects/films/")
     mara.reads("No batch yet")
     mara.finds_the_page_accessible()
     mara.goes_to("/projects/films/sources/import/")

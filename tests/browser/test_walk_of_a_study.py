@@ -97,7 +97,6 @@ def test_a_manager_walks_a_whole_study_by_clicks(
     mara.button("Create project")
     mara.has_done("Create the project")
 
-    mara.link("Import examples")
     questions, tables = files()
     page.get_by_label("Format", exact=True).select_option("wtq")
     page.get_by_label("Questions file").set_input_files([questions])
