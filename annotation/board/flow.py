@@ -10,6 +10,8 @@ from annotation.board.stages import Blockage, Stage
 
 MOST: Final = 40
 """Batches in a picture. What needs attention comes first; the table has all."""
+MOST_ROWS: Final = 12
+"""Rows of a picture, for it to fit on a screen."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,13 @@ def arrange(stages: Sequence[Stage], blocked: Mapping[int, Blockage], most: int 
     chains = [_chain(stage, after) for stage in stages if _parent(stage, by_key) is None]
     chains.sort(key=lambda chain: _rank(chain, blocked))
     groups: dict[tuple[str, ...], list[list[Stage]]] = {}
-    shown = 0
+    shown, height = 0, 0
     for chain in chains:
-        if shown and shown + len(chain) > most:
+        branches = sum(stage.key not in after for stage in chain)
+        if shown and (shown + len(chain) > most or height + branches > MOST_ROWS):
             continue
         shown += len(chain)
+        height += branches
         groups.setdefault(chain[0].sources, []).append(chain)
     rows: dict[int, int] = {}
     origins = []

@@ -286,8 +286,8 @@ def test_a_picture_that_would_be_too_tall_leaves_finished_batches_to_the_table()
 
     found = flow.arrange(stages, {})
 
-    assert len(found.rows) == flow.MOST
-    assert found.left_out == 10
+    assert len(found.rows) == flow.MOST_ROWS
+    assert found.left_out == 50 - flow.MOST_ROWS
     assert {stage.key for stage in stages if stage.state == "open"} <= set(found.rows)
 
 
