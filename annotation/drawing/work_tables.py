@@ -117,6 +117,30 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
     return Figure("people", title, Sheet("people", title, columns, lines, note))
 
 
+def confusion(
+    number: int, name: str, labels: Sequence[str], shares: Sequence[Sequence[float]], n: int
+) -> Figure:
+    """How likely a person gives each label to an item of each class, as estimated from n labels of theirs.
+
+    `shares`: a row for each class, from 0 to 1.
+    """
+    columns = (
+        *drawn.names(gettext("True label (estimated)")),
+        *(Column(gettext("labelled {label}").format(label=label), unit="%") for label in labels),
+    )
+    rows = tuple(
+        (
+            text(label),
+            *(Cell(f"{words.decimal(100 * share, 0)} %", round(100 * share, 6)) for share in of_class),
+        )
+        for label, of_class in zip(labels, shares, strict=True)
+    )
+    title = gettext("Estimated label confusion of {name}").format(name=name)
+    note = gettext("Estimated from {n} labels.").format(n=words.number(f"{n:,}"))
+    sheet = Sheet(f"confusion-{number}", title, columns, rows, note)
+    return Figure(sheet.name, title, sheet)
+
+
 def _gold(row: Line) -> Cell:
     found: Proportion | None = row["gold"]
     return _with_n(replace(drawn.share(found), text=row["right"])) if found is not None else text(NOTHING)

@@ -19,6 +19,7 @@ from annotation.quality import agreement, calibrating, guidance, snapshots
 from annotation.quality.calibrating import Compared
 from annotation.roles import Permission
 from annotation.views.contrasting import contrasted, said
+from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.tables import pointed_at
@@ -64,6 +65,7 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
     letters = _letters(batch)
     names = _names(letters) if manages else {}
     compared = calibrating.side_by_side(batch, list(items)) if items else []
+    table = figures_in_table(told.data["figures"] if told and told.data else [])
     context = {
         "batch": batch,
         "project": batch.project,
@@ -72,7 +74,10 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
         "decided_only": judges and batch.decides,
         "manages": manages,
         "told": told,
-        **figures_in_table(told.data["figures"] if told and told.data else []),
+        **table,
+        **figure_gallery(
+            request, "batch", public_id, [table["statistics"]]
+        ),  # the same figure as on the batch's page
         "items": items,
         "rows": [
             {

@@ -620,6 +620,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
             _link_items(batch, pseudonyms.get(int(row["key"]), ""), row)
             row["right"] = qualifying.share_in_words(batch, row["gold"]) if row["gold"] else ""
             row["anchor"] = f"#person-{number}"
+            row["confusion"] = _confusion(number, row)
         note = _note_of_quality(_first_statistic(told.data), any(row["accuracy"] is None for row in people))
         table = work_tables.people(people, note)
         curve = found[batch.pk, "learning"].data
@@ -632,8 +633,16 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         )
         curves = [*([labels] if labels is not None else []), *curves]
         context |= {"shown": kept, "people": people, "table": table, "charts": curves}
-        context |= figure_gallery(request, "quality", public_id, [table, *curves])
+        confusions = [row["confusion"] for row in people]
+        context |= figure_gallery(request, "quality", public_id, [table, *curves, *confusions])
     return context
+
+
+def _confusion(number: int, row: Mapping[str, Any]) -> Figure | None:
+    """The estimated label confusion of a person; None where there is none."""
+    if not row["confusion"]:
+        return None
+    return work_tables.confusion(number, row["name"], row["labels"], row["confusion"], row["labelled"])
 
 
 def _link_items(batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
@@ -716,12 +725,7 @@ def _people(
                 "labels": list(map(words.shown, reliable["labels"]))
                 if reliable is not None and person
                 else [],
-                "confusion": [
-                    (words.shown(label), [f"{100 * share:.0f} %" for share in row])
-                    for label, row in zip(reliable["labels"], person["confusion"], strict=True)
-                ]
-                if reliable is not None and person
-                else [],
+                "confusion": person["confusion"] if person else [],
             }
         )
     return sorted(rows, key=lambda row: (row["name"].casefold(), row["name"]))

@@ -206,3 +206,22 @@ def test_shares_and_medians_of_a_report_are_numbers_with_ends_and_n_in_its_csv()
     assert float(without["Accepted, low"]) < 100
     assert float(without["Median seconds"]) == 7
     assert without["Median seconds, low"] == "", "no interval rather than one of zero width"
+
+
+def test_label_confusion_and_the_agreement_of_a_calibration_can_be_exported(world: World) -> None:
+    batch = world.batch(overlap=3, purpose="calibration")
+    for who in ("ada", "bo", "cy"):
+        for number in range(4):
+            world.label(batch, who, ("extraction", "reasoning")[number % 2])
+    client = Client()
+    client.force_login(world.mara)
+
+    quality = client.get(reverse("batch_quality", args=[batch.public_id]))
+    calibration = client.get(reverse("calibration", args=[batch.public_id])).content.decode()
+    address = reverse("figure_file", args=["quality", batch.public_id, "confusion-1", "csv"])
+    rows = list(csv.reader(io.StringIO(client.get(address).content.decode())))
+
+    assert address in quality.content.decode()
+    assert rows[0][0] == "True label (estimated)"
+    assert sum(map(float, rows[1][1::2])) == pytest.approx(100, abs=0.1)
+    assert reverse("figure_file", args=["batch", batch.public_id, "statistics", "tex"]) in calibration
