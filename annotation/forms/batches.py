@@ -179,9 +179,9 @@ class BatchForm(TermsForm):
                 )
 
     def is_open(self, section: str) -> bool:
-        """Of a failed form, the sections that were open, were filled in or contain an error."""
+        """The sections that begin filled in; of a failed form, those that were open, filled in or contain an error."""
         if not self.is_bound:
-            return False
+            return bool(self.initial.get("only")) and section == "sampling"
         opened = self.data.getlist("open") if isinstance(self.data, QueryDict) else []
         return section in opened or not {*self.changed_data, *self.errors}.isdisjoint(self.names_in(section))
 

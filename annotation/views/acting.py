@@ -30,8 +30,12 @@ from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BadSelection, Selection, parse, query
 from annotation.models import Batch, Item, ItemAction, Project
 from annotation.refusals import Refused
+from annotation.roles import Permission
+from annotation.views import gallery
 from annotation.views.pages import PageRequest, page
 
+BATCH = "batch"
+"""The action that opens the form of a new batch with these items."""
 MOST_LINKED = 100
 """Items of a group that the preview links to: more do not fit into an address."""
 
@@ -49,6 +53,8 @@ def explorer_act(request: PageRequest, slug: str) -> HttpResponse:
     except BadSelection as bad:
         messages.error(request, " ".join(bad.problems))
         return redirect(_address(project, batch))
+    if kind == BATCH and who.leads:
+        return _new_batch(request, who, chosen, batch)
     if kind not in ACTIONS:
         messages.error(request, gettext("Choose an action."))
         return redirect(with_query(_address(project, batch), query(chosen)))
@@ -88,7 +94,10 @@ def menu(actor: access.Actor, project: Project) -> list[tuple[str, str]]:
     """The actions that somebody may take in a project: names and titles."""
     if not access.acts_on_items(actor, project):
         return []
-    return [(kind, gettext(ItemAction.Kind(kind).label)) for kind in ACTIONS]
+    found = [(kind, gettext(ItemAction.Kind(kind).label)) for kind in ACTIONS]
+    if Permission.SET_UP in access.may(actor, project):
+        found.append((BATCH, gettext("Add to a new batch")))
+    return found
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -122,6 +131,26 @@ def _keys(request: PageRequest, who: Reader, chosen: Selection, batch: Batch | N
     ids = [one for one in ids if "\0" not in one]
     listed = Item.objects.filter(batch__in=who.listed, public_id__in=ids)
     return list(listed.order_by("batch_id", "position").values_list("pk", flat=True))
+
+
+def _new_batch(request: PageRequest, who: Reader, chosen: Selection, batch: Batch | None) -> HttpResponse:
+    """The choice of a task type, which leads to the form of a new batch with these items."""
+    back = with_query(_address(who.project, batch), query(chosen))
+    try:
+        keys = _keys(request, who, chosen, batch)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect(back)
+    ids = dict(Item.objects.filter(pk__in=keys).values_list("pk", "public_id"))
+    context = {
+        "project": who.project,
+        "batch": batch,
+        "back": back,
+        "number": len(keys),
+        "items": " ".join(ids[key] for key in keys),
+        "steps": gallery.by_step(),
+    }
+    return render(request, "explorer/batch.html", context)
 
 
 def _preview(request: PageRequest, who: Reader, keys: Sequence[int], context: dict[str, Any]) -> HttpResponse:

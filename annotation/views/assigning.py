@@ -15,10 +15,12 @@ from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
 from annotation.board import board as study_board
+from annotation.explorer import new_batch, querysets
+from annotation.explorer.actions import MOST_ITEMS
 from annotation.forms.batches import BatchForm, SettingsForm, settings_in_words
 from annotation.help import estimating, helping, model_accuracy, predicting, proposing
 from annotation.journeys import adjudicating, assigning
-from annotation.models import Assignment, Batch, Flag, Job, ModelRequest, Person, Project, Source
+from annotation.models import Assignment, Batch, Flag, Item, Job, ModelRequest, Person, Project, Source
 from annotation.quality import gold, qualifying, snapshots
 from annotation.refusals import Refused
 from annotation.roles import Permission
@@ -41,8 +43,12 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
     if chosen is None:
         return render(request, "assigning/choose_kind.html", {"project": project, "steps": gallery.by_step()})
     task = chosen.task
-    data = request.POST or None
-    form = BatchForm(data, task=task, project=project, initial={"name": _free_name(project, chosen)})
+    begun = _begun(request, project, task) if "begin" in request.POST else None
+    data = request.POST if request.POST and begun is None else None
+    initial = {"name": _free_name(project, chosen)}
+    if begun is not None:
+        initial |= {"sources": list(begun.sources), "only": list(begun.only), "of": begun.of}
+    form = BatchForm(data, task=task, project=project, initial=initial)
     own = SettingsForm(data, schema=task.settings_schema, prefix="settings")
     answers = _ModelAnswers(form, request.POST if data else QueryDict())
     if "ask" in request.POST:  # without scripts; the form comes back as it was filled in
@@ -61,8 +67,17 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
         "settings": own,
         "has_sources": Source.objects.ready().filter(project=project).exists(),
         "answers": answers,
+        "begun": begun,
     }
     return render(request, "assigning/batch_new.html", context)
+
+
+def _begun(request: PageRequest, project: Project, task: TaskType) -> new_batch.ChosenExamples:
+    """The examples of the items that were selected in the explorer."""
+    who = querysets.reader(access.actor(request), project)
+    ids = request.POST.get("items", "").replace("\0", "").split()[:MOST_ITEMS]
+    items = Item.objects.filter(batch__in=who.listed, public_id__in=ids).order_by("batch_id", "position")
+    return new_batch.examples_of(who, list(items.values_list("pk", flat=True)), task)
 
 
 def _free_name(project: Project, choice: gallery.Choice) -> str:

@@ -27,6 +27,7 @@ from annotation.models import (
     Item,
     ItemAction,
     ItemChange,
+    Outcome,
     Person,
     Release,
     SentBack,
@@ -509,3 +510,72 @@ def test_a_skipped_item_can_be_excluded_and_taken_back(batch: Batch, world: Worl
     assert doctor.findings() == []
     assert undo(world, done).number == 1
     assert doctor.findings() == []
+
+
+# -- a new batch ------------------------------------------------------------------------------------
+
+
+def edited(world: World) -> Batch:
+    """An item whose accepted edit made an example, and one that is open."""
+    batch = world.batch("value_change", variant="answer_changes", overlap=1, name="Edits")
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    table = assignment.plain_item.example.table
+    operation = {"op": "set_cell", "row": "r0", "column": "c1", "old": table.rows[0][1], "new": "2001"}
+    data = {"unanswerable": False, "operations": [operation], "answers": ["2001"]}
+    world.answer(assignment, data)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    return batch
+
+
+def begun(world: World, kind: str, *chosen: Item) -> Any:
+    client = browser(world.mara)
+    address = reverse("explorer_act", args=[world.project.slug])
+    choice = client.post(address, {"action": "batch", "item": [item.public_id for item in chosen]})
+    form = {"items": choice.context["items"], "kind": kind, "begin": "yes"}
+    return client.post(reverse("batch_new", args=[world.project.slug]), form)
+
+
+def test_a_new_batch_begins_with_exactly_the_examples_of_the_items(batch: Batch, world: World) -> None:
+    second, fourth = items(batch)[1], items(batch)[3]
+
+    page = begun(world, "question_type", second, fourth)
+
+    form = page.context["form"]
+    assert form["only"].value().split() == [second.example.external_id, fourth.example.external_id]
+    assert form["sources"].value() == [world.source.public_id]
+    assert "2 examples are selected. See Sampling." in page.content.decode()
+    assert Batch.objects.count() == 1
+    sent = {"kind": "question_type", "name": "Again", "overlap": 1, "seed": 0, "of": "originals"}
+    sent |= {"sources": [world.source.public_id], "only": "\n".join(form["only"].value().split())}
+    browser(world.mara).post(reverse("batch_new", args=[world.project.slug]), sent)
+    made = Batch.objects.get(name="Again")
+    assert list(made.items.order_by("position").values_list("example_id", flat=True)) == [
+        second.example_id,
+        fourth.example_id,
+    ]
+
+
+def test_a_task_type_of_perturbed_examples_gets_what_the_decisions_made(world: World) -> None:
+    batch = edited(world)
+    result = Outcome.objects.get().example
+    assert result is not None
+
+    checks = begun(world, "answer_check", *items(batch))
+    labels = begun(world, "question_type", *items(batch))
+
+    assert checks.context["form"]["only"].value().split() == [result.external_id]
+    assert checks.context["form"]["of"].value() == "perturbed"
+    assert "1 of them is the result of a decision. 3 items are left out" in checks.content.decode()
+    assert len(labels.context["form"]["only"].value().split()) == 4
+    assert labels.context["begun"].left_out == 0
+
+
+def test_an_adjudicator_creates_no_batch_from_items(batch: Batch, world: World) -> None:
+    form = {"action": "batch", "item": [items(batch)[0].public_id]}
+
+    page = browser(world.ivo).post(reverse("explorer_act", args=[world.project.slug]), form, follow=True)
+
+    assert "Choose an action." in page.content.decode()
+    listed = browser(world.ivo).get(explorer_url(world.project)).content.decode()
+    assert "Add to a new batch" not in listed
