@@ -117,6 +117,59 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
     return Figure("people", title, Sheet("people", title, columns, lines, note))
 
 
+def pay(rows: Sequence[Line]) -> Figure | None:
+    """Work and pay: a line has person, batch, items, skipped, hours, hourly and amount (in currency, or None)."""
+    if not rows:
+        return None
+    title = gettext("Pay by person and batch")
+    columns = (
+        *drawn.names(gettext("Person"), "Batch"),
+        *map(Column, (gettext("Items"), gettext("Skipped"), gettext("Hours"), gettext("Items per hour"))),
+        Column(gettext("Pay")),
+        *drawn.names(gettext("Currency")),
+    )
+    lines = tuple(
+        (
+            text(row["person"]),
+            text(row["batch"]),
+            _whole(row["items"]),
+            _whole(row["skipped"]),
+            _decimal(row["hours"], 2),
+            _decimal(row["hourly"], 0),
+            _decimal(row["amount"], 2),
+            text(row["currency"]),
+        )
+        for row in rows
+    )
+    return Figure("pay", title, Sheet("pay", title, columns, lines))
+
+
+def costs(rows: Sequence[Line]) -> Figure | None:
+    """What each batch cost: a line has batch, address, hours, accepted, and by currency amounts and per_hundred."""
+    if not rows:
+        return None
+    title = gettext("Cost by batch")
+    columns = (
+        *drawn.names("Batch"),
+        *map(Column, (gettext("Hours"), gettext("Items accepted"), gettext("Cost"))),
+        Column(gettext("Cost per 100 accepted")),
+        *drawn.names(gettext("Currency")),
+    )
+    lines = tuple(
+        (
+            Cell(row["batch"], address=row["address"]),
+            _decimal(row["hours"], 2),
+            _whole(row["accepted"]),
+            _decimal(row["amounts"].get(currency), 2),
+            _decimal(row["per_hundred"].get(currency), 2),
+            text(currency or NOTHING),
+        )
+        for row in rows
+        for currency in (row["amounts"] or {"": None})
+    )
+    return Figure("costs", title, Sheet("costs", title, columns, lines))
+
+
 def confusion(
     number: int, name: str, labels: Sequence[str], shares: Sequence[Sequence[float]], n: int
 ) -> Figure:

@@ -15,7 +15,15 @@ from django.utils import translation
 
 from annotation import access
 from annotation.drawing.figures import content_type
-from annotation.views import assigning, dashboards, evaluating, fooling, release_comparison, releasing
+from annotation.views import (
+    assigning,
+    dashboards,
+    evaluating,
+    fooling,
+    members,
+    release_comparison,
+    releasing,
+)
 from annotation.views.pages import PageRequest, page
 
 Context = Callable[[PageRequest, str], Mapping[str, Any]]
@@ -28,6 +36,7 @@ PAGES: Mapping[str, Context] = {
     "dashboard": lambda request, key: dashboards.dashboard_of(request, key, named=False),
     "evaluations": evaluating.report_of,
     "fooling": fooling.report_of,
+    "people": members.figures_of,
     "quality": lambda request, key: dashboards.quality_of(request, key, named=False),
     "release": releasing.figures_of,
     "report": assigning.report_of,

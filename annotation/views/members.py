@@ -68,6 +68,13 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     return keep_to_yourself(answer) if "links" in context else answer
 
 
+def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: work, pay and costs."""
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    left_out = sharing.allocation(request, project)["left_out"]
+    return paying.earned(request, project, without_counts=left_out)
+
+
 SHOWN: Final = 5
 """Crowd links on the page; a page of their own has all."""
 

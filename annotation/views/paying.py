@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -14,11 +14,14 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
+from annotation.drawing import work_tables
+from annotation.drawing.figures import Figure
 from annotation.journeys import setting_up
 from annotation.models import Batch, CrowdEntry, Membership, ModelRequest, Project
 from annotation.money import costs, paying
 from annotation.roles import Permission
 from annotation.terms import budget, limits
+from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, page
 from annotation.work import metering
 from tableqa import sheets
@@ -100,6 +103,8 @@ def earned(request: PageRequest, project: Project, *, without_counts: Collection
         {"member": member, "shares": worked[person], "total": paying.summed(worked[person])}
         for person, member in sorted(members.items(), key=lambda row: (row[1].person.name, row[0]))
     ]
+    found_costs = [cost for cost in paying.by_batch(project, always) if cost.batch not in without_counts]
+    pay_table, cost_table = _pay_table(people), _cost_table(found_costs)
     return {
         "asked": asked,
         "query": urlencode({name: request.GET[name] for name in ("first", "last") if request.GET.get(name)}),
@@ -112,8 +117,46 @@ def earned(request: PageRequest, project: Project, *, without_counts: Collection
         "earned": paying.summed(found),
         "model_costs": metering.table(ModelRequest.objects.filter(project=project)),
         "model_budget": budget.in_words(project.model_budget) if project.model_budget else "",
-        "costs": [cost for cost in paying.by_batch(project, always) if cost.batch not in without_counts],
+        "pay_table": pay_table,
+        "cost_table": cost_table,
+        **figure_gallery(request, "people", project.slug, [pay_table, cost_table]),
     }
+
+
+def _pay_table(people: Sequence[Mapping[str, Any]]) -> Figure | None:
+    """Work and pay as a figure, in which people have their pseudonyms: a file may go into a paper."""
+    return work_tables.pay(
+        [
+            {
+                "person": row["member"].pseudonym,
+                "batch": share.batch.name,
+                "items": share.items,
+                "skipped": share.skipped,
+                "hours": share.hours,
+                "hourly": share.an_hour,
+                "amount": None if share.amount is None else float(share.amount),
+                "currency": share.currency,
+            }
+            for row in people
+            for share in row["shares"]
+        ]
+    )
+
+
+def _cost_table(found: Sequence[paying.Cost]) -> Figure | None:
+    return work_tables.costs(
+        [
+            {
+                "batch": cost.batch.name,
+                "address": reverse("batch", args=[cost.batch.public_id]),
+                "hours": cost.total.hours,
+                "accepted": cost.accepted,
+                "amounts": {currency: float(each) for currency, each in cost.total.amounts.items()},
+                "per_hundred": {currency: float(each) for currency, each in cost.per_hundred.items()},
+            }
+            for cost in found
+        ]
+    )
 
 
 def rates_form(project: Project, data: Any) -> RatesForm:

@@ -15,12 +15,13 @@ from django.urls import reverse
 
 from annotation.drawing.charts import Axis, Point, Series, Spread
 from annotation.drawing.figures import IMAGES, TEXTS, Bars, Chart, Columns, Distribution, Figure, Heat, Lines
+from annotation.journeys import setting_up
 from annotation.models import Membership
 from annotation.views.figures import report_table
 from tableqa import medians
 from tableqa.proportions import proportion
 from tableqa.sheets import Cell, Column, Sheet, as_csv, text
-from tests.annotation.cast import World
+from tests.annotation.cast import NOON, World
 from tests.annotation.test_dashboards import timed
 
 AXIS = Axis(0, 100, (0, 50, 100), "%")
@@ -225,3 +226,25 @@ def test_label_confusion_and_the_agreement_of_a_calibration_can_be_exported(worl
     assert rows[0][0] == "True label (estimated)"
     assert sum(map(float, rows[1][1::2])) == pytest.approx(100, abs=0.1)
     assert reverse("figure_file", args=["batch", batch.public_id, "statistics", "tex"]) in calibration
+
+
+def test_pay_and_costs_can_be_exported_by_managers_with_pseudonyms(world: World) -> None:
+    setting_up.change_terms(
+        project=world.project, pay={"currency": "EUR", "per_item": 0.5}, caps={}, by=world.mara, now=NOON
+    )
+    batch = world.batch(overlap=1)
+    world.label(batch, "ada", "extraction")
+    mara, ivo = Client(), Client()
+    mara.force_login(world.mara)
+    ivo.force_login(world.people["ivo"])
+    address = reverse("figure_file", args=["people", "films", "pay", "csv"])
+
+    page = mara.get("/projects/films/people/").content.decode()
+    (row,) = csv.DictReader(io.StringIO(mara.get(address).content.decode()))
+    (cost,) = csv.DictReader(io.StringIO(mara.get(address.replace("pay", "costs")).content.decode()))
+
+    assert address in page
+    assert row["Person"] == Membership.objects.get(person=world.ada).pseudonym
+    assert (row["Items"], float(row["Pay"]), row["Currency"]) == ("1", 0.5, "EUR")
+    assert float(cost["Cost"]) == 0.5
+    assert ivo.get(address).status_code == 404
