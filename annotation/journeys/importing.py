@@ -34,7 +34,7 @@ import tableqa
 from annotation import bulk, events, immutable, jobs
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse
-from tableqa.readers import READERS, Mapped, Reader, ReaderError, Sifting, published_id
+from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Sifting, published_id
 from tableqa.readers import credit as credit_of
 from tableqa.readers.reader import START, check_is_text, is_excel
 
@@ -61,7 +61,7 @@ class Imported:
     """What an import did: the source, how many examples and tables it has, and whether anything was new.
 
     `numbered` are the ids that got a number because the source gives them more than once. `left_out` says what of the files
-    was not taken, and why; "" where all was.
+    was not taken, and why; "" where all was. `read_as` says in which form they were read, where that was detected.
     """
 
     source: Source
@@ -70,6 +70,7 @@ class Imported:
     new: bool
     numbered: tuple[str, ...] = ()
     left_out: str = ""
+    read_as: str = ""
 
 
 @bulk.seldom_collected()
@@ -134,8 +135,9 @@ def import_examples(
         )
         try:
             left_out = read.left_out(path, tables, limit) if isinstance(read, Sifting) else ""
+            read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
             done = _write(source, rows, progress, by)
-            return replace(done, numbered=tuple(numbered), left_out=left_out)
+            return replace(done, numbered=tuple(numbered), left_out=left_out, read_as=read_as)
         except BaseException:
             discard(source)
             raise
@@ -318,6 +320,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         "new": done.new,
         "numbered": list(done.numbered[:MOST_SHOWN]),
         **({"left_out": done.left_out} if done.left_out else {}),
+        **({"read_as": done.read_as} if done.read_as else {}),
     }
 
 

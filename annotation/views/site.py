@@ -193,7 +193,8 @@ def _result(job: Job) -> tuple[str, str, str]:
         examples, tables = result["examples"], result["tables"]
         questions = ngettext("{number} question", "{number} questions", examples).format(number=examples)
         on_tables = ngettext("on {number} table", "on {number} tables", tables).format(number=tables)
-        words = f"{new}{questions} {on_tables}.{left_out}"
+        read_as = f" {result['read_as']}" if result.get("read_as") else ""
+        words = f"{new}{questions} {on_tables}.{read_as}{left_out}"
         return reverse("source", args=[result["source"]]), gettext("Open the source"), words
     if "evaluation" in result:
         words = ngettext(

@@ -11,6 +11,7 @@ from tableqa.readers import (
     jsonl,
     label_studio,
     lftqa,
+    own_data,
     qtsumm,
     robut,
     sqa,
@@ -20,7 +21,7 @@ from tableqa.readers import (
     wikisql,
     wtq,
 )
-from tableqa.readers.reader import Mapped, Reader, ReaderError, Sifting, credit, published_id
+from tableqa.readers.reader import Describing, Mapped, Reader, ReaderError, Sifting, credit, published_id
 
 _READERS: tuple[Reader, ...] = (
     wtq.READER,
@@ -34,6 +35,7 @@ _READERS: tuple[Reader, ...] = (
     lftqa.READER,
     tabfact.READER,
     suc.READER,
+    own_data.READER,
     jsonl.READER,
     csv_tables.READER,
     arrow.PARQUET,
@@ -45,4 +47,4 @@ _READERS: tuple[Reader, ...] = (
 READERS: Mapping[str, Reader] = {reader.name: reader for reader in _READERS}
 """Every reader by the name that the command line uses."""
 
-__all__ = ["READERS", "Mapped", "Reader", "ReaderError", "Sifting", "credit", "published_id"]
+__all__ = ["READERS", "Describing", "Mapped", "Reader", "ReaderError", "Sifting", "credit", "published_id"]

@@ -12,21 +12,24 @@ from tableqa.readers.reader import (
     read_lines,
     separator_hint,
 )
+from tableqa.readers.text_form import SEPARATORS
 from tableqa.tables import Table, TableError
 
 
-def read_delimited(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a UTF-8 file with the line where each starts; a quoted field may hold tabs, commas and line breaks.
+def read_delimited(
+    path: Path, delimiter: str, lines: Iterable[str] | None = None, blank: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a file with the line where each starts; a quoted field may hold tabs, commas and line breaks.
 
-    Raises ReaderError for text after a closing quote, a quoted field that is never closed, an empty line, and what
-    `read_lines` refuses.
+    `lines` are those of the file with their ends, where it is not UTF-8. Raises ReaderError for text after a closing quote,
+    a quoted field that is never closed, an empty line unless they may be `blank`, and what `read_lines` refuses.
     """
-    name = {"\t": "tab", ",": "comma"}[delimiter]
+    name = SEPARATORS[delimiter]
     mend = (
         f"Separate fields with a {name}. Put a field that contains a {name}, a quote or a line break in quotes, "
         "and double the quotes in it"
     )
-    lines = (text for _, text in read_lines(path, keep_ends=True))
+    lines = (text for _, text in read_lines(path, keep_ends=True)) if lines is None else lines
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         start = rows.line_num + 1
@@ -38,7 +41,7 @@ def read_delimited(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]
             ended = "unexpected end of data" in str(error)
             what = "the file ends within a quoted field" if ended else f"a field cannot be read: {error}"
             raise ReaderError(path, start, what, mend) from error
-        if not fields:
+        if not fields and not blank:
             mend = 'Remove the line; a single empty field is written ""'
             raise ReaderError(path, start, "the line is empty", mend)
         yield start, fields

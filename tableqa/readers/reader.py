@@ -85,6 +85,14 @@ class Sifting(Protocol):
         """What is not given, and why, in a sentence; "" where all is. `limit` as for reading. ReaderError."""
 
 
+@runtime_checkable
+class Describing(Protocol):
+    """A reader that has to find out in which form its files are."""
+
+    def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
+        """In which form the files were read, in sentences; ReaderError."""
+
+
 def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:
     """The first `limit` examples, and nothing of the file beyond them; ValueError for a negative limit."""
     if limit is not None and limit < 0:

@@ -63,6 +63,9 @@ def small(tmp_path: Path) -> Path:
     (folder / "freb-dev.json").write_text(json.dumps({**item, "rel_cell": [[0, 0]]}) + "\n")
     (folder / "sheet-dev.csv").write_text(QUESTIONS)
     (folder / "cup.csv").write_text("Name,Wins\nAnn,3\n")
+    (folder / "own-dev.csv").write_text(
+        "Nr;Frage;Tabelle;Gold\n1;Wer gewann für Köln?;cup.csv;Ann\n", "cp1252"
+    )
     (folder / "robut_wtq_qa.json").write_text(
         json.dumps([{**item, "table_id": "t", "perturbation_type": "row"}])
     )
@@ -108,6 +111,7 @@ FILES = {
     "lftqa": Path("model_outputs.json"),
     "jsonl": Path("mine-dev.jsonl"),
     "csv": Path("sheet-dev.csv"),
+    "own": Path("own-dev.csv"),
     "robut": Path("robut_wtq_qa.json"),
     "tabfact": Path("facts-dev.json"),
     "suc": Path("suc-dev.jsonl"),
@@ -124,6 +128,7 @@ BESIDE = {
     "wikisql": ("*.tables.jsonl",),
     "lftqa": ("scores/**/*.json",),
     "csv": ("cup.csv",),
+    "own": ("cup.csv",),
     "robut": ("robut_wtq_table.json",),
     "tabfact": ("all_csv/*.csv",),
     "askew": ("*.jsonl",),
@@ -197,7 +202,31 @@ def test_a_format_can_be_chosen_on_the_page_with_what_it_needs_and_no_more(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["sqa", "wikisql", "csv"])
+def test_the_import_says_in_which_form_a_file_of_ones_own_was_read(
+    world: World, small: Path, capsys: pytest.CaptureFixture[str], django_capture_on_commit_callbacks: Any
+) -> None:
+    path = small / FILES["own"]
+    sentence = (
+        "own-dev.csv was read as semicolon-separated, Windows-1252 (für, Köln). "
+        "Columns: id = Nr, question = Frage, answers = Gold, table = Tabelle."
+    )
+    sent = {
+        "reader": "own",
+        "name": "from the page",
+        "questions": SimpleUploadedFile(path.name, path.read_bytes()),
+        "tables": packed(small, ("cup.csv",)),
+    }
+    with django_capture_on_commit_callbacks(execute=True):
+        mara(world).post(reverse("import_new", args=[world.project.slug]), sent)
+    page = mara(world).get(reverse("job", args=[Job.objects.latest("pk").public_id]))
+    assert sentence in html.unescape(page.content.decode())
+
+    call_command("import_examples", str(path), "--project", world.project.slug, "--reader", "own")
+    assert sentence in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["sqa", "wikisql", "csv", "own"])
 def test_an_upload_without_the_tables_says_what_to_send(
     world: World, small: Path, name: str, django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -255,7 +284,7 @@ def test_a_project_says_under_which_names_its_records_hold_what(
             project=world.project, reader="label_studio", path=path, fields={"frage": "x"}, now=NOON
         )
     with pytest.raises(
-        Refused, match=r"has fixed field names. Readers with custom fields: hf, label_studio, parquet"
+        Refused, match=r"has fixed field names. Readers with custom fields: hf, label_studio, own, parquet"
     ):
         importing.import_examples(
             project=world.project, reader="wtq", path=path, fields={"question": "x"}, now=NOON

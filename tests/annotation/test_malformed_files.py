@@ -336,6 +336,17 @@ FORMS: dict[str, Form] = {
             Fault("ragged", "t.csv", "Bob,", "", 3),
         ],
     ),
+    "own": Form(
+        "dev.csv",
+        {"dev.csv": SHEET.replace(",", ";"), "t.csv": PLAIN.replace(",", "\t")},
+        [
+            Fault("truncated", "dev.csv", ";t.csv;Bob", None, 3),
+            Fault("duplicate id", "dev.csv", "2;who", "1;who", 3),
+            Fault("outside", "dev.csv", "t.csv;Bob", "../t.csv;Bob", 3),
+            Fault("wrong type", "dev.csv", "question", "frge", 2),
+            Fault("ragged", "t.csv", "Bob\t", "", 3),
+        ],
+    ),
 }
 
 

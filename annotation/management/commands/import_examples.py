@@ -31,7 +31,7 @@ class Command(RefusingCommand):
             default=[],
             type=_field,
             metavar="PART=FIELD",
-            help="field name in the records, for example question=text (label_studio, parquet, hf)",
+            help="field name in the records, for example question=text (own, label_studio, parquet, hf)",
         )
 
     def run(self, **options: Any) -> None:
@@ -59,6 +59,8 @@ class Command(RefusingCommand):
         self.stdout.write(
             f"{done.source.name}: {done.examples} examples, {done.tables} tables, {done.source.licence}."
         )
+        if done.read_as:
+            self.stdout.write(done.read_as)
         if done.left_out:
             self.stdout.write(done.left_out)
         if done.numbered:

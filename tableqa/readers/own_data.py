@@ -1,0 +1,298 @@
+"""A person's own data as a spreadsheet or a script writes it: columns of any name, any separator, tables inside or beside.
+
+docs/reference/readers.md describes the forms and what is decided for each.
+"""
+
+import ast
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tableqa.examples import Example
+from tableqa.language import gettext_noop
+from tableqa.readers.delimited import read_delimited, table_of_rows
+from tableqa.readers.mapped import USUAL, table_from
+from tableqa.readers.reader import MAX_TABLE_BYTES, Ids, ReaderError, at_most, cannot_open, only_file
+from tableqa.readers.records import Fields, Place, context_of, example, plain, read_records, text_of
+from tableqa.readers.table_files import TableFiles, folders_around
+from tableqa.readers.text_form import SEPARATORS, TextForm, text_form, text_lines
+from tableqa.tables import Table
+
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "id": (*USUAL["id"], "qid", "idx", "index", "nr"),
+    "question": (*USUAL["question"], "q", "frage", "prompt"),
+    "answers": (*USUAL["answers"], "gold", "gold_answer", "gold_answers", "targetvalue", "antwort", "antworten"),
+    "table": (
+        *USUAL["table"], "table_file", "table_path", "table_csv", "table_name", "table_id", "sheet", "file", "path",
+        "tabelle",
+    ),
+    "title": (*USUAL["title"], "titel"),
+    "caption": USUAL["caption"],
+    "context": USUAL["context"],
+    "split": ("split", "subset", "partition", "fold"),
+}  # fmt: skip
+"""For each part of an example the names of columns that are taken for it; capitals, spaces and signs do not count."""
+
+OPTIONS = ("separator", "encoding", "answer_separator")
+"""What can be said of a file beside the names of its columns."""
+
+_JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+_TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
+_SIGNS = re.compile(r"[\W_]+")
+
+
+@dataclass(eq=False)
+class OwnData:
+    """The reader "own"; see `tableqa.readers.reader.Reader`.
+
+    Which columns are the question, the table and the answers is known by usual names, or said (`with_fields`), as are the
+    options `separator`, `encoding` and `answer_separator`. A column that no part is made of goes into meta. An id that
+    repeats is refused; without a column of ids an example has the number of its record.
+    """
+
+    name: str = "own"
+    title: str = gettext_noop("Your own data: CSV, TSV, JSON or JSON Lines")
+    licence: str = "NOASSERTION"
+    citation: str = ""
+    url: str = ""
+    beside: str = gettext_noop("the files of the tables, if a column names them")
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def with_fields(self, fields: Mapping[str, str]) -> "OwnData":
+        """The same reader for columns of these names, {part or option: name}; ValueError for an unknown one."""
+        known = (*PARTS, *OPTIONS)
+        if unknown := [part for part in fields if part not in known]:
+            raise ValueError(
+                f"there is no part {unknown[0]!r} of an example; the parts and options are {', '.join(known)}"
+            )
+        separator = fields.get("separator", ",").replace("\\t", "\t")
+        if separator not in SEPARATORS:
+            raise ValueError(f"the separator {separator!r} is not one of , ; | and \\t (a tab)")
+        if "separator" in fields:
+            fields = {**fields, "separator": separator}
+        return dataclasses.replace(self, fields=dict(fields))
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The examples of the file at `path` in its order, at most `limit`; ReaderError at the first fault."""
+        return at_most(self._examples(Path(path), tables), limit)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The file of questions, then each table that it names; ReaderError as for reading."""
+        path = self._questions(Path(path))
+        library = self._library(path, tables)
+        yield from library.files(
+            (name, record.place.line)
+            for record in self._records(path)
+            if (name := _file_named(record.value.get(self._columns(record).get("table", "")))) is not None
+        )
+
+    def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
+        """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
+        path = self._questions(Path(path))
+        form = "" if _is_json(path) else self._form(path).sentence(path)
+        first = next(self._records(path), None)
+        if first is None:
+            return form
+        columns = ", ".join(f"{part} = {name}" for part, name in self._columns(first).items())
+        return " ".join(filter(None, (form, f"Columns: {columns}.")))
+
+    def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
+        path = self._questions(path)
+        ids = Ids(path)
+        library = self._library(path, tables)
+        number = 0
+        for number, record in enumerate(self._records(path), start=1):
+            columns = self._columns(record)
+            _require(record, columns)
+            example_id = _id(record, columns.get("id"), number)
+            ids.add(example_id, record.place.line)
+            yield self._example(record, columns, example_id, library)
+        if not number:
+            raise ReaderError(
+                path, None, "the file contains no questions", "Give each question a row or record"
+            )
+
+    def _example(
+        self, record: Fields, columns: Mapping[str, str], example_id: str, library: TableFiles
+    ) -> Example:
+        place, value = record.place, record.value
+        title, caption = (_text(record, columns.get(part)) for part in ("title", "caption"))
+        further: dict[str, Any] = {}
+        if (file := _file_named(value[columns["table"]])) is not None:
+            table = library.table(file, place.line)
+            table = Table(table.header, table.rows, title, caption, spans=table.spans)
+            further["table"] = file
+        else:
+            table = table_from(place.inside(columns["table"]), value[columns["table"]], title, caption)
+        passage = value.get(columns.get("context", ""))
+        used = {name for part, name in columns.items() if part != "context" or isinstance(passage, str)}
+        if "split" in columns and value.get(columns["split"]) is not None:
+            further["split"] = plain(value[columns["split"]])
+        return example(
+            place,
+            example_id,
+            record.text(columns["question"]),
+            table,
+            self._answers(record, columns.get("answers")),
+            {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
+            context=context_of(place, text=passage) if isinstance(passage, str) else None,
+        )
+
+    def _answers(self, record: Fields, column: str | None) -> list[str]:
+        value = None if column is None else record.value.get(column)
+        if column is None or value is None or value == "":
+            return []
+        if isinstance(value, str):
+            value = _list_in(value) or [
+                text.strip() for text in value.split(self.fields.get("answer_separator", "|"))
+            ]
+        whole = value if isinstance(value, list) else [value]
+        return Fields(record.place, {column: whole}).texts(column)
+
+    def _columns(self, record: Fields) -> dict[str, str]:
+        """Which column is which part: as a person said, else by its name."""
+        told = {part: name for part, name in self.fields.items() if part in PARTS}
+        for name in told.values():
+            record.required(name)
+        return {**guessed(record.value, told), **told}
+
+    def _form(self, path: Path) -> TextForm:
+        names = {name for known in PARTS.values() for name in known}
+        told = {self.fields[part] for part in PARTS if part in self.fields}
+        return text_form(
+            path, self.fields.get("encoding", ""), self.fields.get("separator", ""), [*names, *told]
+        )
+
+    def _questions(self, path: Path) -> Path:
+        """The file of questions itself, or the one in a folder whose columns tell question and table; ReaderError."""
+        if not path.is_dir():
+            return path
+        mend = "Name the file of questions, or leave one file in the folder that has the columns question and table"
+        return only_file(path, [f"*{suffix}" for suffix in _JSON_SUFFIXES + _TEXT_SUFFIXES], self._fits, mend)
+
+    def _fits(self, path: Path) -> bool:
+        try:
+            first = next(self._records(path), None)
+            return first is not None and {"question", "table"} <= self._columns(first).keys()
+        except ReaderError:
+            return False
+
+    def _records(self, path: Path) -> Iterator[Fields]:
+        if _is_json(path):
+            return (record.fields for record in read_records(path))
+        return _rows(path, self._form(path))
+
+    def _library(self, path: Path, tables: str | Path | None) -> TableFiles:
+        folders = folders_around(path, path, tables, levels_up=0)
+        return TableFiles(path, folders, self._table, field="table", prefix="tables/")
+
+    def _table(self, path: Path) -> Table:
+        """The table of a file; its encoding and separator are detected on their own."""
+        if path.suffix.lower() == ".json":
+            if path.stat().st_size > MAX_TABLE_BYTES:
+                raise ReaderError(
+                    path, None, f"it has more than {MAX_TABLE_BYTES:,} bytes", "Split the table"
+                )
+            form = text_form(path, separator=",")
+            return table_from(Place(path, 1), "".join(text_lines(path, form.encoding)))
+        form = text_form(path, self.fields.get("encoding", ""))
+        rows = read_delimited(path, form.separator, text_lines(path, form.encoding))
+        return table_of_rows(path, rows)
+
+
+def guessed(columns: Iterable[str], told: Mapping[str, str]) -> dict[str, str]:
+    """Which column is probably which part of an example, {part: column}; what is `told` is nobody else's."""
+    free = {_plain_name(name): name for name in columns if name not in told.values()}
+    guess: dict[str, str] = {}
+    for part, names in PARTS.items():
+        if part not in told and (name := next((free[name] for name in names if name in free), None)):
+            guess[part] = name
+            del free[_plain_name(name)]
+    return guess
+
+
+def _plain_name(name: str) -> str:
+    return name if name == "_id" else _SIGNS.sub("_", name.strip().casefold()).strip("_")
+
+
+def _require(record: Fields, columns: Mapping[str, str]) -> None:
+    for part in ("question", "table"):
+        if part not in columns:
+            there = ", ".join(list(record.value)[:12]) or "none"
+            what = f"no column is known as the {part}"
+            raise record.place.error(what, f"Name it as {part}=COLUMN. The columns are: {there}")
+
+
+def _id(record: Fields, column: str | None, number: int) -> str:
+    if column is None:
+        return str(number)
+    if record.value.get(column) == "":
+        raise record.error(column, "is empty", "Give each question its own id")
+    return record.name(column)
+
+
+def _text(record: Fields, column: str | None) -> str:
+    return "" if column is None else record.text(column, default="")
+
+
+def _file_named(value: object) -> str | None:
+    """The name of a file, where the table of a record is one: a text of one line that holds no table itself."""
+    if not isinstance(value, str) or "\n" in value.strip() or value.lstrip()[:1] in ("{", "[", "<"):
+        return None
+    return value.strip()
+
+
+def _list_in(text: str) -> list[Any] | None:
+    """The list that a text holds, as JSON or as Python prints lists; None where it holds none."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+    return value if isinstance(value, list) and all(text_of(one) is not None for one in value) else None
+
+
+def _is_json(path: Path) -> bool:
+    """Whether a file holds JSON: by its suffix, else by its first character."""
+    suffix = path.suffix.lower()
+    if suffix in (*_JSON_SUFFIXES, *_TEXT_SUFFIXES):
+        return suffix in _JSON_SUFFIXES
+    try:
+        with path.open("rb") as file:
+            return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    except OSError as error:
+        raise cannot_open(path, error) from error
+
+
+def _rows(path: Path, form: TextForm) -> Iterator[Fields]:
+    """The rows of a separated file, by the names in its first one; rows without any text are passed over."""
+    rows = read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True)
+    line, header = next(rows, (1, []))
+    names = [name.strip() for name in header]
+    if not header:
+        raise ReaderError(path, 1, "the file is empty", "Its first line names the columns")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ReaderError(
+            path, line, f"two columns have the name {twice!r}", "Give every column its own name"
+        )
+    for line, cells in rows:
+        if not any(cells):
+            continue
+        if len(cells) != len(names):
+            what = f"the row has {len(cells)} fields, the first line names {len(names)}"
+            mend = "Check that the file is complete. A field with the separator or a line break needs quotes"
+            raise ReaderError(path, line, what, mend)
+        yield Fields(Place(path, line), dict(zip(names, cells, strict=True)))
+
+
+READER = OwnData()

@@ -1,0 +1,235 @@
+"""The encoding and the separator of a text file that a person wrote, detected from its bytes and never guessed silently."""
+
+import codecs
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from tableqa.readers.reader import MAX_LINE_BYTES, START, ReaderError, cannot_open, check_is_text
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+ENCODING_NAMES = {
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16",
+    "utf-16-be": "UTF-16",
+    "cp1252": "Windows-1252",
+    "cp1250": "Windows-1250",
+    "cp1251": "Windows-1251",
+    "cp1253": "Windows-1253",
+    "cp932": "Shift JIS",
+    "gb18030": "GB 18030",
+    "euc_kr": "EUC-KR",
+    "big5": "Big5",
+}
+ROWS_COMPARED = 200
+"""Rows by which the separator is known."""
+SAMPLE = 64 * 1024
+"""Bytes around the first one that is not ASCII, by which an encoding other than Unicode is known."""
+
+_BLOCK = 1024 * 1024
+_LEGACY = ("cp1252", "cp1250", "cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5")
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+_IN_UTF8 = re.compile(
+    rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|\xc2[\x80-\xbf]"
+)
+_WORD_NOT_ASCII = re.compile(r"\w*[^\x00-\x7f]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class TextForm:
+    """How a text file is to be read: Python's name of its encoding, and the separator of its fields."""
+
+    encoding: str
+    separator: str
+
+    def sentence(self, path: Path) -> str:
+        """For the person who imports: "people.csv was read as semicolon-separated, Windows-1252 (Müller, Köln)."."""
+        words = ", ".join(unusual_words(path, self.encoding)) if self.encoding in _LEGACY else ""
+        encoding = f"{encoding_name(self.encoding)}{f' ({words})' if words else ''}"
+        return f"{path.name} was read as {SEPARATORS[self.separator]}-separated, {encoding}."
+
+
+def encoding_name(encoding: str) -> str:
+    """The name by which people know an encoding."""
+    return ENCODING_NAMES.get(encoding, encoding)
+
+
+def text_form(path: Path, encoding: str = "", separator: str = "", columns: Sequence[str] = ()) -> TextForm:
+    """How a file is to be read. What is given is not detected; `columns` are names that its first row has.
+
+    Raises ReaderError for a file that is no text, one whose encoding or separator cannot be known, and an encoding that
+    Python does not know.
+    """
+    encoding = checked_encoding(path, encoding) if encoding else detected_encoding(path)
+    return TextForm(encoding, separator or detected_separator(path, encoding, columns))
+
+
+def checked_encoding(path: Path, encoding: str) -> str:
+    """Python's name of an encoding that a person names; ReaderError where it is unknown or no encoding of texts."""
+    try:
+        codec = codecs.lookup(encoding)
+        "a".encode(codec.name)
+    except (LookupError, ValueError, TypeError) as error:
+        mend = "Name one such as UTF-8, UTF-16 or cp1252"
+        raise ReaderError(path, None, f"there is no encoding {encoding[:40]!r}", mend) from error
+    return codec.name
+
+
+def detected_encoding(path: Path) -> str:
+    """Python's name of a file's encoding, by its byte order mark, by being valid UTF-8, or by its letters.
+
+    ReaderError for a file that cannot be opened, a workbook or an archive, and UTF-8 that is damaged: read as another
+    encoding, its letters would be wrong without a word.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(START)
+            check_is_text(path, start)
+            if marked := _marked(start):
+                return marked
+            file.seek(0)
+            fault = _first_fault(file)
+            if fault is None:
+                return "utf-8"
+            line, at = fault
+            file.seek(max(0, at - SAMPLE // 2))
+            sample = file.read(SAMPLE)
+            # Whole lines, so that no character is cut in two.
+            sample = sample[: sample.rfind(b"\n") + 1] or sample
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    if _CONTROL.search(sample):
+        raise ReaderError(path, line, "this is not a text file", "Name a file of text")
+    in_utf8 = len(_IN_UTF8.findall(sample))
+    if in_utf8 and in_utf8 >= len(_NOT_ASCII.findall(_IN_UTF8.sub(b"", sample))):
+        what = "the file is UTF-8 but for some bytes, the first of them in this line"
+        raise ReaderError(path, line, what, "Save the file as UTF-8, or name its encoding (encoding=…)")
+    return _legacy(sample)
+
+
+def _marked(start: bytes) -> str:
+    """The encoding that a byte order mark names, or the zero bytes of UTF-16 without one; "" where neither is there."""
+    if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    if start.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    zeros_first, zeros_second = start[::2].count(0), start[1::2].count(0)
+    if max(zeros_first, zeros_second) * 4 > len(start) and not min(zeros_first, zeros_second):
+        return "utf-16-be" if zeros_first else "utf-16-le"
+    return ""
+
+
+def _first_fault(file: BinaryIO) -> tuple[int, int] | None:
+    """Line and byte offset of the first byte that is not UTF-8; None where all are."""
+    decode = codecs.getincrementaldecoder("utf-8")()
+    line, offset = 1, 0
+    while True:
+        block = file.read(_BLOCK)
+        pending = len(decode.getstate()[0])
+        try:
+            decode.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            return line + block.count(b"\n", 0, max(0, error.start - pending)), offset + error.start - pending
+        if not block:
+            return None
+        line += block.count(b"\n")
+        offset += len(block)
+
+
+def _legacy(sample: bytes) -> str:
+    """The encoding before Unicode that bytes are in: Windows-1252 unless charset-normalizer prefers other letters."""
+    from charset_normalizer import from_bytes
+
+    matches = list(from_bytes(sample, cp_isolation=list(_LEGACY)))
+    western = sample.decode("cp1252", errors="replace")
+    if not matches:
+        return "cp1252"
+    least = min(match.chaos for match in matches)
+    # The encodings of the West and of Central Europe share the letters of German: there they give the same text.
+    if any(str(match) == western and match.chaos <= least for match in matches):
+        return "cp1252"
+    return str(matches[0].encoding)
+
+
+def unusual_words(path: Path, encoding: str, most: int = 3) -> list[str]:
+    """The first words with letters beyond ASCII, by which a person sees that the encoding is right."""
+    words: dict[str, None] = {}
+    for line in islice(text_lines(path, encoding), 10 * ROWS_COMPARED):
+        for word in _WORD_NOT_ASCII.findall(line):
+            words.setdefault(word[:30], None)
+            if len(words) == most:
+                return list(words)
+    return list(words)
+
+
+def text_lines(path: Path, encoding: str) -> Iterator[str]:
+    """The lines of a file with their ends (LF, CRLF or CR); memory stays flat.
+
+    ReaderError with the line for bytes that are not of this encoding, NUL characters and a line over MAX_LINE_BYTES.
+    """
+    number = 1
+    try:
+        # The ends stay as they are: a field in quotes may hold them.
+        with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                if len(line) > MAX_LINE_BYTES:
+                    what = f"the line is longer than {MAX_LINE_BYTES:,} characters"
+                    raise ReaderError(path, number, what, "Check that this is the right file")
+                if "\0" in line:
+                    mend = "Fetch the file again: it is damaged or binary"
+                    raise ReaderError(path, number, "the line contains a NUL character", mend)
+                yield line
+                number += 1
+    except UnicodeError as error:
+        what = f"near this line there are bytes that are not {encoding_name(encoding)}"
+        mend = "Save the file as UTF-8, or name its encoding (encoding=…)"
+        raise ReaderError(path, number, what, mend) from error
+    except OSError as error:
+        raise cannot_open(path, error) from error
+
+
+def detected_separator(path: Path, encoding: str, columns: Sequence[str] = ()) -> str:
+    """The one of SEPARATORS that parts all rows into equally many fields; a comma where the first row has none.
+
+    Of several, a tab, then the one that gives one of `columns` in the first row, is taken; otherwise ReaderError. Where
+    none does, the one that the first row has most of: reading then says which row differs.
+    """
+    shapes = {separator: _shape(path, encoding, separator) for separator in SEPARATORS}
+    fitting = [separator for separator, (header, even) in shapes.items() if even and len(header) > 1]
+    if "\t" in fitting or len(fitting) == 1:
+        return "\t" if "\t" in fitting else fitting[0]
+    among = fitting or list(SEPARATORS)
+    wanted = {name.casefold() for name in columns}
+    naming = {s: len(wanted & {name.strip().casefold() for name in shapes[s][0]}) for s in among}
+    most = max(naming.values())
+    if most and list(naming.values()).count(most) == 1:
+        return max(naming, key=naming.__getitem__)
+    if fitting:
+        names = " or ".join(SEPARATORS[separator] for separator in fitting)
+        mend = "Name it (separator=;), or put fields that hold the other sign in quotes"
+        raise ReaderError(path, 1, f"the separator may be {names}: each gives rows of equal length", mend)
+    return max(SEPARATORS, key=lambda separator: len(shapes[separator][0]))
+
+
+def _shape(path: Path, encoding: str, separator: str) -> tuple[list[str], bool]:
+    """The first row that a separator gives, and whether the rows after it are as long."""
+    rows = csv.reader(text_lines(path, encoding), delimiter=separator, strict=True)
+    header: list[str] = []
+    try:
+        for row in islice(rows, ROWS_COMPARED):
+            if not header:
+                header = row
+            elif row and len(row) != len(header):
+                return header, False
+    except csv.Error:
+        return header, False
+    return header, True

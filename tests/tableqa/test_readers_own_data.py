@@ -1,0 +1,206 @@
+"""Your own data: columns of any name in CSV, TSV, JSON and JSON Lines, with tables inside or in files beside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tableqa import Example
+from tableqa.readers import READERS, Mapped, ReaderError
+from tableqa.readers.own_data import guessed
+
+TABLE = [["Name", "Wins"], ["Ann", "3"], ["Bob", "4"]]
+OBJECTS = [{"Name": "Ann", "Wins": 3}, {"Name": "Bob", "Wins": 4}]
+HEADED = {"header": TABLE[0], "rows": TABLE[1:]}
+
+
+def lines(folder: Path, *records: dict[str, Any]) -> Path:
+    path = folder / "questions.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    return path
+
+
+def text(folder: Path, name: str, content: str, encoding: str = "utf-8") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode(encoding))
+    return path
+
+
+def read(path: Path, **fields: str) -> list[Example]:
+    reader = READERS["own"]
+    assert isinstance(reader, Mapped)
+    return list(reader.with_fields(fields)(path))
+
+
+def refused(path: Path, **fields: str) -> ReaderError:
+    with pytest.raises(ReaderError) as error:
+        read(path, **fields)
+    return error.value
+
+
+@pytest.mark.parametrize("table", [TABLE, OBJECTS, HEADED, "Name,Wins\nAnn,3\nBob,4\n", json.dumps(TABLE)])
+def test_a_table_inside_the_record_is_read_in_every_form(tmp_path: Path, table: object) -> None:
+    (example,) = read(lines(tmp_path, {"qid": 7, "text": "who won?", "gold": ["Bob"], "table": table}))
+
+    assert (example.id, example.question, example.answers) == ("7", "who won?", ("Bob",))
+    assert (example.table.header, example.table.rows) == (("Name", "Wins"), (("Ann", "3"), ("Bob", "4")))
+
+
+def test_a_german_spreadsheet_with_its_tables_beside_is_read(tmp_path: Path) -> None:
+    text(tmp_path, "tables/städte.csv", "Ort;Höhe\nKöln;3,50\n", "cp1252")
+    path = text(
+        tmp_path,
+        "fragen.csv",
+        "Nr;Frage;Antworten;Tabelle;Stufe\r\n1;Wie hoch?;3,50;städte.csv;a\r\n;;;;\r\n",
+        "cp1252",
+    )
+
+    (example,) = list(READERS["own"](path, tables=tmp_path / "tables"))
+
+    assert example.table.rows == (("Köln", "3,50"),)
+    assert example.answers == ("3,50",)
+    assert dict(example.meta) == {"Stufe": "a", "table": "städte.csv"}
+    assert READERS["own"].read_as(path) == (  # type: ignore[attr-defined]
+        "fragen.csv was read as semicolon-separated, Windows-1252 (städte). "
+        "Columns: id = Nr, question = Frage, answers = Antworten, table = Tabelle."
+    )
+    assert [file.name for file in READERS["own"].files(path, tmp_path / "tables")] == [
+        "fragen.csv",
+        "städte.csv",
+    ]
+
+
+def test_columns_of_any_name_are_told(tmp_path: Path) -> None:
+    record = {"nummer": "a", "was": "who?", "dann": "Ann;Bob", "wo": TABLE, "title": "Cup", "part": "dev"}
+
+    (example,) = read(
+        lines(tmp_path, record),
+        id="nummer",
+        question="was",
+        answers="dann",
+        table="wo",
+        split="part",
+        answer_separator=";",
+    )
+
+    assert (example.id, example.answers, example.table.title) == ("a", ("Ann", "Bob"), "Cup")
+    assert dict(example.meta) == {"split": "dev"}
+
+
+@pytest.mark.parametrize(
+    ("given", "answers"),
+    [
+        ("Ann|Bob", ("Ann", "Bob")),
+        ('["Ann", "Bob"]', ("Ann", "Bob")),
+        ("['Ann', 'Bob']", ("Ann", "Bob")),
+        ("[unknown]", ("[unknown]",)),
+        (["Ann", 3], ("Ann", "3")),
+        (3.50, ("3.5",)),
+        ("Ann, Bob", ("Ann, Bob",)),
+        ("", ()),
+        (None, ()),
+        ([], ()),
+    ],
+)
+def test_answers_are_a_list_or_a_text_with_a_separator(
+    tmp_path: Path, given: object, answers: tuple[str, ...]
+) -> None:
+    (example,) = read(lines(tmp_path, {"question": "who?", "answer": given, "table": TABLE}))
+
+    assert example.answers == answers
+
+
+def test_without_ids_an_example_has_the_number_of_its_record(tmp_path: Path) -> None:
+    examples = read(
+        lines(tmp_path, *[{"question": q, "answers": [], "table": TABLE} for q in ("who?", "what?")])
+    )
+
+    assert [example.id for example in examples] == ["1", "2"]
+
+
+def test_the_usual_names_are_guessed_whatever_their_capitals_and_signs() -> None:
+    columns = [
+        "Question ID",
+        "Question",
+        "Gold Answers",
+        "Table-File",
+        "Page Title",
+        "Context",
+        "Subset",
+        "level",
+    ]
+
+    assert guessed(columns, {}) == {
+        "id": "Question ID",
+        "question": "Question",
+        "answers": "Gold Answers",
+        "table": "Table-File",
+        "title": "Page Title",
+        "context": "Context",
+        "split": "Subset",
+    }
+    assert guessed(["id", "question", "text"], {"question": "text"}) == {"id": "id"}
+
+
+@pytest.mark.parametrize(
+    ("records", "what"),
+    [
+        ([{"question": "who?", "table": "no-such.csv"}], "the table no-such.csv is not in"),
+        ([{"question": "who?", "table": "../secret.csv"}], "the table '../secret.csv' is refused"),
+        ([{"question": "who?", "table": "/etc/passwd"}], "the table '/etc/passwd' is refused"),
+        ([{"question": "who?", "table": ""}], "the table '' is refused"),
+        ([{"who": "who?", "table": TABLE}], "no column is known as the question"),
+        ([{"question": "who?"}], "no column is known as the table"),
+        ([{"question": "who?", "table": None}], "there is null that is not a table"),
+        ([{"question": "who?", "table": [["a", "b"], ["c"]]}], "row"),
+        ([{"question": "who?", "table": TABLE, "id": "1"}] * 2, "the id 1 is already in line 1"),
+        ([{"question": "who?", "table": TABLE, "id": ""}], "id is empty"),
+        ([{"question": 3, "table": TABLE}], "question is a number, not a text"),
+        ([{"question": "who?", "table": "Name;Wins\nAnn;3\n"}], "the table has one column"),
+    ],
+)
+def test_a_record_that_cannot_be_read_exactly_is_refused(
+    tmp_path: Path, records: list[dict[str, Any]], what: str
+) -> None:
+    error = refused(lines(tmp_path, *records))
+
+    assert what in error.what
+    assert error.line == len(records)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "what"),
+    [
+        ("id;question;table\n1;who?\n", 2, "the row has 2 fields, the first line names 3"),
+        ("id;question;id\n1;who?;2\n", 1, "two columns have the name 'id'"),
+        ('id;question;table\n1;"who?;t.csv\n', 2, "the file ends within a quoted field"),
+        ("", 1, "the file is empty"),
+        ("id;question;table\n;;\n", None, "the file contains no questions"),
+    ],
+)
+def test_a_sheet_that_is_no_sheet_is_refused_with_its_line(
+    tmp_path: Path, content: str, line: int | None, what: str
+) -> None:
+    error = refused(text(tmp_path, "q.csv", content))
+
+    assert (error.line, error.what) == (line, what)
+
+
+def test_bytes_of_no_text_are_not_read_as_an_encoding_before_unicode(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_bytes(b"question,table\n\x01\xfe\xff\x02,a\n")
+
+    assert refused(path).what == "this is not a text file"
+
+
+def test_options_that_there_are_not_are_refused() -> None:
+    reader = READERS["own"]
+    assert isinstance(reader, Mapped)
+    with pytest.raises(ValueError, match="no part 'anwser'"):
+        reader.with_fields({"anwser": "a"})
+    with pytest.raises(ValueError, match="not one of"):
+        reader.with_fields({"separator": "x"})

@@ -1,0 +1,146 @@
+"""The separator and the encoding of a file are found out, said, and refused where they cannot be known."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tableqa.readers import ReaderError
+from tableqa.readers.delimited import read_delimited
+from tableqa.readers.text_form import SEPARATORS, text_form, text_lines
+
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1"]
+TEXTS = st.text("abcXYZ 019äöüßÄÖÜéèñ,;|\t\"'\n", max_size=12)
+
+
+def written(rows: list[list[str]], separator: str, quoting: int, ends: str) -> str:
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=separator, quoting=quoting, lineterminator=ends).writerows(rows)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def read(path: Path) -> list[list[str]]:
+    form = text_form(path)
+    return [cells for _, cells in read_delimited(path, form.separator, text_lines(path, form.encoding))]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("separator", SEPARATORS)
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+def test_rows_come_back_from_every_separator_encoding_and_quoting(
+    tmp_path: Path, encoding: str, separator: str, ends: str, quoting: int
+) -> None:
+    rows = [["Name", "Größe", "Ort"], ["Müller", "3,50", 'Köln "am Rhein"'], ["Bob; Ann", "a|b", "x\ty"]]
+    path = tmp_path / "a.csv"
+    path.write_bytes(written(rows, separator, quoting, ends).encode(encoding))
+
+    assert read(path) == rows
+
+
+@given(
+    rows=st.lists(st.lists(TEXTS, min_size=3, max_size=3), min_size=1, max_size=6),
+    separator=st.sampled_from(list(SEPARATORS)),
+    encoding=st.sampled_from(ENCODINGS[:5]),
+)
+def test_quoted_rows_come_back_whatever_their_texts_hold(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], separator: str, encoding: str
+) -> None:
+    path = tmp_path_factory.mktemp("rows") / "a.csv"
+    path.write_bytes(written([["A", "B", "C"], *rows], separator, csv.QUOTE_ALL, "\n").encode(encoding))
+
+    assert read(path) == [["A", "B", "C"], *rows]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "name"),
+    [
+        ("Name;Ort\nMüller;Köln\n", "cp1252", "Windows-1252 (Müller, Köln)"),
+        ("Nom;Ville\nHélène;Besançon\n", "cp1252", "Windows-1252 (Hélène, Besançon)"),
+        ("Name;Preis\nÄpfel;3 €\n", "cp1252", "Windows-1252 (Äpfel, €)"),
+        ("Имя;Город\nИван;Москва\nПётр;Казань\n", "cp1251", "Windows-1251 (Имя, Город, Иван)"),
+        ("名前;都市\n山田;東京\n鈴木;大阪\n", "cp932", "Shift JIS (名前, 都市, 山田)"),
+        ("Name;Ort\nMüller;Köln\n", "utf-16", "UTF-16"),
+        ("Name;Ort\nMüller;Köln\n", "utf-8-sig", "UTF-8"),
+        ("Name;Ort\n", "ascii", "UTF-8"),
+    ],
+)
+def test_what_was_detected_is_said_with_words_to_check_it_by(
+    tmp_path: Path, text: str, encoding: str, name: str
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode(encoding))
+
+    assert text_form(path).sentence(path) == f"a.csv was read as semicolon-separated, {name}."
+
+
+def refused(path: Path, **told: str) -> ReaderError:
+    with pytest.raises(ReaderError) as error:
+        text_form(path, **told)
+    return error.value
+
+
+def test_damaged_utf8_is_not_read_as_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("Name,Ort\nMüller,Köln\nJürgen,".encode() + b"K\xf6ln\n")
+
+    error = refused(path)
+
+    assert (error.line, error.what) == (
+        3,
+        "the file is UTF-8 but for some bytes, the first of them in this line",
+    )
+
+
+def test_an_encoding_that_is_named_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("Imię;Miasto\nŁukasz;Łódź\n".encode("cp1250"))
+
+    assert (
+        text_form(path, encoding="windows-1250").sentence(path).endswith("Windows-1250 (Imię, Łukasz, Łódź).")
+    )
+    assert "there is no encoding 'hex'" in refused(path, encoding="hex").what
+
+
+def test_a_file_beyond_the_first_block_is_looked_at_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"a;b\n" * 600_000 + "ä;ö\n".encode("cp1252"))
+
+    assert text_form(path).encoding == "cp1252"
+
+
+def test_a_separator_that_cannot_be_known_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("City;Lat, Lon\nUlm;1, 2\n", "utf-8")
+
+    assert refused(path).what == "the separator may be comma or semicolon: each gives rows of equal length"
+    assert text_form(path, separator=";").separator == ";"
+
+
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        ("Name;Price\nAnn;3,50\nBob;4,00\n", ";"),
+        ("Name\tNote\nAnn\ta, b; c\n", "\t"),
+        ("Name,Note\nAnn,a; b\nBob,c\n", ","),
+        ("Name\nAnn\n", ","),
+        ("", ","),
+    ],
+)
+def test_the_separator_gives_rows_of_one_length(tmp_path: Path, text: str, separator: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text, "utf-8")
+
+    assert text_form(path).separator == separator
+
+
+def test_known_columns_decide_between_two_separators(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id;question, asked;table\n1;who, then?;t.csv\n", "utf-8")
+
+    assert text_form(path, columns=["id", "table"]).separator == ";"
