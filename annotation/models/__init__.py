@@ -10,6 +10,7 @@ from annotation.models.outcomes import Adjudication, Decision, Outcome, Release
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project
 from annotation.models.predictions import Try, Verdict
 from annotation.models.proposals import Handling, Proposal, Provenance, Reply, Telling, Trial
+from annotation.models.saved_views import SavedView
 from annotation.models.sources import Example, ModelAnswer, PerturbationRun, Source, StoredTable
 from annotation.models.spending import ModelRequest
 from annotation.models.studies import (
@@ -83,6 +84,7 @@ __all__ = [
     "Release",
     "Reply",
     "ResponseFact",
+    "SavedView",
     "SearchIndex",
     "SentBack",
     "Snapshot",

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import unquote_plus
 
 from django.db import models, transaction
 from django.db.models import F, Q, QuerySet, Value
@@ -36,6 +37,7 @@ from annotation.models import (
     Membership,
     Person,
     Release,
+    SavedView,
     SearchIndex,
     SentBack,
 )
@@ -141,7 +143,17 @@ def _take_out_of_texts(person: Person) -> None:
     for field in ("text", "answer"):
         _replace(Inquiry.objects.filter(project__in=projects), field, person)
     _replace_in_log(Event.objects.filter(project__in=projects), person)
+    _take_out_of_views(person)
     _take_out_of_index(person)
+
+
+def _take_out_of_views(person: Person) -> None:
+    """Delete the person's own views of the explorer, and views that name or look for them."""
+    own = Q(made_by=person, is_shared=False)
+    for view in SavedView.objects.filter(own | Q(project__in=_projects(person))):
+        named = _pattern(person).search(f"{view.name}\n{unquote_plus(view.query)}")
+        if named or (view.made_by_id == person.pk and not view.is_shared):
+            view.delete()
 
 
 def _replace(rows: QuerySet[Any], field: str, person: Person, by: str | None = None) -> None:

@@ -27,6 +27,7 @@ from annotation.models import (
     PracticeDone,
     Qualification,
     Reading,
+    SavedView,
     SentBack,
 )
 
@@ -175,6 +176,11 @@ def _decisions(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
             project="decision__item__batch__project__slug",
             item="decision__item__public_id",
             made_at="decision__made_at",
+        ),
+        "saved_views": _named(
+            SavedView.objects.filter(made_by=person),
+            *("name", "query", "is_shared", "made_at"),
+            project="project__slug",
         ),
         "item_actions": _named(
             ItemAction.objects.filter(made_by=person), *("kind", "note", "made_at"), project="project__slug"

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 
 from annotation import access
 from annotation.by_key import in_lists
-from annotation.explorer import export, index, querysets
+from annotation.explorer import export, index, querysets, saved_views
 from annotation.explorer.links import with_query
 from annotation.explorer.querysets import Reader
 from annotation.explorer.rows import Row, items_read, rows
@@ -154,6 +154,8 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
         "previous": _turn(address, written, before=shown[0]) if shown and found.has_previous else "",
         "next": _turn(address, written, after=shown[-1]) if shown and found.has_next else "",
         "detail": _detail(request, who, opened) if opened is not None else None,
+        "views": _views(who, query(chosen.without("after", "before"))),
+        "view_query": query(chosen.without("after", "before")),
         "hidden": any(key in who.hidden for key in _keys(who, chosen)),
         "judges": who.judges,
         "actions": menu(actor, project),
@@ -172,6 +174,18 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
         ],
     }
     return render(request, "explorer/explorer.html", context)
+
+
+def _views(who: Reader, shown: str) -> dict[str, Any]:
+    """The saved views, and those of them that the reader may delete. `current`: the one whose selection is shown."""
+    address = reverse("explorer", args=[who.project.slug])
+    views = list(saved_views.listed(who))
+    deletable = set(saved_views.deletable(who).values_list("pk", flat=True)) if views else set()
+    return {
+        "listed": [(view, with_query(address, view.query), view.query == shown) for view in views],
+        "deletable": [view for view in views if view.pk in deletable],
+        "longest": saved_views.LONGEST_NAME,
+    }
 
 
 def _params(request: PageRequest) -> dict[str, list[str]]:

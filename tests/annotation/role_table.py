@@ -32,6 +32,7 @@ from annotation.models import (
     Membership,
     Person,
     Release,
+    SavedView,
 )
 from annotation.people import accounts, crowd
 from annotation.roles import Permission, Role
@@ -168,6 +169,14 @@ def an_item_action(things: Things) -> list[Any]:
     return [action.public_id]
 
 
+def a_saved_view(things: Things) -> list[Any]:
+    project, mara = things.world.project, things.world.mara
+    view = SavedView.objects.create(
+        project=project, name="To decide", query="", is_shared=True, made_by=mara, made_at=timezone.now()
+    )
+    return [project.slug, view.public_id]
+
+
 def somebody(things: Things) -> list[Any]:
     return [things.world.bo.pk]
 
@@ -218,6 +227,8 @@ PAGES: dict[str, Row] = {
     "explorer": (the_project, PROGRESS, None),
     "explorer_act": (the_project, None, {"ivo", "mara"}),
     "explorer_undo": (an_item_action, None, {"ivo", "mara"}),
+    "save_view": (the_project, None, PROGRESS),
+    "delete_view": (a_saved_view, None, MANAGE),
     "batch_items": (lambda t: [t.batch.public_id], PROGRESS, None),
     "explorer_facets": (the_project, PROGRESS, None),
     "explorer_export": (the_project, PROGRESS, None),

@@ -27,6 +27,7 @@ EXPORTED = {
     "decision.made_by": "decisions",
     "flag.made_by": "flags_on_items",
     "itemaction.made_by": "item_actions",
+    "savedview.made_by": "saved_views",
     "sentback.made_by": "sent_back_by_them",
     "event.actor": "events",
 }

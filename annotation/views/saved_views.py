@@ -1,0 +1,49 @@
+"""Saved views of the explorer: save the filters and the order that are set, and delete a view."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotation import access
+from annotation.explorer import querysets, saved_views
+from annotation.explorer.links import with_query
+from annotation.explorer.querysets import Reader
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, page, refusals_to
+
+
+@page("POST")
+def save_view(request: PageRequest, slug: str) -> HttpResponse:
+    """Save a selection under a name, then show it; with a message and all items where it is refused."""
+    who = _reader(request, slug)
+    address = reverse("explorer", args=[slug])
+    with refusals_to(request):
+        view = saved_views.save(
+            who=who,
+            name=request.POST.get("name", ""),
+            filters=request.POST.get("query", ""),
+            is_shared="is_shared" in request.POST,
+            now=timezone.now(),
+        )
+        messages.success(request, gettext("View “{name}” saved.").format(name=view.name))
+        return redirect(with_query(address, view.query))
+    return redirect(address)
+
+
+@page("POST")
+def delete_view(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
+    """Delete a saved view."""
+    view = get_object_or_404(saved_views.deletable(_reader(request, slug)), public_id=public_id)
+    view.delete()
+    messages.success(request, gettext("View “{name}” deleted.").format(name=view.name))
+    return redirect("explorer", slug)
+
+
+def _reader(request: PageRequest, slug: str) -> Reader:
+    actor = access.actor(request)
+    return querysets.reader(actor, access.project(actor, slug, Permission.SEE_PROGRESS))
