@@ -94,19 +94,29 @@ class Gateway:
         )
 
     async def _look(self, assignment: Assignment, data: dict[str, Any], language: str) -> predicting.Seen:
-        """`predicting.look` in three steps, of which only the middle one waits."""
-        query = await self._in_thread(
-            lambda: predicting.prepare(
-                assignment=assignment,
-                response=data["response"],
-                kind=data["kind"],
-                seq=data["seq"],
-                counted=None,
-                now=timezone.now(),
-                model=data["model"],
-            ),
-            language,
+        """`predicting.look` in three steps, of which only the middle one waits.
+
+        A client that hangs up ends none of the others half way: what was reserved is settled.
+        """
+        preparing = asyncio.ensure_future(
+            self._in_thread(
+                lambda: predicting.prepare(
+                    assignment=assignment,
+                    response=data["response"],
+                    kind=data["kind"],
+                    seq=data["seq"],
+                    counted=None,
+                    now=timezone.now(),
+                    model=data["model"],
+                ),
+                language,
+            )
         )
+        try:
+            query = await asyncio.shield(preparing)
+        except asyncio.CancelledError:
+            preparing.add_done_callback(self._settle_prepared)
+            raise
         if isinstance(query, predicting.Seen):
             return query
         outcome: predicting.Outcomes
@@ -119,9 +129,17 @@ class Gateway:
         except asyncio.CancelledError:  # the client has hung up; the cost is counted all the same
             self.threads.submit(_with_connection, query.payment.settle)
             raise
-        return await self._in_thread(
-            lambda: predicting.conclude(query, outcome, now=timezone.now()), language
+        return await asyncio.shield(
+            self._in_thread(lambda: predicting.conclude(query, outcome, now=timezone.now()), language)
         )
+
+    def _settle_prepared(self, preparing: asyncio.Future[predicting.Query | predicting.Seen]) -> None:
+        """Release what was reserved for a question that is not asked any more."""
+        if preparing.cancelled() or preparing.exception() is not None:
+            return
+        query = preparing.result()
+        if isinstance(query, predicting.Query):
+            self.threads.submit(_with_connection, query.payment.settle)
 
     async def _assignment(self, text: str, ticket: tickets.Ticket, *, fresh: bool) -> Assignment:
         now = time.monotonic()

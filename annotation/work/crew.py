@@ -33,8 +33,11 @@ class Crew:
     _calls: queue.SimpleQueue[_Call | None] = field(default_factory=queue.SimpleQueue)
 
     def here(self, function: Callable[..., Result], *args: Any) -> Result:
-        """Run a function in the thread that made this crew. Raises what it raises."""
-        if threading.get_ident() == self._owner:
+        """Run a function in the thread that made this crew. Raises what it raises.
+
+        A crew of one has no threads to serve: the gateway prepares a question in one thread and concludes it in another.
+        """
+        if self.at_once == 1 or threading.get_ident() == self._owner:
             return function(*args)
         future: Future[Result] = Future()
         self._calls.put((function, args, future))

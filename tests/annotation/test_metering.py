@@ -223,6 +223,17 @@ def test_a_crew_gives_results_in_order_and_uses_the_database_in_its_own_thread()
     assert owner not in threads
 
 
+def test_a_crew_of_one_serves_any_thread_at_once() -> None:
+    """A preview is prepared in one thread of the gateway and settled in another; neither waits for the other."""
+    crew, idents = Crew(), list[int]()
+    thread = threading.Thread(
+        target=lambda: crew.here(lambda: idents.append(threading.get_ident())), daemon=True
+    )
+    thread.start()
+    thread.join(20)
+    assert idents == [thread.ident]
+
+
 def test_a_crew_takes_no_item_after_an_error_and_settles_what_is_under_way() -> None:
     crew, settled, taken = Crew(2), list[int](), list[int]()
 
