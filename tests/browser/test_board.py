@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.journeys import adjudicating
+from annotation.models import Batch, Project
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import signed_in
 
@@ -18,6 +19,7 @@ AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa",
 DESK = {"width": 1366, "height": 850}
 PHONE = {"width": 390, "height": 844}
 
+NewContext = Callable[..., BrowserContext]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -103,3 +105,36 @@ def test_a_phone_has_a_list_in_place_of_the_picture(
     expect(page.locator(".flow-list")).to_contain_text("1 item waits for adjudication.")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     is_accessible(page)
+
+
+BEYOND = """
+() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *, header *")]
+  .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest(".scroll"))
+  .map((element) => `${element.tagName} ${element.className} ${element.textContent.trim().slice(0, 30)}`)
+"""
+"""What is wider than the page; nothing where the page does not scroll sideways."""
+AWKWARD = ("W" * 100, "جداول مائلة " * 8, "<b>tables</b> & <script>alert(1)</script>" * 2)
+
+
+def test_pages_of_a_manager_fit_on_a_phone_in_german_whatever_batches_are_called(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    for number, batch in enumerate(Batch.objects.filter(project=world.project).order_by("pk")):
+        Batch.objects.filter(pk=batch.pk).update(name=AWKWARD[number % len(AWKWARD)][:100])
+    Project.objects.filter(pk=world.project.pk).update(name=AWKWARD[0])
+    batch = Batch.objects.filter(project=world.project).order_by("pk")[0]
+    context = signed_in(new_context, live_server.url, world.mara, viewport=PHONE, locale="de")
+    page, beyond = context.new_page(), []
+
+    for path in (
+        "/",
+        "/projects/films/",
+        "/projects/films/people/",
+        "/projects/films/releases/",
+        "/projects/films/templates/",
+        "/projects/films/batches/new/",
+        f"/batches/{batch.public_id}/",
+    ):
+        page.goto(f"{live_server.url}{path}")
+        beyond += [f"{path} {element}" for element in page.evaluate(BEYOND)]
+    assert beyond == []
