@@ -113,7 +113,9 @@ class WorkedExampleShape(serializers.Serializer[Any]):
 
 
 class WorkedExamplesShape(serializers.Serializer[Any]):
-    """At most two accepted responses, or expected ones of the practice set, and one that was sent back."""
+    """Accepted responses (two, or up to five that managers chose), or expected ones of the practice set, and one that was
+    sent back.
+    """
 
     examples = WorkedExampleShape(many=True)
 

@@ -41,6 +41,7 @@ from annotation.models import (
     Release,
     Tally,
 )
+from annotation.quality import examples
 from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.work import left_over, places, queue, resolutions, retracting
@@ -97,7 +98,7 @@ def act(who: Reader, action: str, keys: Sequence[int], *, note: str, now: dateti
     """Do it to those of the items that can be changed now. Raises Refused (invalid_request) without a note."""
     note = note.strip()
     require_storable(note)
-    if not note:
+    if not note and ACTIONS[action].note:
         refuse("invalid_request", "Write a reason or a note.")
     if len(note) > LONGEST_NOTE:
         refuse("invalid_request", "Use at most {most} characters.", most=LONGEST_NOTE)
@@ -121,7 +122,7 @@ def act(who: Reader, action: str, keys: Sequence[int], *, note: str, now: dateti
                 continue
             changes.append(ItemChange(action=made, item=item, before=before))
         ItemChange.objects.bulk_create(changes)
-        detail = {"items": len(changes), "reason": note}
+        detail = {"items": len(changes), **({"reason": note} if note else {})}
         events.log(made, "", ACTIONS[action].state, by=who.actor.person, now=now, detail=detail)
     return Done(made, len(changes), plan.refused)
 
@@ -181,7 +182,7 @@ def facts(who: Reader, keys: Sequence[int]) -> dict[int, Facts]:
     """The facts of these items of the project, as far as they are listed for the person."""
     items = Item.objects.filter(pk__in=keys, batch__in=who.listed)
     adjudicable = set(visibility.adjudicable(who.actor.person, items).values_list("pk", flat=True))
-    rows = list(items.select_related("decision__event", "adjudication"))
+    rows = list(items.select_related("decision__event", "adjudication", "pinned"))
     for item in rows:
         item.batch = who.batches[item.batch_id]
     responses: dict[int, list[tuple[int, int]]] = {}
@@ -207,6 +208,8 @@ def facts(who: Reader, keys: Sequence[int]) -> dict[int, Facts]:
             by_person=decision is not None and decision.made_by_id is not None,
             release=holding[0] if holding else "",
             user=used.get(item.pk),
+            is_hidden=item.batch_id in who.hidden,
+            is_pinned=hasattr(item, "pinned"),
             released_response=any(event <= last for _, event in people),
             author_gone=any(person not in annotators for person, _ in people),
         )
@@ -356,6 +359,16 @@ def _unflag(item: Item, action: ItemAction, before: Mapping[str, Any], by: Perso
     events.log(item, "flagged", "flag removed", by=by, now=now)
 
 
+def _pin(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
+    examples.pin(item=item, by=by, now=now)
+    return {}
+
+
+def _unpin(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
+    if not examples.unpin(item=item, by=by, now=now):
+        raise _changed()
+
+
 def _take_back(item: Item, by: Person, reason: str, after: str, now: datetime) -> dict[str, Any]:
     decision = item.decision
     decision.item = item
@@ -395,5 +408,17 @@ def _changed() -> Refused:
     return Refused("decided", "")
 
 
-_DO: Final = {"exclude": _exclude, "adjudicate": _adjudicate, "send_back": _send_back, "flag": _flag}
-_UNDO: Final = {"exclude": _include, "adjudicate": _settle, "send_back": _keep, "flag": _unflag}
+_DO: Final = {
+    "exclude": _exclude,
+    "adjudicate": _adjudicate,
+    "send_back": _send_back,
+    "flag": _flag,
+    "example": _pin,
+}
+_UNDO: Final = {
+    "exclude": _include,
+    "adjudicate": _settle,
+    "send_back": _keep,
+    "flag": _unflag,
+    "example": _unpin,
+}

@@ -17,12 +17,17 @@ LONGEST_NOTE: Final = 500
 
 @dataclass(frozen=True)
 class Action:
-    """One action: the verb of its button, what its note is for, and the state by which the log names it."""
+    """One action: the verb of its button, what its note is for, and the state by which the log names it.
+
+    note         "" where it takes none
+    is_managing  it belongs to the set-up of the project, so adjudicators do not have it
+    """
 
     verb: str
     note: str
     note_help: str
     state: str
+    is_managing: bool = False
 
 
 ACTIONS: Final = {
@@ -50,6 +55,9 @@ ACTIONS: Final = {
         gettext_noop("People who may see the responses see it."),
         gettext_noop("flagged"),
     ),
+    "example": Action(
+        gettext_noop("Add to guideline examples"), "", "", gettext_noop("guideline example"), is_managing=True
+    ),
 }
 
 
@@ -65,6 +73,8 @@ class Facts:
     by_person      a person decided it
     release        name of a release that holds its decision
     user           name of the batch whose work rests on its decision; "" where it is something else; None: nothing does
+    is_hidden      its state is hidden from the person, who annotates in its open batch
+    is_pinned      it is a guideline example
     released_response   a release holds one of its responses
     author_gone    the author of a response is no annotator any more
     """
@@ -79,6 +89,8 @@ class Facts:
     user: str | None = None
     released_response: bool = False
     author_gone: bool = False
+    is_hidden: bool = False
+    is_pinned: bool = False
 
     @property
     def is_decided(self) -> bool:
@@ -100,6 +112,8 @@ def refusal(action: str, item: Facts, *, tells_gold: bool = True) -> Refusal | N
     """
     if action == "flag":
         return Refusal("own") if item.is_own else None
+    if action == "example":
+        return _example(item)
     if item.is_own or not item.is_decidable:
         if not tells_gold:
             return Refusal("kept")
@@ -133,6 +147,18 @@ def _send_back(item: Facts) -> Refusal | None:
     return Refusal("author_gone") if item.author_gone else None
 
 
+def _example(item: Facts) -> Refusal | None:
+    if item.is_hidden:
+        return Refusal("own")
+    if not item.is_decidable:
+        return Refusal("undecidable")
+    if item.state != "accepted":
+        return Refusal("unaccepted")
+    if not item.is_closed:
+        return Refusal("still_open")
+    return Refusal("pinned") if item.is_pinned else None
+
+
 def _rests(item: Facts) -> Refusal | None:
     """What rests on the decision that would have to be taken back."""
     if not item.is_decided:
@@ -163,6 +189,9 @@ def refused_in_words(refused: Refusal, number: int) -> str:
         "released": gettext("in release {name}").format(name=refused.name),
         "used": gettext("used in batch {name}").format(name=refused.name),
         "used_elsewhere": gettext("used by other items, examples or models"),
+        "unaccepted": gettext("not accepted"),
+        "still_open": gettext("the batch is not closed yet"),
+        "pinned": gettext("already a guideline example"),
         "changed": gettext("changed meanwhile"),
     }[refused.code]
     return f"{items}: {why}"
@@ -177,6 +206,11 @@ def done_in_words(action: str, number: int) -> str:
         ),
         "send_back": ngettext("{number} item sent back.", "{number} items sent back.", number),
         "flag": ngettext("{number} item flagged.", "{number} items flagged.", number),
+        "example": ngettext(
+            "{number} item added to the guideline examples.",
+            "{number} items added to the guideline examples.",
+            number,
+        ),
     }[action]
     return sentence.format(number=f"{number:,}")
 
@@ -194,5 +228,12 @@ def planned_in_words(action: str, number: int) -> str:
             number,
         ),
         "flag": ngettext("{number} item will be flagged.", "{number} items will be flagged.", number),
+        "example": ngettext(
+            "{number} item will be a guideline example. Annotators of its task type see its response without names, while "
+            "no planned or open batch has an item on the same table.",
+            "{number} items will be guideline examples. Annotators of their task type see their responses without names, "
+            "while no planned or open batch has an item on the same table.",
+            number,
+        ),
     }[action]
     return sentence.format(number=f"{number:,}")

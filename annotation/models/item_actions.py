@@ -19,6 +19,7 @@ class ItemAction(models.Model):
         ADJUDICATE = "adjudicate", gettext_noop("Move to adjudication")
         SEND_BACK = "send_back", gettext_noop("Send back")
         FLAG = "flag", gettext_noop("Flag")
+        EXAMPLE = "example", gettext_noop("Add to guideline examples")
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     project = models.ForeignKey(Project, models.PROTECT, related_name="item_actions")

@@ -162,6 +162,17 @@ class SentBack(models.Model):
         return self.note[:60]
 
 
+class PinnedExample(models.Model):
+    """An accepted item that annotators of its task type and variant see first among the examples of earlier work."""
+
+    item = models.OneToOneField(Item, models.CASCADE, related_name="pinned")
+    made_by = models.ForeignKey(Person, models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"example {self.item_id}"
+
+
 class Snapshot(models.Model):
     """Figures worked out in the background from everything up to an event: what pages of large projects show.
 

@@ -175,6 +175,8 @@ VERBS: Final = {
     ("excluded", "accepted"): gettext_noop("took the decision back"),
     ("excluded", "complete"): gettext_noop("took the decision back"),
     ("excluded", "open"): gettext_noop("took the decision back"),
+    ("", "example"): gettext_noop("added the item to the guideline examples"),
+    ("example", gettext_noop("no example")): gettext_noop("removed the item from the guideline examples"),
     ("flagged", "flag removed"): gettext_noop("removed the flag"),
     ("adjudication", "complete"): gettext_noop("withdrew the item from adjudication"),
 }

@@ -1,4 +1,5 @@
 """Earlier work for somebody at an item to look at: two accepted responses and one that was sent back, with its reason.
+Accepted ones that managers chose come first, at most five.
 
 Whose responses may be shown is decided by `visibility.shown_as_examples`. They carry no name. A person's own responses that
 were sent back are shown whatever the state of their batch, for the note was written to them. Where fewer than two accepted
@@ -14,12 +15,14 @@ from typing import Any, Final
 from django.db.models import Exists, OuterRef, Q
 
 from annotation import visibility
-from annotation.models import Annotation, Batch, Outcome, Person, SentBack
+from annotation.models import Annotation, Batch, Outcome, Person, PinnedExample, SentBack
 from annotation.work import practising
 from tasks.contract import Invalid, TaskType
 from tasks.contract import Item as PlainItem
 
 ACCEPTED: Final = 2
+MOST_PINNED: Final = 5
+"""Accepted ones that are shown where managers chose them."""
 LOOKED_THROUGH: Final = 10
 """Outcomes that are looked through for readable ones."""
 
@@ -42,26 +45,29 @@ class WorkedExample:
 
 
 def worked_examples(batch: Batch, person: Person) -> list[WorkedExample]:
-    """At most two accepted responses and one that was sent back, for the task type and variant of the batch."""
+    """Accepted responses, at most two unless managers chose more, and one that was sent back, for the task type and variant
+    of the batch.
+    """
     task = batch.task()
     accepted = list(_accepted(batch, person, task))
-    accepted += _from_practice(batch, task)[: ACCEPTED - len(accepted)]
+    accepted += _from_practice(batch, task)[: max(ACCEPTED - len(accepted), 0)]
     return [*accepted, *_sent_back(batch, person, task)]
 
 
 def _accepted(batch: Batch, person: Person, task: TaskType) -> Iterator[WorkedExample]:
+    pinned = PinnedExample.objects.filter(item=OuterRef("decision__item"))
     own = Annotation.objects.filter(outcomes=OuterRef("pk"), assignment__person=person)
     outcomes = (
         Outcome.objects.filter(decision__item__in=visibility.shown_as_examples(batch))
-        .annotate(is_own=Exists(own))
+        .annotate(is_own=Exists(own), is_pinned=Exists(pinned))
         .select_related("decision__item__batch", "decision__item__example__stored_table")
-        .order_by("-is_own", "pk")
+        .order_by("-is_pinned", "-is_own", "pk")
     )
     found = 0
     for outcome in outcomes[:LOOKED_THROUGH]:
         item = outcome.decision.item.plain()
         words = _in_words(task, outcome.response, item)
-        if words and found < ACCEPTED:
+        if words and found < (MOST_PINNED if outcome.is_pinned else ACCEPTED):
             found += 1
             yield WorkedExample("accepted", item.example.question, words, is_own=outcome.is_own)
 

@@ -32,6 +32,7 @@ from annotation.models import (
     Item,
     Outcome,
     Person,
+    PinnedExample,
     Place,
     Qualification,
     Tally,
@@ -77,6 +78,13 @@ def mark(
         )
     if batch.closed_at is not None:
         refuse("batch_closed", "{name} is closed, so gold items cannot be added.", name=batch.name)
+    pinned = PinnedExample.objects.filter(item__example=example, item__batch__project=batch.project_id)
+    if pinned.filter(item__batch__task_type=batch.task_type).exists():
+        refuse(
+            "invalid_request",
+            "Annotators see {example} as a guideline example. Remove it from the guideline examples first.",
+            example=example.external_id,
+        )
     with transaction.atomic():
         item = _item(batch, example, inputs)
         task, plain = batch.task(), item.plain()

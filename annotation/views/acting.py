@@ -55,10 +55,14 @@ def explorer_act(request: PageRequest, slug: str) -> HttpResponse:
         return redirect(_address(project, batch))
     if kind == BATCH and who.leads:
         return _new_batch(request, who, chosen, batch)
-    if kind not in ACTIONS:
+    if kind not in ACTIONS or (ACTIONS[kind].is_managing and not who.leads):
         messages.error(request, gettext("Choose an action."))
         return redirect(with_query(_address(project, batch), query(chosen)))
-    context = {"kind": kind, "batch": batch, "back": with_query(_address(project, batch), query(chosen))}
+    context: dict[str, Any] = {
+        "kind": kind,
+        "batch": batch,
+        "back": with_query(_address(project, batch), query(chosen)),
+    }
     context |= {"query": query(chosen), "note": request.POST.get("note", "")}
     keys: list[int] = []
     try:
@@ -94,8 +98,10 @@ def menu(actor: access.Actor, project: Project) -> list[tuple[str, str]]:
     """The actions that somebody may take in a project: names and titles."""
     if not access.acts_on_items(actor, project):
         return []
-    found = [(kind, gettext(ItemAction.Kind(kind).label)) for kind in ACTIONS]
-    if Permission.SET_UP in access.may(actor, project):
+    leads = Permission.SET_UP in access.may(actor, project)
+    kinds = [kind for kind, action in ACTIONS.items() if leads or not action.is_managing]
+    found = [(kind, gettext(ItemAction.Kind(kind).label)) for kind in kinds]
+    if leads:
         found.append((BATCH, gettext("Add to a new batch")))
     return found
 

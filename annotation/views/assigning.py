@@ -45,7 +45,7 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
     task = chosen.task
     begun = _begun(request, project, task) if "begin" in request.POST else None
     data = request.POST if request.POST and begun is None else None
-    initial = {"name": _free_name(project, chosen)}
+    initial: dict[str, Any] = {"name": _free_name(project, chosen)}
     if begun is not None:
         initial |= {"sources": list(begun.sources), "only": list(begun.only), "of": begun.of}
     form = BatchForm(data, task=task, project=project, initial=initial)

@@ -16,7 +16,7 @@ from annotation import access
 from annotation.access import Actor
 from annotation.forms.projects import GuidelinesForm
 from annotation.models import Guidelines, Project
-from annotation.quality import guidance
+from annotation.quality import examples, guidance
 from annotation.roles import Permission
 from annotation.views.consenting import back_to
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
@@ -70,6 +70,14 @@ def _act(
             messages.success(
                 request, gettext("Version {number} is {state}.").format(number=newest.number, state=state)
             )
+        return here
+    if action == "unpin":
+        pins = examples.pinned(project, task.key).filter(
+            item__public_id=request.POST.get("item", "").replace("\0", "")
+        )
+        for one in pins:
+            examples.unpin(item=one.item, by=request.user, now=now)
+            messages.success(request, gettext("Removed from the guideline examples."))
         return here
     if action == "must_read":
         asked = request.POST.get("asked") == "1"
@@ -128,6 +136,7 @@ def _shown(
         "frozen": newest is not None and guidance.is_frozen(newest),
         "to_confirm": asked and shown == newest and last != newest,
         "last": last,
+        "pinned": examples.pinned(project, task.key) if manages else [],
         "against": against,
         "changes": changes,
     }

@@ -29,12 +29,17 @@ from annotation.models import (
     ItemChange,
     Outcome,
     Person,
+    PinnedExample,
     Release,
     SentBack,
 )
 from annotation.people import erasing
+from annotation.people.worked_examples import worked_examples
+from annotation.quality import gold
 from annotation.refusals import Refused
 from annotation.roles import Role
+from tableqa import Example as PlainExample
+from tableqa import Table
 from tests.annotation.cast import NOON, World
 
 SOON = NOON + timedelta(minutes=5)
@@ -86,7 +91,7 @@ def items(batch: Batch) -> list[Item]:
 
 # -- the decision, without a database --------------------------------------------------------------
 
-DECIDING = [action for action in ACTIONS if action != "flag"]
+DECIDING = ("exclude", "adjudicate", "send_back")
 UNDECIDED = {"open", "complete", "adjudication"}
 
 
@@ -115,7 +120,11 @@ def test_each_action_changes_exactly_these_items(
 
     never = {"own": "own", "never decided": "undecidable"}
     rests = {"released": "released", "used": "used", "used elsewhere": "used_elsewhere"}
-    if action == "flag":
+    if action == "example":
+        fixed = "" if state == "accepted" else "unaccepted"
+        fixed = fixed or ("" if circumstance == "closed" else "still_open")
+        expected = {"never decided": "undecidable"}.get(circumstance, fixed)
+    elif action == "flag":
         expected = "own" if circumstance == "own" else ""
     elif circumstance in never:
         expected = never[circumstance]
@@ -123,8 +132,7 @@ def test_each_action_changes_exactly_these_items(
         expected = "excluded" if state == "excluded" else rests.get(circumstance, "")
         expected = "" if state in UNDECIDED else expected
     elif action == "adjudicate":
-        fixed = {"adjudication": "waiting", "open": "incomplete"}
-        expected = fixed.get(state, "")
+        expected = {"adjudication": "waiting", "open": "incomplete"}.get(state, "")
         if not expected and circumstance == "no responses":
             expected = "incomplete"
         if not expected and state not in UNDECIDED:
@@ -579,3 +587,65 @@ def test_an_adjudicator_creates_no_batch_from_items(batch: Batch, world: World) 
     assert "Choose an action." in page.content.decode()
     listed = browser(world.ivo).get(explorer_url(world.project)).content.decode()
     assert "Add to a new batch" not in listed
+
+
+# -- guideline examples -----------------------------------------------------------------------------
+
+OTHER = PlainExample("cities", "Which is largest?", Table(["City", "People"], [["Oslo", "7"]]), ["Oslo"])
+
+
+def test_chosen_items_are_the_first_examples_until_they_are_removed(batch: Batch, world: World) -> None:
+    first, second, third, _ = items(batch)
+    adjudicating.decide(item=second, by=world.ivo, choose=["A"], now=SOON)
+    assert reasons(act(world, "example", first)) == ["still_open"]
+    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
+    adjudicating.resolve_batch(batch=batch, now=SOON)
+    at_work = world.batch(name="Cities", sources=[world.import_written(OTHER)])
+
+    done = act(world, "example", first, second, third)
+
+    assert done.number == 2
+    assert reasons(done) == ["unaccepted"]
+    seen = [example.question for example in worked_examples(at_work, world.bo) if example.kind == "accepted"]
+    assert set(seen) == {first.example.question, second.example.question}
+    assert reasons(act(world, "example", first)) == ["pinned"]
+
+    guidelines = reverse("guidelines", args=[world.project.slug, "question_type"])
+    page = browser(world.mara).get(guidelines).content.decode()
+    assert "Guideline examples" in page
+    assert "Guideline examples" not in browser(world.bo).get(guidelines).content.decode()
+    assert (
+        browser(world.ivo).post(guidelines, {"action": "unpin", "item": first.public_id}).status_code == 404
+    )
+    browser(world.mara).post(guidelines, {"action": "unpin", "item": first.public_id})
+    assert list(PinnedExample.objects.values_list("item", flat=True)) == [second.pk]
+
+    undone = undo(world, done)
+
+    assert undone.number == 1
+    assert reasons(undone) == ["changed"]
+    assert not PinnedExample.objects.exists()
+
+
+def test_an_example_is_hidden_while_somebody_may_get_its_table_and_never_becomes_gold(
+    batch: Batch, world: World
+) -> None:
+    first = items(batch)[0]
+    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
+    other = world.batch(name="Cities", sources=[world.import_written(OTHER)])
+    assert act(world, "example", first).number == 1
+    assert worked_examples(other, world.bo)[0].question == first.example.question
+
+    again = world.batch(name="The same table", open=False)
+
+    assert first.example.question not in [one.question for one in worked_examples(other, world.bo)]
+    with pytest.raises(Refused, match="guideline example"):
+        gold.mark(batch=again, example=first.example, data={"label": "extraction"}, by=world.mara, now=SOON)
+
+
+def test_an_adjudicator_chooses_no_guideline_examples(batch: Batch, world: World) -> None:
+    form = {"action": "example", "item": [items(batch)[0].public_id]}
+
+    page = browser(world.ivo).post(reverse("explorer_act", args=[world.project.slug]), form, follow=True)
+
+    assert "Choose an action." in page.content.decode()

@@ -43,6 +43,7 @@ NOT_ABOUT_THEM = {
     "invitation.made_by": "about whoever is invited; that they were invited by them is in `events`",
     "job.made_by": "work of the server, deleted with what it was for",
     "perturbationrun.made_by": _THING,
+    "pinnedexample.made_by": _THING,
     "qualification.granted_by": "about whoever passed, who has it under `qualifications`",
     "release.made_by": _THING,
     "source.made_by": _THING,
