@@ -229,10 +229,10 @@ def planned_in_words(action: str, number: int) -> str:
         ),
         "flag": ngettext("{number} item will be flagged.", "{number} items will be flagged.", number),
         "example": ngettext(
-            "{number} item will be a guideline example. Annotators of its task type see its response without names, while "
-            "no planned or open batch has an item on the same table.",
-            "{number} items will be guideline examples. Annotators of their task type see their responses without names, "
-            "while no planned or open batch has an item on the same table.",
+            "{number} item will be a guideline example. Annotators of its task type see its response without names. It is "
+            "hidden while a planned or open batch has an item on the same table.",
+            "{number} items will be guideline examples. Annotators of their task type see their responses without names. "
+            "Each is hidden while a planned or open batch has an item on the same table.",
             number,
         ),
     }[action]

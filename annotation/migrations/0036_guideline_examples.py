@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0034_every_flag_has_an_item'),
+        ('annotation', '0035_saved_views'),
     ]
 
     operations = [
