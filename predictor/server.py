@@ -101,8 +101,8 @@ class Served:
 
 
 def test_question(model: ModelInfo) -> PredictRequest:
-    """The canary for a model; a language model needs more than a few tokens for the form of its reply."""
-    return replace(CANARY, options=Options()) if model.max_tokens else CANARY
+    """The canary for a model; a language model needs more tokens and more time for its reply."""
+    return replace(CANARY, options=Options(), deadline_ms=60_000) if model.max_tokens else CANARY
 
 
 def unusable_canary(error: ProtocolError) -> Prediction | None:
