@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from annotation.explorer.querysets import Reader, state_of
 from annotation.models import Assignment, Flag, Item
 from annotation.quality import agreement
 from tasks.contract import Item as PlainItem
 from tasks.contract import TaskType, task_types
+
+BRIEF: Final = 3
+"""Edits that one line shows."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class Response:
     person    key of its author
     state     "submitted" or "skipped"
     words     the response, a sentence each; the reason of a skipped item
+    brief     the same for one line: labels without their descriptions, the first edits of a table
     data      the response as data; {} where there is none
     seconds   active time, 0.0 where nobody knows
     added     asked for in addition to the planned responses
@@ -35,6 +39,7 @@ class Response:
     at: datetime | None
     unsure: bool = False
     added: bool = False
+    brief: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ def _row(who: Reader, item: Item) -> Row:
 
 
 def _response(assignment: Assignment, row: Row) -> Response:
-    annotation = assignment.annotation
+    annotation, label = assignment.annotation, ""
     if assignment.state == Assignment.State.SKIPPED or annotation is None or annotation.response is None:
         words: tuple[str, ...] = (assignment.reason,) if assignment.reason else ()
         data: Mapping[str, Any] = {}
@@ -106,7 +111,10 @@ def _response(assignment: Assignment, row: Row) -> Response:
         data = annotation.response.get("data") or {}
         words = ()
         if row.task is not None and row.plain is not None:
-            words = tuple(row.task.describe(agreement.stored(row.task, annotation.response), row.plain))
+            stored = agreement.stored(row.task, annotation.response)
+            words = tuple(row.task.describe(stored, row.plain))
+            if row.task.operations_field is None:
+                label = row.task.label(stored, row.plain)
     return Response(
         id=assignment.public_id,
         person=assignment.person_id,
@@ -117,4 +125,5 @@ def _response(assignment: Assignment, row: Row) -> Response:
         at=assignment.ended_at,
         unsure=bool(annotation and annotation.unsure),
         added=assignment.place.added,
+        brief=(label,) if label else words[:BRIEF],
     )

@@ -302,7 +302,7 @@ def drawn(title: str = "Types", **more: Any) -> ElementTree.Element:
         End("releases", 0, 1, "Releases", "None yet", "/releases/", is_start=False),
     ]
     arrows = [
-        Arrow("from", "1", "2 items", ("1 waiting",)),
+        Arrow("from", "1", "2 items", (("1 waiting", "/waiting/"),)),
         Arrow("1", "2"),
         Arrow("2", "releases", "1 accepted"),
     ]
@@ -319,13 +319,14 @@ def test_whatever_a_batch_is_called_it_stays_a_text(name: str) -> None:
 def test_a_box_is_a_link_that_says_everything_and_arrows_are_for_the_eye() -> None:
     picture = drawn(alert="2 to adjudicate", drop="1 excluded", parts=(("accepted", 0.5),))
 
-    links = {link.attrib["aria-label"]: link.attrib["href"] for link in picture.iter("a")}
+    links = {link.attrib.get("aria-label", ""): link.attrib for link in picture.iter("a")}
     hidden = [group for group in picture.iter("g") if group.attrib.get("aria-hidden") == "true"]
-    assert links["Types. open"] == "/batches/x/"
+    assert links["Types. open"]["href"] == "/batches/x/"
+    assert (links[""]["href"], links[""]["tabindex"]) == ("/waiting/", "-1")
     assert {"2 items", "1 waiting", "1 excluded"} <= {
         text.text for group in hidden for text in group.iter("text")
     }
-    assert not [link for group in hidden for link in group.iter("a")]
+    assert {link.attrib["tabindex"] for group in hidden for link in group.iter("a")} == {"-1"}
     assert not any("style" in element.attrib for element in picture.iter())
 
 

@@ -537,3 +537,11 @@ class TestNumbersOfOtherPages:
 
         link = explorer_url(world.project, batch=batch, person=pseudonym(world, "cy"), skipped="A torn table")
         assert link.replace("&", "&amp;") in page
+
+
+def test_a_line_of_the_list_has_short_labels(batch: Batch, world: World) -> None:
+    page = browser(world.mara).get(explorer_url(world.project, state="accepted"))
+
+    listed = text(page).partition("Active time")[2]
+    assert "Extraction" in listed
+    assert "Extraction:" not in listed

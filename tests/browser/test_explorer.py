@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, expect
 
 from annotation.explorer.links import explorer_url
@@ -14,6 +15,7 @@ from annotation.journeys import adjudicating
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import signed_in
 
+AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -104,3 +106,28 @@ def test_all_items_of_a_page_and_all_that_match_are_selected_and_cleared(
     expect(page.get_by_label("Select all 4 that match")).not_to_be_checked()
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.locator("#act")).to_be_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_list_an_open_item_and_saved_views_are_accessible(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any, scheme: str
+) -> None:
+    batch = world.batch()
+    for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+        world.label(batch, who, label)
+    page = signed_in(
+        new_context, live_server.url, world.mara, viewport={"width": 1366, "height": 850}, color_scheme=scheme
+    ).new_page()
+    page.goto(live_server.url + explorer_url(world.project, state="open"))
+    page.get_by_text("Save view").click()
+    page.get_by_label("Name").fill("To do")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(
+        page.get_by_role("navigation", name="Saved views").get_by_role("link", name="To do")
+    ).to_be_visible()
+    page.locator("[data-item]").first.click()
+    expect(page.locator("#beside h2")).to_be_visible()
+
+    results = Axe().run(page, options=AXE)
+
+    assert results.violations_count == 0, results.generate_report()
