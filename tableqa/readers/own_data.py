@@ -20,6 +20,7 @@ from tableqa.readers.reader import MAX_TABLE_BYTES, Ids, ReaderError, at_most, c
 from tableqa.readers.records import Fields, Place, context_of, example, plain, read_records, text_of
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.text_form import SEPARATORS, TextForm, text_form, text_lines
+from tableqa.readers.workbook import Sheet, Workbook, cell_name, is_workbook, table_of_sheet
 from tableqa.tables import Table
 
 PARTS: Mapping[str, tuple[str, ...]] = {
@@ -45,6 +46,26 @@ _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 _SIGNS = re.compile(r"[\W_]+")
 
 
+class Sheets:
+    """The sheets of a workbook as tables, each read once; none where the questions are no workbook."""
+
+    def __init__(self, workbook: Workbook | None) -> None:
+        self._workbook = workbook
+        self._names = set(workbook.sheet_names) if workbook else set()
+        self._tables: dict[str, Table] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def __getitem__(self, name: str) -> Table:
+        """The table of a sheet; KeyError, and ReaderError where it cannot be read."""
+        if self._workbook is None:
+            raise KeyError(name)
+        if name not in self._tables:
+            self._tables[name] = table_of_sheet(self._workbook.sheet(name))
+        return self._tables[name]
+
+
 @dataclass(eq=False)
 class OwnData:
     """The reader "own"; see `tableqa.readers.reader.Reader`.
@@ -55,7 +76,7 @@ class OwnData:
     """
 
     name: str = "own"
-    title: str = gettext_noop("Your own data: CSV, TSV, JSON or JSON Lines")
+    title: str = gettext_noop("Your own data: CSV, Excel, JSON and similar files")
     licence: str = "NOASSERTION"
     citation: str = ""
     url: str = ""
@@ -86,16 +107,18 @@ class OwnData:
         """The file of questions, then each table that it names; ReaderError as for reading."""
         path = self._questions(Path(path))
         library = self._library(path, tables)
+        sheets = self._sheets(path)
         yield from library.files(
             (name, record.place.line)
             for record in self._records(path)
             if (name := _file_named(record.value.get(self._columns(record).get("table", "")))) is not None
+            and name not in sheets
         )
 
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
         path = self._questions(Path(path))
-        form = "" if _is_json(path) else self._form(path).sentence(path)
+        form = self._sentence(path)
         first = next(self._records(path), None)
         if first is None:
             return form
@@ -106,26 +129,27 @@ class OwnData:
         path = self._questions(path)
         ids = Ids(path)
         library = self._library(path, tables)
+        sheets = self._sheets(path)
         number = 0
         for number, record in enumerate(self._records(path), start=1):
             columns = self._columns(record)
             _require(record, columns)
             example_id = _id(record, columns.get("id"), number)
             ids.add(example_id, record.place.line)
-            yield self._example(record, columns, example_id, library)
+            yield self._example(record, columns, example_id, library, sheets)
         if not number:
             raise ReaderError(
                 path, None, "the file contains no questions", "Give each question a row or record"
             )
 
     def _example(
-        self, record: Fields, columns: Mapping[str, str], example_id: str, library: TableFiles
+        self, record: Fields, columns: Mapping[str, str], example_id: str, library: TableFiles, sheets: Sheets
     ) -> Example:
         place, value = record.place, record.value
         title, caption = (_text(record, columns.get(part)) for part in ("title", "caption"))
         further: dict[str, Any] = {}
         if (file := _file_named(value[columns["table"]])) is not None:
-            table = library.table(file, place.line)
+            table = sheets[file] if file in sheets else library.table(file, place.line)
             table = Table(table.header, table.rows, title, caption, spans=table.spans)
             further["table"] = file
         else:
@@ -183,10 +207,44 @@ class OwnData:
         except ReaderError:
             return False
 
+    def _sentence(self, path: Path) -> str:
+        if is_workbook(path):
+            name = self._question_sheet(Workbook(path)).name
+            return f"{path.name} was read as an Excel file with its questions in the sheet {name!r}."
+        return "" if _is_json(path) else self._form(path).sentence(path)
+
+    def _sheets(self, path: Path) -> Sheets:
+        return Sheets(Workbook(path) if is_workbook(path) else None)
+
+    def _question_sheet(self, workbook: Workbook) -> Sheet:
+        """The first sheet whose first row names question and table, else the first of all."""
+        first: Sheet | None = None
+        for name in workbook.sheet_names:
+            sheet = workbook.sheet(name)
+            first = first or sheet
+            names = [cell.strip() for cell in sheet.rows[0]] if sheet.rows else []
+            told = {part: column for part, column in self.fields.items() if part in PARTS}
+            known = {**guessed(names, told), **{part: name for part, name in told.items() if name in names}}
+            if {"question", "table"} <= known.keys():
+                return sheet
+        if first is None:
+            raise ReaderError(
+                workbook.path, None, "the Excel file has no sheet", "Add one with the questions"
+            )
+        return first
+
     def _records(self, path: Path) -> Iterator[Fields]:
+        if is_workbook(path):
+            sheet = self._question_sheet(Workbook(path))
+            if sheet.merged:
+                row, column = sheet.merged[0][0]
+                what = f"sheet {sheet.name!r}, cell {cell_name(row, column)}: the cell is merged"
+                raise ReaderError(path, row + 1, what, "Unmerge the cells of the sheet of questions")
+            return _named(path, enumerate(sheet.rows, start=1))
         if _is_json(path):
             return (record.fields for record in read_records(path))
-        return _rows(path, self._form(path))
+        form = self._form(path)
+        return _named(path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
 
     def _library(self, path: Path, tables: str | Path | None) -> TableFiles:
         folders = folders_around(path, path, tables, levels_up=0)
@@ -194,6 +252,12 @@ class OwnData:
 
     def _table(self, path: Path) -> Table:
         """The table of a file; its encoding and separator are detected on their own."""
+        if is_workbook(path):
+            workbook = Workbook(path)
+            if len(workbook.sheet_names) != 1:
+                what = f"the Excel file of a table has {len(workbook.sheet_names)} sheets"
+                raise ReaderError(path, None, what, "Save each table as a file with one sheet")
+            return table_of_sheet(workbook.sheet(workbook.sheet_names[0]))
         if path.suffix.lower() == ".json":
             if path.stat().st_size > MAX_TABLE_BYTES:
                 raise ReaderError(
@@ -274,9 +338,8 @@ def _is_json(path: Path) -> bool:
         raise cannot_open(path, error) from error
 
 
-def _rows(path: Path, form: TextForm) -> Iterator[Fields]:
-    """The rows of a separated file, by the names in its first one; rows without any text are passed over."""
-    rows = read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True)
+def _named(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields]:
+    """The rows of a sheet, by the names in its first one; rows without any text are passed over."""
     line, header = next(rows, (1, []))
     names = [name.strip() for name in header]
     if not header:

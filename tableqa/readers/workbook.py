@@ -1,0 +1,275 @@
+"""Excel workbooks (.xlsx) as sheets of texts: numbers as the workbook shows them, dates as ISO 8601 writes them.
+
+python-calamine reads the values. What it leaves out is read from the sheet's XML: the number formats, errors such as
+#N/A, and formulas that were never calculated, which it gives as empty cells.
+"""
+
+import datetime
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from tableqa.readers.delimited import table_of_rows
+from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open
+from tableqa.tables import Span, Table
+
+MAX_PARTS = 10_000
+"""Files in the archive that a workbook is."""
+MAX_SHEET_CELLS = 20_000_000
+"""Cells of a sheet up to its last row and column, empty ones too: all of them are laid out in memory."""
+
+_CELL = re.compile(rb"<(?:\w+:)?row\b([^>]*)>|<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
+_ATTRIBUTE = re.compile(rb'\b(r|s|t)="([^"]*)"')
+_VALUE = re.compile(rb"<(?:\w+:)?(?:v|is)\b[^>]*?(?<!/)>(?!\s*</)")
+_FORMULA = re.compile(rb"<(?:\w+:)?f\b")
+_FORMAT = re.compile(rb"<(?:\w+:)?numFmt\b([^>]*?)/?>")
+_STYLES = re.compile(rb"<(?:\w+:)?cellXfs\b.*?</(?:\w+:)?cellXfs>", re.DOTALL)
+_STYLE = re.compile(rb"<(?:\w+:)?xf\b([^>]*?)/?>")
+_NUMBER_FORMAT = re.compile(rb'\bnumFmtId="(\d+)"')
+_CODE = re.compile(rb'\bformatCode="([^"]*)"')
+_PLAIN_NUMBER = re.compile(r"(#,##)?#?0(?:\.(0+))?(%?)")
+_BUILT_IN = {0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"}
+_GENERAL = {"", "General", "@"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet: its rows as texts of one length. The text of a merged cell is in its first one alone."""
+
+    path: Path
+    name: str
+    rows: list[list[str]]
+    merged: list[tuple[tuple[int, int], tuple[int, int]]] = field(default_factory=list)
+    """Corners of the merged ranges, as (row, column) from 0."""
+
+
+def table_of_sheet(sheet: Sheet) -> Table:
+    """The table of a sheet whose first row is the header; merged cells are its spans. ReaderError."""
+    table = table_of_rows(sheet.path, enumerate(sheet.rows, start=1))
+    lines = (table.header_id, *table.row_ids)
+    spans = [
+        Span(lines[top], table.column_ids[left], bottom - top + 1, right - left + 1)
+        for (top, left), (bottom, right) in sheet.merged
+        if bottom < len(lines) and right < len(table.column_ids)
+    ]
+    return Table(table.header, table.rows, spans=spans)
+
+
+class Workbook:
+    """The sheets of an .xlsx file, each read when it is asked for. ReaderError where it is damaged, locked or too large."""
+
+    def __init__(self, path: Path) -> None:
+        from python_calamine import CalamineError, CalamineWorkbook
+
+        self.path = path
+        try:
+            self._archive = zipfile.ZipFile(path)
+            self._check_sizes()
+            if damaged := self._archive.testzip():
+                raise zipfile.BadZipFile(f"{damaged} is damaged")
+            self._book = CalamineWorkbook.from_path(str(path))
+            self._parts = self._sheet_parts()
+            self._formats = self._number_formats()
+        except (
+            CalamineError,
+            zipfile.BadZipFile,
+            zlib.error,
+            KeyError,
+            ValueError,
+            NotImplementedError,
+        ) as error:
+            if isinstance(error, ReaderError):
+                raise
+            what = f"the Excel file cannot be read: {error}"
+            raise ReaderError(path, None, what, "Open it in Excel and save it again as .xlsx") from error
+        except OSError as error:
+            raise cannot_open(path, error) from error
+
+    @property
+    def sheet_names(self) -> list[str]:
+        """Names of the sheets in their order, hidden ones too."""
+        return list(self._book.sheet_names)
+
+    def sheet(self, name: str) -> Sheet:
+        """A sheet by its name; ReaderError for cells whose text is not known."""
+        from python_calamine import CalamineError
+
+        formats = self._cells(name)
+        try:
+            read = self._book.get_sheet_by_name(name)
+            values = read.to_python(skip_empty_area=False)
+            merged = list(read.merged_cell_ranges or [])
+        except (CalamineError, ValueError, OverflowError) as error:
+            what = f"the sheet {name!r} cannot be read: {error}"
+            raise ReaderError(self.path, None, what, "Open it in Excel and save it again as .xlsx") from error
+        rows = [
+            [self._text(name, i, j, value, formats) for j, value in enumerate(row)]
+            for i, row in enumerate(values)
+        ]
+        return Sheet(self.path, name, _trimmed(rows), merged)
+
+    def _check_sizes(self) -> None:
+        parts = self._archive.infolist()
+        unpacked = sum(part.file_size for part in parts)
+        if len(parts) > MAX_PARTS or unpacked > 4 * MAX_TABLE_BYTES:
+            what = f"the Excel file unpacks to {unpacked:,} bytes; {4 * MAX_TABLE_BYTES:,} are read"
+            raise ReaderError(self.path, None, what, "Save the sheets as CSV files")
+
+    def _sheet_parts(self) -> dict[str, str]:
+        """For the name of each sheet its part of the archive."""
+        book = self._archive.read("xl/workbook.xml")
+        relations = self._archive.read("xl/_rels/workbook.xml.rels")
+        targets = {
+            _attribute(tag, rb"Id"): _attribute(tag, rb"Target")
+            for tag in re.findall(rb"<(?:\w+:)?Relationship\b[^>]*>", relations)
+        }
+        parts = {}
+        for tag in re.findall(rb"<(?:\w+:)?sheet\b[^>]*>", book):
+            target = targets[_attribute(tag, rb"\w+:id")]
+            parts[_attribute(tag, rb"name")] = target[1:] if target.startswith("/") else f"xl/{target}"
+        return parts
+
+    def _number_formats(self) -> list[str]:
+        """The number format of each style of cells, by its number."""
+        if "xl/styles.xml" not in self._archive.namelist():
+            return []
+        styles = self._archive.read("xl/styles.xml")
+        own = {
+            int(number[1]): unescape(code[1].decode())
+            for tag in _FORMAT.findall(styles)
+            if (number := _NUMBER_FORMAT.search(tag)) and (code := _CODE.search(tag))
+        }
+        whole = _STYLES.search(styles)
+        numbers = [
+            int(number[1]) if (number := _NUMBER_FORMAT.search(tag)) else 0
+            for tag in _STYLE.findall(whole[0] if whole else b"")
+        ]
+        return [own.get(number, _BUILT_IN.get(number, f"number {number} of Excel")) for number in numbers]
+
+    def _cells(self, name: str) -> dict[tuple[int, int], str]:
+        """Number formats of cells that have one, by row and column from 0; ReaderError for errors and lost results."""
+        part = self._parts.get(name, "")
+        if part not in self._archive.namelist():
+            return {}
+        formats = {}
+        row, column = -1, -1
+        last_row, last_column = 0, 0
+        for match in _CELL.finditer(self._archive.read(part)):
+            attributes = dict(_ATTRIBUTE.findall(match[1] if match[2] is None else match[2]))
+            if match[2] is None:
+                row = int(attributes[b"r"]) - 1 if b"r" in attributes else row + 1
+                column = -1
+                continue
+            row, column = _position(attributes[b"r"]) if b"r" in attributes else (row, column + 1)
+            last_row, last_column = max(last_row, row), max(last_column, column)
+            if (last_row + 1) * (last_column + 1) > MAX_SHEET_CELLS:
+                mend = f"Remove cells far below or beside the others; {MAX_SHEET_CELLS:,} cells are read"
+                raise self._fault(name, row, column, "the sheet is too large", mend)
+            content = match[3] or b""
+            if attributes.get(b"t") == b"e":
+                mend = "Correct the formula, or replace it by its value"
+                raise self._fault(name, row, column, "the cell shows an error", mend)
+            if _FORMULA.search(content) and not _VALUE.search(content):
+                if attributes.get(b"t") == b"str":
+                    continue  # a formula whose result is an empty text
+                mend = "Open the file in Excel or LibreOffice and save it: then it holds the results"
+                raise self._fault(name, row, column, "the result of the formula is not in the file", mend)
+            style = int(attributes.get(b"s", b"0"))
+            if style < len(self._formats) and self._formats[style] not in _GENERAL:
+                formats[row, column] = self._formats[style]
+        return formats
+
+    def _text(
+        self, sheet: str, row: int, column: int, value: Any, formats: dict[tuple[int, int], str]
+    ) -> str:
+        if isinstance(value, str):
+            return value.replace("\r\n", "\n")
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, int | float):
+            code = formats.get((row, column), "")
+            shown = number_text(value, code)
+            if shown is None:
+                what = f"the number format {code[:60]!r} is not known, so the text of the cell is not either"
+                mend = "Give the cell the format General, Number or Percent, or Text with the value as text"
+                raise self._fault(sheet, row, column, what, mend)
+            return shown
+        return _date_text(value)
+
+    def _fault(self, sheet: str, row: int, column: int, what: str, mend: str) -> ReaderError:
+        return ReaderError(
+            self.path, row + 1, f"sheet {sheet!r}, cell {cell_name(row, column)}: {what}", mend
+        )
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a file is an .xlsx, by what it holds."""
+    try:
+        with path.open("rb") as file:
+            if not file.read(START).startswith(b"PK"):
+                return False
+        with zipfile.ZipFile(path) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+        return False
+
+
+def number_text(value: float, code: str) -> str | None:
+    """A number as a cell shows it: 1, 0.5, and by its format 13.50, 1,204 or 50 %. None for a format that is not known.
+
+    The shortest text of the number where it has no format: 1.0 is 1.
+    """
+    if code in _GENERAL:
+        return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    plain = _PLAIN_NUMBER.fullmatch(code)
+    if plain is None:
+        return None
+    grouped, decimals, percent = plain.groups()
+    exact = Decimal(repr(value)) * (100 if percent else 1)
+    rounded = exact.quantize(Decimal(1).scaleb(-len(decimals or "")), rounding=ROUND_HALF_UP)
+    return f"{rounded:{',' if grouped else ''}f}{percent}"
+
+
+def cell_name(row: int, column: int) -> str:
+    """The name of a cell by its row and column, from 0: B3."""
+    letters = ""
+    column += 1
+    while column:
+        column, letter = divmod(column - 1, 26)
+        letters = chr(ord("A") + letter) + letters
+    return f"{letters}{row + 1}"
+
+
+def _position(name: bytes) -> tuple[int, int]:
+    letters = name.rstrip(b"0123456789")
+    column = 0
+    for letter in letters:
+        column = column * 26 + letter - ord("A") + 1
+    return int(name[len(letters) :]) - 1, column - 1
+
+
+def _date_text(value: object) -> str:
+    """A date as ISO 8601 has it, without a time of midnight; a duration in hours."""
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ") if value.time() != datetime.time() else value.date().isoformat()
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
+
+
+def _trimmed(rows: list[list[str]]) -> list[list[str]]:
+    """The rows without empty ones and empty columns at the end: cells that only have a format."""
+    while rows and not any(rows[-1]):
+        rows.pop()
+    width = max((j + 1 for row in rows for j, text in enumerate(row) if text), default=0)
+    return [row[:width] for row in rows]
+
+
+def _attribute(tag: bytes, name: bytes) -> str:
+    match = re.search(rb"\b" + name + rb'="([^"]*)"', tag)
+    if match is None:
+        raise KeyError(f"{name.decode()} is missing")
+    return unescape(match[1].decode())

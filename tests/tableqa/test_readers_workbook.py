@@ -1,0 +1,195 @@
+"""Excel workbooks: questions in a sheet, tables in others, and every cell as it is shown or refused."""
+
+from __future__ import annotations
+
+import datetime
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xlsxwriter
+
+from tableqa import Span
+from tableqa.readers import READERS, ReaderError
+from tableqa.readers.workbook import MAX_SHEET_CELLS, Workbook, cell_name, number_text
+
+QUESTIONS = [["Nr", "Question", "Gold", "Sheet"], [1, "who won?", "Bob", "Cup"], ["b", "how many?", 4, "Cup"]]
+CUP = [["Name", "Wins"], ["Ann", 3], ["Bob", 4]]
+
+
+def workbook(
+    path: Path, change: Callable[[Any, dict[str, Any]], None] = lambda book, sheets: None, **sheets: Any
+) -> Path:
+    book = xlsxwriter.Workbook(str(path))
+    added = {name: book.add_worksheet(name) for name in sheets}
+    for name, rows in sheets.items():
+        for i, row in enumerate(rows):
+            added[name].write_row(i, 0, row)
+    change(book, added)
+    book.close()
+    return path
+
+
+def refused(path: Path) -> ReaderError:
+    with pytest.raises(ReaderError) as error:
+        list(READERS["own"](path))
+    return error.value
+
+
+def test_questions_in_a_sheet_name_other_sheets_as_their_tables(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "q.xlsx", Cup=CUP, Questions=QUESTIONS)
+
+    first, second = READERS["own"](path)
+
+    assert (first.id, first.answers, second.id, second.answers) == ("1", ("Bob",), "b", ("4",))
+    assert first.table == second.table
+    assert (first.table.header, first.table.rows) == (("Name", "Wins"), (("Ann", "3"), ("Bob", "4")))
+    assert (
+        READERS["own"]
+        .read_as(path)
+        .startswith(  # type: ignore[attr-defined]
+            "q.xlsx was read as an Excel file with its questions in the sheet 'Questions'. Columns: id = Nr,"
+        )
+    )
+    assert list(READERS["own"].files(path)) == [path]
+
+
+def test_a_table_may_be_an_excel_file_beside_a_csv(tmp_path: Path) -> None:
+    workbook(tmp_path / "cup.xlsx", Cup=CUP)
+    path = tmp_path / "q.csv"
+    path.write_text("question,table\nwho won?,cup.xlsx\n")
+
+    (example,) = READERS["own"](path)
+
+    assert example.table.rows == (("Ann", "3"), ("Bob", "4"))
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "text"),
+    [
+        (1.0, "", "1"),
+        (13.5, "General", "13.5"),
+        (13.5, "0.00", "13.50"),
+        (1204.0, "#,##0", "1,204"),
+        (0.5, "0%", "50%"),
+        (0.125, "0.0%", "12.5%"),
+        (2.675, "0.00", "2.68"),
+        (-3.0, "0", "-3"),
+        (1e20, "", "1e+20"),
+        (1.0, '0.00 "EUR"', None),
+    ],
+)
+def test_a_number_is_written_as_its_cell_shows_it(value: float, code: str, text: str | None) -> None:
+    assert number_text(value, code) == text
+
+
+def test_formats_dates_and_truth_are_texts(tmp_path: Path) -> None:
+    def write(book: Any, sheets: dict[str, Any]) -> None:
+        sheet = sheets["Cells"]
+        sheet.write(0, 0, 0.5, book.add_format({"num_format": "0%"}))
+        sheet.write(0, 1, 13.5, book.add_format({"num_format": "0.00"}))
+        sheet.write_datetime(0, 2, datetime.date(2024, 5, 1), book.add_format({"num_format": "d/m/yy"}))
+        sheet.write(0, 3, True)
+        sheet.write_formula(0, 4, "=1+1", None, 2)
+        sheet.write(0, 5, "01")
+        sheet.write(3, 9, None, book.add_format({"bold": True}))
+
+    path = workbook(tmp_path / "a.xlsx", write, Cells=[])
+
+    assert Workbook(path).sheet("Cells").rows == [["50%", "13.50", "2024-05-01", "TRUE", "2", "01"]]
+
+
+def test_merged_cells_of_a_table_are_its_spans(tmp_path: Path) -> None:
+    path = workbook(
+        tmp_path / "q.xlsx",
+        lambda book, sheets: sheets["Cup"].merge_range(1, 0, 2, 0, "Ann"),
+        Questions=QUESTIONS[:2],
+        Cup=[CUP[0], ["", 3], ["", 4]],
+    )
+
+    (example,) = READERS["own"](path)
+
+    assert example.table.rows == (("Ann", "3"), ("", "4"))
+    assert example.table.spans == (Span("r0", "c0", 2, 1),)
+
+
+def error_cell(book: Any, sheets: dict[str, Any]) -> None:
+    sheets["Cup"].write_formula(1, 1, "=1/0", None, "#DIV/0!")
+
+
+def money(book: Any, sheets: dict[str, Any]) -> None:
+    sheets["Cup"].write(1, 1, 3.5, book.add_format({"num_format": '0.00 "EUR"'}))
+
+
+def merged_questions(book: Any, sheets: dict[str, Any]) -> None:
+    sheets["Questions"].merge_range(1, 1, 2, 1, "who won?")
+
+
+def far_away(book: Any, sheets: dict[str, Any]) -> None:
+    sheets["Cup"].write(1_048_575, 16_383, "x")
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (error_cell, "sheet 'Cup', cell B2: the cell shows an error"),
+        (money, "sheet 'Cup', cell B2: the number format '0.00 \"EUR\"' is not known"),
+        (merged_questions, "sheet 'Questions', cell B2: the cell is merged"),
+        (far_away, "sheet 'Cup', cell XFD1048576: the sheet is too large"),
+    ],
+)
+def test_a_cell_whose_text_is_not_known_is_refused_by_its_name(
+    tmp_path: Path, change: Callable[[Any, dict[str, Any]], None], what: str
+) -> None:
+    error = refused(workbook(tmp_path / "q.xlsx", change, Questions=QUESTIONS, Cup=CUP))
+
+    assert error.what.startswith(what)
+    assert MAX_SHEET_CELLS < 1_048_576 * 16_384
+
+
+def rewritten(path: Path, old: bytes, new: bytes) -> Path:
+    """The workbook as another program would write it: in one of its parts, `old` is `new`."""
+    again = path.with_name("again.xlsx")
+    with zipfile.ZipFile(path) as before, zipfile.ZipFile(again, "w") as after:
+        parts = {name: before.read(name) for name in before.namelist()}
+        assert any(old in part for part in parts.values())
+        for name, part in parts.items():
+            after.writestr(name, part.replace(old, new))
+    return again
+
+
+def test_a_formula_that_was_never_calculated_is_refused(tmp_path: Path) -> None:
+    path = workbook(
+        tmp_path / "made.xlsx",
+        lambda book, sheets: sheets["Cup"].write_formula(1, 1, "=1+2", None, 3),
+        Questions=QUESTIONS,
+        Cup=CUP,
+    )
+    calculated = b'<c r="B2"><f>1+2</f><v>3</v></c>'
+    script = rewritten(path, calculated, b'<c r="B2"><f>1+2</f><v></v></c>')
+
+    assert "cell B2: the result of the formula is not in the file" in refused(script).what
+
+    first, _ = READERS["own"](rewritten(path, calculated, b'<c r="B2" t="str"><f>""</f><v></v></c>'))
+    assert first.table.rows[0] == ("Ann", "")  # the result is an empty text
+
+
+def test_a_damaged_workbook_and_one_of_no_questions_are_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "q.xlsx", Questions=QUESTIONS, Cup=CUP)
+    data = path.read_bytes()
+    path.write_bytes(data[:2000] + b"XXXXXXXXXX" + data[2010:])
+    assert refused(path).mend
+    path.write_bytes(data[: len(data) // 2])
+    assert refused(path).mend
+
+    assert "no column is known as the question" in refused(workbook(tmp_path / "a.xlsx", Cup=CUP)).what
+    missing = workbook(tmp_path / "b.xlsx", Questions=QUESTIONS)
+    assert "the table Cup is not in" in refused(missing).what
+
+
+def test_cells_are_named_as_in_excel() -> None:
+    assert [cell_name(0, column) for column in (0, 25, 26, 701, 702, 16_383)] == [
+        "A1", "Z1", "AA1", "ZZ1", "AAA1", "XFD1",
+    ]  # fmt: skip
