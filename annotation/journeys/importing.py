@@ -36,6 +36,7 @@ from annotation.models import Example, Job, Person, Project, Source, StoredTable
 from annotation.refusals import Refused, refuse
 from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Sifting, published_id
 from tableqa.readers import credit as credit_of
+from tableqa.readers.archive import MOST_MEMBERS, MOST_UNPACKED
 from tableqa.readers.reader import START, check_is_text, is_excel
 
 ROWS = 1_000
@@ -44,8 +45,6 @@ LONGEST_ID = 200
 LONGEST_NAME = 120
 SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 MOST_UPLOAD = 200 * 1024 * 1024
-MOST_UNPACKED = 1024 * 1024 * 1024
-MOST_MEMBERS = 200_000
 MOST_SHOWN = 100
 """Numbered ids that the record of a job keeps."""
 LOST = timedelta(hours=1)

@@ -8,12 +8,14 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
 from tableqa.language import gettext_noop
+from tableqa.readers.archive import is_archive, unpacked
 from tableqa.readers.delimited import read_delimited, table_of_rows
 from tableqa.readers.mapped import USUAL, table_from
 from tableqa.readers.reader import MAX_TABLE_BYTES, Ids, ReaderError, at_most, cannot_open, only_file
@@ -104,7 +106,10 @@ class OwnData:
         return at_most(self._examples(Path(path), tables), limit)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The file of questions, then each table that it names; ReaderError as for reading."""
+        """The file of questions, then each table that it names, or the archive of all; ReaderError as for reading."""
+        if is_archive(Path(path)):
+            yield Path(path)
+            return
         path = self._questions(Path(path))
         library = self._library(path, tables)
         sheets = self._sheets(path)
@@ -117,16 +122,27 @@ class OwnData:
 
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
-        path = self._questions(Path(path))
-        form = self._sentence(path)
-        first = next(self._records(path), None)
-        if first is None:
-            return form
-        columns = ", ".join(f"{part} = {name}" for part, name in self._columns(first).items())
-        return " ".join(filter(None, (form, f"Columns: {columns}.")))
+        with self._opened(Path(path), tables) as (questions, _):
+            form = self._sentence(questions)
+            first = next(self._records(questions), None)
+            columns = self._columns(first) if first else {}
+        named = ", ".join(f"{part} = {name}" for part, name in columns.items())
+        return " ".join(filter(None, (form, f"Columns: {named}." if named else "")))
 
     def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
-        path = self._questions(path)
+        with self._opened(path, tables) as (questions, folder):
+            yield from self._of_questions(questions, folder)
+
+    @contextmanager
+    def _opened(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
+        """The file of questions, and the folder of the tables where it is another; an archive holds both."""
+        if is_archive(path):
+            with unpacked(path) as folder:
+                yield self._questions(folder), None
+        else:
+            yield self._questions(path), tables
+
+    def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
         ids = Ids(path)
         library = self._library(path, tables)
         sheets = self._sheets(path)
@@ -198,7 +214,9 @@ class OwnData:
         if not path.is_dir():
             return path
         mend = "Name the file of questions, or leave one file in the folder that has the columns question and table"
-        return only_file(path, [f"*{suffix}" for suffix in _JSON_SUFFIXES + _TEXT_SUFFIXES], self._fits, mend)
+        return only_file(
+            path, [f"*{suffix}" for suffix in (*_JSON_SUFFIXES, *_TEXT_SUFFIXES, ".xlsx")], self._fits, mend
+        )
 
     def _fits(self, path: Path) -> bool:
         try:

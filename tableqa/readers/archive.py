@@ -1,0 +1,83 @@
+"""Zip archives of questions and tables, unpacked for as long as they are read: plain files, bounded in number and size."""
+
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tableqa.readers.reader import ReaderError, cannot_open
+from tableqa.readers.workbook import is_workbook
+
+MOST_UNPACKED = 1024 * 1024 * 1024
+MOST_MEMBERS = 200_000
+_LINK = 0xA
+_UNREADABLE = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, zlib.error
+)  # fmt: skip
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file is a zip archive, and not a workbook, which is one, too."""
+    return path.is_file() and path.suffix.lower() == ".zip" and not is_workbook(path)
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[Path]:
+    """The folder that an archive unpacks to, for as long as it is read; the one folder in it, where it has only that.
+
+    What macOS puts beside is left out. ReaderError for a damaged or locked archive, one with too many or too large files,
+    a link, a name that is there twice, and a path that leads out.
+    """
+    with tempfile.TemporaryDirectory(prefix="askew-archive-") as name:
+        folder = Path(name)
+        try:
+            with zipfile.ZipFile(path) as archive:
+                _extract(path, archive, folder)
+        except OSError as error:
+            raise cannot_open(path, error) from error
+        except _UNREADABLE as error:
+            if isinstance(error, ReaderError):
+                raise
+            what = f"the zip archive cannot be read: {error}"
+            raise ReaderError(path, None, what, "Create it again, without a password") from error
+        inner = list(folder.iterdir())
+        try:
+            yield inner[0] if len(inner) == 1 and inner[0].is_dir() else folder
+        except ReaderError as error:
+            # People know the archive, not the folder that it was unpacked to for a while.
+            file, what = (text.replace(name, path.name) for text in (error.file, error.what))
+            raise ReaderError(file, error.line, what, error.mend) from error
+
+
+def _extract(path: Path, archive: zipfile.ZipFile, folder: Path) -> None:
+    members = archive.infolist()
+    if len(members) > MOST_MEMBERS:
+        raise ReaderError(path, None, f"it contains more than {MOST_MEMBERS:,} files", "Split it")
+    left = MOST_UNPACKED
+    seen = set()
+    for member in members:
+        target = folder / member.filename
+        if not target.resolve().is_relative_to(folder.resolve()) or "\\" in member.filename:
+            what = f"the path {member.filename!r} leads out of the archive"
+            raise ReaderError(path, None, what, "Create the archive again")
+        if member.external_attr >> 28 == _LINK:
+            mend = "Put the file itself into the archive"
+            raise ReaderError(path, None, f"{member.filename!r} is a link", mend)
+        if member.is_dir() or member.filename.startswith("__MACOSX/"):
+            continue
+        if target in seen:
+            mend = "Give every file its own name"
+            raise ReaderError(path, None, f"two files have the name {member.filename!r}", mend)
+        seen.add(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Sizes are counted while unpacking, not believed from the archive's own list.
+        with archive.open(member) as inside, target.open("wb") as out:
+            while block := inside.read(1 << 20):
+                left -= len(block)
+                if left < 0:
+                    what = f"it unpacks to more than {MOST_UNPACKED:,} bytes"
+                    raise ReaderError(path, None, what, "Split it, or import the files from the command line")
+                out.write(block)
