@@ -65,13 +65,14 @@ def batch(page: Page) -> None:
 
 def adjudicate(page: Page) -> None:
     """Responses compared, without names."""
-    follow(page, "Adjudicate Question types, pilot")
+    follow(page, "2 items to adjudicate")
     follow(page, "Start adjudicating")
 
 
 def release(page: Page) -> None:
     """What was released, and the figures that can be recomputed from it."""
     follow(page, "Tilted tables")
+    follow(page, "Releases")
     follow(page, "pilot")
 
 
