@@ -79,7 +79,7 @@ class ReleaseForm(forms.Form):
         self, *args: Any, defaults: Mapping[str, Any], simulated: bool, unchecked: int, **kwargs: Any
     ) -> None:
         chosen = {"format" if name == "formats" else name: value for name, value in defaults.items()}
-        super().__init__(*args, initial=chosen, **kwargs)
+        super().__init__(*args, **{"initial": chosen, **kwargs})
         self.fields["format"].choices = [  # type: ignore[attr-defined]
             (name, format_html("<strong>{}</strong> <span>{}</span>", name, gettext(DESCRIPTIONS[name])))
             for name in FORMATS

@@ -63,7 +63,7 @@ class Command(RefusingCommand):
             return
         project = self.project(options["project"])
         defaults = project.release if options["format"] is None else {}
-        formats = options["format"] or defaults.get("formats")
+        formats: Any = options["format"] or defaults.get("formats")
         given = {"name": options["name"], "format": formats, "out": options["out"]}
         if wanted := [f"--{name}" for name, value in given.items() if value is None]:
             raise CommandError(f"Add {', '.join(wanted)}. Only a dry run works without.", returncode=2)
