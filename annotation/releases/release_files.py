@@ -382,8 +382,7 @@ def write_beside(raw: Raw, manifest: Mapping[str, Any]) -> None:
             folder.mkdir(exist_ok=True)  # never the release's own folder, see `writing`
         (folder / whole.HUB).parent.mkdir(exist_ok=True)
         (folder / whole.HUB).touch()
-        if hub.can_write_parquet():
-            hub.write_parquet(folder)
+        hub.write_parquet(folder)
         for name, text in hub.texts(manifest, _shas(folder)).items():
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
@@ -1005,7 +1004,7 @@ def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
             raise Difference(f"{name}: does not match the manifest and the records")
     if under is None:
         return set(texts)
-    if hub.PARQUET in shas and hub.can_write_parquet() and (number := hub.parquet_differs(folder / under)):
+    if hub.PARQUET in shas and (number := hub.parquet_differs(folder / under)):
         raise Difference(f"{under}{hub.PARQUET}: record {number} differs from line {number} of {whole.HUB}")
     return {*texts, *(f"{under}{name}" for name in shas)}
 

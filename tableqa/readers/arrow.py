@@ -1,7 +1,4 @@
-"""Parquet files, and datasets that Hugging Face's `datasets` saved to disk: records in Arrow's form, read batch by batch.
-
-pyarrow reads them; it comes with requirements-data.txt and is not needed for anything else.
-"""
+"""Parquet files, and datasets that Hugging Face's `datasets` saved to disk: records in Arrow's form, read batch by batch."""
 
 import dataclasses
 import json
@@ -26,7 +23,6 @@ ROWS = 64
 MOST_UNPACKED = 16 * MAX_TABLE_BYTES
 """The most bytes that a row group may say it has when it is unpacked."""
 
-EXTRA = "requirements-data.txt"
 _SHARDS = ("*.parquet", "*/*.parquet")
 _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
@@ -57,7 +53,7 @@ class Arrow:
     ) -> Iterator[Example]:
         """The records of the file or folder at `path` in its order; `tables` is its folder where `path` lies elsewhere.
 
-        ReaderError at the first fault, and where pyarrow is not installed.
+        ReaderError at the first fault.
         """
         return at_most(self._examples(Path(path), tables), limit)
 
@@ -274,11 +270,8 @@ def _stream(path: Path) -> Iterator[Any]:
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
     """What pyarrow says of a file that it cannot read, as a ReaderError."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        what = "reading Parquet and Arrow files needs pyarrow, which is not installed"
-        raise ReaderError(path, None, what, f"Install {EXTRA}: uv pip install -r {EXTRA}") from error
+    import pyarrow
+
     try:
         yield
     except pyarrow.ArrowException as error:

@@ -18,7 +18,6 @@ CARD, STATEMENT, CROISSANT, PARQUET = (
     "croissant.json",
     "parquet/test.parquet",
 )
-EXTRA = "requirements-data.txt"
 FORM = 2
 """The form of data statements; a manifest names it. One that names none has the first, whose texts are made as they were."""
 ROWS = 1_000
@@ -435,17 +434,8 @@ def _fields() -> Iterator[dict[str, Any]]:
         }
 
 
-def can_write_parquet() -> bool:
-    """Whether pyarrow is here, which the Parquet file needs."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 def write_parquet(folder: Path) -> None:
-    """The Parquet file of the records in JSON Lines, row group by row group. ImportError without pyarrow."""
+    """The Parquet file of the records in JSON Lines, row group by row group."""
     import pyarrow
     from pyarrow import parquet
 

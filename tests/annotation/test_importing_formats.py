@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import io
 import json
 import zipfile
@@ -83,22 +82,20 @@ def small(tmp_path: Path) -> Path:
     )
     (folder / "labelled-dev.json").write_text(json.dumps([{"id": 1, "data": item, "annotations": []}]))
     laid_out(folder / "release", FORMS["askew"])
-    if HAS_ARROW:
-        import pyarrow
-        from pyarrow import parquet
+    import pyarrow
+    from pyarrow import parquet
 
-        rows = pyarrow.Table.from_pylist([item])
-        parquet.write_table(rows, folder / "rows-dev.parquet")
-        (folder / "saved").mkdir()
-        with pyarrow.ipc.new_stream(folder / "saved" / "data-00000-of-00001.arrow", rows.schema) as out:
-            out.write_table(rows)
-        (folder / "saved" / "dataset_info.json").write_text("{}")
-        state = {"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}
-        (folder / "saved" / "state.json").write_text(json.dumps(state))
+    rows = pyarrow.Table.from_pylist([item])
+    parquet.write_table(rows, folder / "rows-dev.parquet")
+    (folder / "saved").mkdir()
+    with pyarrow.ipc.new_stream(folder / "saved" / "data-00000-of-00001.arrow", rows.schema) as out:
+        out.write_table(rows)
+    (folder / "saved" / "dataset_info.json").write_text("{}")
+    state = {"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}
+    (folder / "saved" / "state.json").write_text(json.dumps(state))
     return folder
 
 
-HAS_ARROW = importlib.util.find_spec("pyarrow") is not None
 FIXTURES = ROOT / "fixtures"
 FILES = {
     "wtq": FIXTURES / "wtq" / "excerpt-dev.tsv",
@@ -136,16 +133,13 @@ BESIDE = {
 }
 """What lies beside the questions of a reader."""
 
-NEEDS_ARROW = pytest.mark.skipif(not HAS_ARROW, reason="pyarrow is not installed (requirements-data.txt)")
-EVERY = [pytest.param(name, marks=NEEDS_ARROW) if name in ("parquet", "hf") else name for name in FILES]
-
 
 def test_no_reader_is_left_out() -> None:
     assert set(FILES) == set(READERS)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", FILES)
 def test_a_format_comes_in_equal_to_its_reader(world: World, small: Path, name: str) -> None:
     path = small / FILES[name]
     done = importing.import_examples(
@@ -179,7 +173,7 @@ def packed(folder: Path, patterns: tuple[str, ...], top: str = "") -> io.BytesIO
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", FILES)
 def test_a_format_can_be_chosen_on_the_page_with_what_it_needs_and_no_more(
     world: World, small: Path, name: str, django_capture_on_commit_callbacks: Any
 ) -> None:

@@ -137,18 +137,8 @@ def test_a_card_is_yaml_with_every_field(released: Path) -> None:
     assert "parquet" not in text
 
 
-def test_without_pyarrow_a_parquet_file_is_refused_with_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    (tmp_path / "a.parquet").write_bytes(b"PAR1")
-    with pytest.raises(ReaderError, match=r"needs pyarrow.*requirements-data\.txt"):
-        list(READERS["parquet"](tmp_path / "a.parquet"))
-    assert not hub.can_write_parquet()
-
-
 def test_parquet_files_and_shards_are_read(tmp_path: Path, dev: list[Example]) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow
     from pyarrow import parquet
 
     table = pyarrow.Table.from_pylist(rows(dev))
@@ -164,7 +154,7 @@ def test_parquet_files_and_shards_are_read(tmp_path: Path, dev: list[Example]) -
 
 
 def test_columns_may_have_any_names_and_numbers_their_shortest_text(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow
     from pyarrow import parquet
 
     record = {"frage": "wer?", "t": [{"a": 1, "b": 0.1}], "gold": 7, "tags": ["x"]}
@@ -183,7 +173,7 @@ def test_columns_may_have_any_names_and_numbers_their_shortest_text(tmp_path: Pa
 def test_a_broken_parquet_file_is_refused(
     tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow
     from pyarrow import parquet
 
     record = {"id": "1", "question": "who?", "table": {"header": ["a", "b"], "rows": [["1", "2"]]}}
@@ -247,7 +237,6 @@ def test_load_dataset_gives_the_examples_without_code(
 
 
 def test_another_record_in_the_parquet_file_is_found(released: Path) -> None:
-    pytest.importorskip("pyarrow")
     hub.write_parquet(released)
     path = released / whole.HUB
     lines = path.read_text("utf-8").splitlines(keepends=True)

@@ -16,7 +16,6 @@ from annotation.releases.format_descriptions import DESCRIPTIONS
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.studying import missing
-from tableqa.writers import hub
 
 
 class Command(RefusingCommand):
@@ -95,11 +94,6 @@ class Command(RefusingCommand):
         if reasons:
             why = ", ".join(f"{number} {LEFT_OUT[reason]}" for reason, number in sorted(reasons.items()))
             self.stdout.write(f"Left out of the benchmark: {why}. The manifest lists them.")
-        under = release_files.folders(release.formats).get("hf")
-        if under is not None and f"{under}{hub.PARQUET}" not in release.manifest["files"]:
-            self.stdout.write(
-                f"The records are in JSON Lines only. A Parquet file needs pyarrow ({hub.EXTRA})."
-            )
         if mix := release.manifest["mix"]:
             refused = ", ".join(f"{number} {reason}" for reason, number in mix["refused"].items())
             self.stdout.write(f"{mix['made']} mixes created, {refused or 'none'} rejected.")
