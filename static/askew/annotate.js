@@ -185,7 +185,7 @@ class AskewAnnotate extends HTMLElement {
     } else {
       if (!kept) this.draft.forget();
       this.#refresh();
-      if (held) this.#askVerdict(held);
+      if (held && fits) this.#askVerdict(held);
     }
     if (conflict) this.#choose(kept.response, held);
     if (assignment.sent_back) this.#notice(t`Sent back to you: ${assignment.sent_back}`, "note");
@@ -238,10 +238,11 @@ class AskewAnnotate extends HTMLElement {
   async #askVerdict({ revision, response }) {
     if (this.practice || this.#home || !this.#asksServer()) return;
     const { id } = this.#current;
+    const data = this.#collect(); // as the form has it: a withdrawn response is stored as the server writes it
     try {
       const reply = await send("PUT", this.#url("draft"), { revision: revision - 1, response });
-      if (id !== this.#current.id || this.#server || !same(this.#collect(), response.data)) return;
-      this.#take(reply, response);
+      if (id !== this.#current.id || this.#server || !same(this.#collect(), data)) return;
+      this.#take(reply, { data });
       this.#refresh();
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem; // else the next save tells

@@ -5,8 +5,8 @@
    own element says (`lines`, `take`, ...); edits go through the table's element and are undone there.
 
    Keys: up and down to another line, left and right to its choices; a digit takes that choice and goes on to the next
-   line, 0 says that none fits; Space takes or toggles, Del takes back or turns down; Enter submits on a line and takes
-   on a choice; Esc leaves the list. Letters belong to the list, as they do to the table. */
+   line, 0 says that none fits; Space takes or toggles, Del takes back or turns down; Enter takes a choice and else
+   submits; Esc leaves the list. Letters belong to the list, as they do to the table. */
 
 import { t } from "./language.js";
 import { send } from "./api.js";
@@ -65,6 +65,11 @@ export class ColumnList extends HTMLElement {
 
   /* A choice of a line was taken. True goes on to the next line when a digit took it. */
   take() {
+    return false;
+  }
+
+  /* Whether a choice is taken already: Enter on it submits. */
+  taken() {
     return false;
   }
 
@@ -127,7 +132,7 @@ export class ColumnList extends HTMLElement {
       [["↑", "↓"], t("previous or next line")],
       ...this.keyRows(),
       [["Ctrl Z", "Ctrl Y"], t("undo, redo")],
-      [["Enter"], t("submit; on a suggestion, accept it")],
+      [["Enter"], t("submit; on a suggestion that is not taken yet, accept it")],
       [["Esc"], t("leave the list")],
     ];
     return { title: t`In the list: ${this.dataset.label ?? "columns"}`, rows };
@@ -382,7 +387,7 @@ export class ColumnList extends HTMLElement {
       case "ArrowLeft": return () => this.go(line.id, Math.max(choice - 1, -1));
       case "0": return choices.length ? () => { this.none(line); this.move(1); } : null;
       case " ": return () => (choice < 0 ? this.toggle(line) : this.take(line, choices[choice]));
-      case "Enter": return choice < 0 ? () => this.#emit("grid-submit") : () => this.take(line, choices[choice]);
+      case "Enter": return choice < 0 || this.taken(line, choices[choice]) ? () => this.#emit("grid-submit") : () => this.take(line, choices[choice]);
       case "Delete":
       case "Backspace": return () => (choice < 0 ? this.clear(line) : this.reject(line, choices[choice]));
       case "F2": return line.own ? () => this.own(line, choices[choice] ?? null) : null;

@@ -195,6 +195,8 @@ export class AskewPrediction extends HTMLElement {
       this.#failed(kind, of, said.words, said.state);
     } else if (said.state === "stale") {
       this.#stale();
+    } else if (said.state === "nothing" && this.#seen?.of === of) {
+      this.#draw(); // a check of the unchanged item: what was said of it stays
     } else {
       this.#show(said.state === "nothing" ? "idle" : said.state, said.words);
     }

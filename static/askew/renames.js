@@ -60,6 +60,10 @@ class AskewRenames extends ColumnList {
     ];
   }
 
+  taken(line, choice) {
+    return choice.state === "taken";
+  }
+
   take(line, choice) {
     const taken = stored(this.form, "taken").filter(([column]) => column !== line.id);
     this.#store("rejected", stored(this.form, "rejected").filter((one) => keyOf(one) !== keyOf([line.id, choice.text, choice.source])));

@@ -680,6 +680,15 @@ def test_a_column_is_previewed_in_the_table_and_then_asked_about(begin: Any) -> 
     assert [origin[2] for origin in data["provenance"]] == ["c2"]
 
 
+def test_enter_on_a_choice_that_is_taken_submits(begin: Any) -> None:
+    ada, batch = begin("column_adding", GAMES, beside=[CAPITALS])
+    ada.is_offered("Capital")
+    ada.press("ArrowRight", "1")
+    expect(ada.page.locator("thead th", has_text="Capital")).to_be_visible()
+    ada.press("Enter")
+    assert [operation["header"] for operation in submitted(ada, batch, 1)["operations"]] == ["Capital"]
+
+
 def test_an_added_column_is_named_placed_and_filled_by_hand_and_can_go_again(begin: Any) -> None:
     ada, batch = begin("column_adding", GAMES, beside=[CAPITALS])
     ada.is_offered("Capital")

@@ -122,6 +122,34 @@ def test_what_is_typed_in_the_current_item_is_there_after_looking_back(
     expect(page.locator("[data-row=r2] [data-column=c1]")).to_contain_text("99")
 
 
+def test_a_response_that_is_taken_back_is_checked_again(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    source = world.import_written(*questions(3))
+    batch = world.batch("value_change", variant="answer_changes", sources=[source])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    page.locator("[data-row=r1] [data-column=c1]").click()
+    page.keyboard.type("$110")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    page.keyboard.type("28")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-saved]")).to_contain_text("Previous item submitted.")
+
+    page.keyboard.press("p")
+    expect(page.locator("[data-row=r1] [data-column=c1]")).to_contain_text("$110")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("[data-saved]")).to_contain_text("Response withdrawn.")
+    expect(page.locator("[data-row=r1] [data-column=c1]")).to_contain_text("$110")
+    expect(page.locator(".ready")).not_to_have_attribute("data-checking", "")
+    page.reload()
+    expect(page.locator("[data-row=r1] [data-column=c1]")).to_contain_text("$110")
+    expect(page.locator(".ready")).not_to_have_attribute("data-checking", "")
+
+
 def test_a_final_response_is_read_with_the_reason(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:

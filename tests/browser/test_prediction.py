@@ -672,6 +672,20 @@ def test_an_item_that_the_model_already_gets_wrong_has_one_quiet_line(
     expect(page.locator("[data-part=time]")).to_contain_text("ms")
 
 
+def test_a_check_of_an_unchanged_item_keeps_the_answer_to_it(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    batch = world.batch("value_change", variant="answer_changes", loop_model="small", overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    state(page, "answered")
+    line = page.locator("[data-part=line]").inner_text()
+    with page.expect_response("**/predictions/") as checked:
+        page.evaluate("document.querySelector('askew-prediction').check(), null")
+    assert checked.value.json()["state"] == "nothing"
+    state(page, "answered")
+    expect(page.locator("[data-part=line]")).to_have_text(line)
+
+
 @pytest.fixture
 def gateway_url(server: Scripted, settings: Any) -> Iterator[str]:
     settings.MODEL_GATEWAY = True

@@ -68,6 +68,10 @@ class AskewAdding extends ColumnList {
     this.#draw();
   }
 
+  taken(line, choice) {
+    return Boolean(this.#columnOf(choice.digest, choice.column));
+  }
+
   take(line, choice) {
     const added = this.#columnOf(choice.digest, choice.column);
     if (added) {
