@@ -53,7 +53,7 @@ class ListedItemShape(serializers.Serializer[Any]):
     batch = serializers.CharField()
     batch_name = serializers.CharField()
     task_type = serializers.CharField()
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of ours, not the one of the base
     example = serializers.CharField()
     question = serializers.CharField()
     answers = serializers.ListField(child=serializers.CharField())
@@ -137,11 +137,10 @@ def _turn(
     after: Row | None = None,
     before: Row | None = None,
 ) -> str:
-    place = {
-        "after": after.item.public_id if after is not None else "",
-        "before": before.item.public_id if before is not None else "",
-    }
-    address = with_query(
-        reverse("api_items", args=[slug]), query(replace(chosen, **place)), page_size=str(size)
+    place = replace(
+        chosen,
+        after=after.item.public_id if after is not None else "",
+        before=before.item.public_id if before is not None else "",
     )
+    address = with_query(reverse("api_items", args=[slug]), query(place), page_size=str(size))
     return request.build_absolute_uri(address)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from annotation.journeys import adjudicating, setting_up
@@ -39,7 +41,7 @@ def test_items_have_their_responses_under_pseudonyms(batch: Batch, world: World)
 def test_pages_lead_forth_and_back(batch: Batch, world: World) -> None:
     mara = program(world, "mara")
 
-    def follow(address: str) -> list[dict[str, object]]:
+    def follow(address: str) -> dict[str, Any]:
         return mara("GET", address.partition("/api/")[2]).body
 
     whole = [one["item"] for one in mara("GET", ITEMS).body["results"]]

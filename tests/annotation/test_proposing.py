@@ -451,11 +451,11 @@ def test_the_report_holds_what_was_drawn_with_and_without_help_against_each_othe
         ("difference", None, None, medians.Estimate(-30.0, n=4)),
     ], "without an interval: all values are alike"
     assert all(len(line) == len(groups.columns) for line in groups.rows)
-    assert sum(int(line[2] or 0) for line in origins.rows if line[1] == "control (no proposals)") == 2
+    assert sum(int(str(line[2] or 0)) for line in origins.rows if line[1] == "control (no proposals)") == 2
     assert {line[0] for line in origins.rows if line[1] == "control (no proposals)"} == {"human"}
     shown = proposals.rows[0]
     assert shown[0] == "rules"
-    assert shown[1] == sum(int(value or 0) for value in shown[2:6])
+    assert shown[1] == sum(int(str(value or 0)) for value in shown[2:6])
     assert [line[0] for line in cost.rows] == ["people, with proposals", "people, control group"]
     assert cost.rows[1][2] == round(100 * 40 / 3600, 2)
     assert all(len(line) == len(errors.columns) for line in errors.rows)
