@@ -145,7 +145,10 @@ def pay(rows: Sequence[Line]) -> Figure | None:
 
 
 def costs(rows: Sequence[Line]) -> Figure | None:
-    """What each batch cost: a line has batch, address, hours, accepted, and by currency amounts and per_hundred."""
+    """What each batch cost.
+
+    A line has batch, address, hours, accepted, items_address, and by currency amounts and per_hundred.
+    """
     if not rows:
         return None
     title = gettext("Cost by batch")
@@ -159,7 +162,7 @@ def costs(rows: Sequence[Line]) -> Figure | None:
         (
             Cell(row["batch"], address=row["address"]),
             _decimal(row["hours"], 2),
-            _whole(row["accepted"]),
+            replace(_whole(row["accepted"]), address=row["items_address"] if row["accepted"] else ""),
             _decimal(row["amounts"].get(currency), 2),
             _decimal(row["per_hundred"].get(currency), 2),
             text(currency or NOTHING),

@@ -16,6 +16,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation import access
 from annotation.drawing import work_tables
 from annotation.drawing.figures import Figure
+from annotation.explorer.links import explorer_url
 from annotation.journeys import setting_up
 from annotation.models import Batch, CrowdEntry, Membership, ModelRequest, Project
 from annotation.money import costs, paying
@@ -104,7 +105,7 @@ def earned(request: PageRequest, project: Project, *, without_counts: Collection
         for person, member in sorted(members.items(), key=lambda row: (row[1].person.name, row[0]))
     ]
     found_costs = [cost for cost in paying.by_batch(project, always) if cost.batch not in without_counts]
-    pay_table, cost_table = _pay_table(people), _cost_table(found_costs)
+    pay_table, cost_table = _pay_table(people), _cost_table(project, found_costs)
     return {
         "asked": asked,
         "query": urlencode({name: request.GET[name] for name in ("first", "last") if request.GET.get(name)}),
@@ -143,7 +144,7 @@ def _pay_table(people: Sequence[Mapping[str, Any]]) -> Figure | None:
     )
 
 
-def _cost_table(found: Sequence[paying.Cost]) -> Figure | None:
+def _cost_table(project: Project, found: Sequence[paying.Cost]) -> Figure | None:
     return work_tables.costs(
         [
             {
@@ -151,6 +152,7 @@ def _cost_table(found: Sequence[paying.Cost]) -> Figure | None:
                 "address": reverse("batch", args=[cost.batch.public_id]),
                 "hours": cost.total.hours,
                 "accepted": cost.accepted,
+                "items_address": explorer_url(project, batch=cost.batch, state="accepted"),
                 "amounts": {currency: float(each) for currency, each in cost.total.amounts.items()},
                 "per_hundred": {currency: float(each) for currency, each in cost.per_hundred.items()},
             }

@@ -84,7 +84,7 @@ def is_language_model(name: str) -> bool:
     a server that does not answer counts as none.
     """
     entry = settings.PREDICTORS.get(name)
-    if entry is None or entry["protocol"] == "chat":
+    if entry is None or entry.get("protocol") == "chat":
         return entry is not None
     try:
         return connect(entry).reply_tokens() > 0

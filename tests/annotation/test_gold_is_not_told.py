@@ -382,7 +382,7 @@ def what_a_manager_reads(client: Client, batch: Batch) -> str:
     assert [answer.status_code for answer in answers if answer.status_code not in (200, 409)] == []
     said = "\n".join(answer.content.decode().split("<main")[-1] for answer in answers)
     # What somebody earns grows with every item, gold or not.
-    said = re.sub(r'<section id="pay".*?(?=<h3>|</section>)', "", said, flags=re.DOTALL)
+    said = re.sub(r'<section id="pay".*?(?=<section class="figure|</section>)', "", said, flags=re.DOTALL)
     said = re.sub(r'<td class="n earned">.*?</td>', "", said, flags=re.DOTALL)
     return re.sub(r'csrfmiddlewaretoken" value="[^"]*"', "", re.sub(r"\s+", " ", said))
 

@@ -485,7 +485,10 @@ def test_variety_is_taken_of_equally_many() -> None:
     assert help_report.variety([], 3) == (None, None, None)
 
 
-@given(st.lists(st.floats(0, 1e4), min_size=2, max_size=30), st.floats(-100, 100))
+@given(
+    st.lists(st.integers(0, 10_000_000).map(lambda number: number / 1000), min_size=2, max_size=30),
+    st.floats(-100, 100),
+)
 def test_the_interval_of_a_median_holds_it_and_moves_with_the_values(values: list[float], by: float) -> None:
     found = medians.of(values)
     assert found.value is not None
