@@ -133,7 +133,7 @@ class GuidelinesForm(forms.Form):
         return text + "\n"
 
 
-OWN_DATA = "jsonl"
+OWN_DATA = "own"
 """The format that the form of an import offers first."""
 
 

@@ -44,11 +44,19 @@ def test_the_first_batch_takes_few_clicks(world: World, new_context: NewContext,
     assert mara.has_done("First batch").clicks <= MOST_CLICKS
 
 
+TABLE = {"header": ["Film", "Minutes"], "rows": [["Heat", "170"]]}
+LINE = {"id": "1", "question": "how long is Heat?", "table": TABLE, "answers": ["170"]}
+OWN_DATA = {
+    "questions.jsonl": json.dumps(LINE) + "\n",
+    "questions.csv": 'id;question;answers;table\n1;how long is Heat?;170;"Film,Minutes\nHeat,170"\n',
+}
+
+
+@pytest.mark.parametrize("name", OWN_DATA)
 def test_an_empty_server_is_few_clicks_away_from_the_first_item(
-    new_context: NewContext, live_server: Any, tmp_path: Path, transactional_db: None
+    new_context: NewContext, live_server: Any, tmp_path: Path, transactional_db: None, name: str
 ) -> None:
-    line = {"id": "1", "question": "how long is Heat?", "table": {"header": ["Film"], "rows": [["Heat"]]}}
-    (tmp_path / "questions.jsonl").write_text(json.dumps({**line, "answers": ["170"]}) + "\n")
+    (tmp_path / name).write_text(OWN_DATA[name])
     person = Person.objects.create_person("Mara", "mara@example.org", "tilted tables", is_administrator=True)
     page = signed_in(new_context, live_server.url, person).new_page()
     mara = Clicker(page, live_server.url)
@@ -59,7 +67,7 @@ def test_an_empty_server_is_few_clicks_away_from_the_first_item(
     mara.button("Create project")
     with page.expect_file_chooser() as chooser:
         page.get_by_label("Questions file").click()
-    chooser.value.set_files(tmp_path / "questions.jsonl")
+    chooser.value.set_files(tmp_path / name)
     mara.button("Import")
     mara.reads("done 1 of 1")
     mara.link("New batch")
