@@ -141,6 +141,8 @@ def test_a_response_that_is_taken_back_is_checked_again(
     page.keyboard.press("Escape")  # out of the table, where a letter begins a cell
     page.keyboard.press("p")
     expect(page.locator("[data-row=r1] [data-column=c1]")).to_contain_text("$110")
+    for part in ("[data-step=program]", ".contract", ".changes button"):
+        expect(page.locator(part).first).to_be_hidden()
     page.keyboard.press("Enter")
 
     expect(page.locator("[data-saved]")).to_contain_text("Response withdrawn.")
