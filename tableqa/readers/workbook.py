@@ -25,6 +25,7 @@ MAX_SHEET_CELLS = 20_000_000
 
 _CELL = re.compile(rb"<(?:\w+:)?row\b([^>]*)>|<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
 _ATTRIBUTE = re.compile(rb'\b(r|s|t)="([^"]*)"')
+_ATTRIBUTES = re.compile(rb'([\w:]+)="([^"]*)"')
 _VALUE = re.compile(rb"<(?:\w+:)?(?:v|is)\b[^>]*?(?<!/)>(?!\s*</)")
 _FORMULA = re.compile(rb"<(?:\w+:)?f\b")
 _FORMAT = re.compile(rb"<(?:\w+:)?numFmt\b([^>]*?)/?>")
@@ -130,7 +131,7 @@ class Workbook:
         }
         parts = {}
         for tag in re.findall(rb"<(?:\w+:)?sheet\b[^>]*>", book):
-            target = targets[_attribute(tag, rb"\w+:id")]
+            target = targets[_attribute(tag, rb":id")]
             parts[_attribute(tag, rb"name")] = target[1:] if target.startswith("/") else f"xl/{target}"
         return parts
 
@@ -269,7 +270,11 @@ def _trimmed(rows: list[list[str]]) -> list[list[str]]:
 
 
 def _attribute(tag: bytes, name: bytes) -> str:
-    match = re.search(rb"\b" + name + rb'="([^"]*)"', tag)
-    if match is None:
+    """The value of an attribute of a tag; a name with ":" first has any prefix. Raises KeyError where there is none."""
+    attributes = _ATTRIBUTES.findall(tag)
+    values = [
+        value for each, value in attributes if each == name or (name[:1] == b":" and each.endswith(name))
+    ]
+    if not values:
         raise KeyError(f"{name.decode()} is missing")
-    return unescape(match[1].decode())
+    return unescape(values[0].decode())
