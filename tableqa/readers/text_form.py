@@ -39,7 +39,7 @@ _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _IN_UTF8 = re.compile(
     rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|\xc2[\x80-\xbf]"
 )
-_WORD_NOT_ASCII = re.compile(r"\w*[^\x00-\x7f]\w*")
+_WORD = re.compile(r"[\w\u0080-\U0010ffff]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +164,9 @@ def unusual_words(path: Path, encoding: str, most: int = 3) -> list[str]:
     """The first words with letters beyond ASCII, by which a person sees that the encoding is right."""
     words: dict[str, None] = {}
     for line in islice(text_lines(path, encoding), 10 * ROWS_COMPARED):
-        for word in _WORD_NOT_ASCII.findall(line):
-            words.setdefault(word[:30], None)
+        for word in _WORD.findall(line):
+            if not word.isascii():
+                words.setdefault(word[:30], None)
             if len(words) == most:
                 return list(words)
     return list(words)

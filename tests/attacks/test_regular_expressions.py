@@ -234,7 +234,9 @@ def growth(found: Found, before: str, body: str) -> float:
 
 def seconds(found: Found, before: str, body: str, length: int) -> float:
     """Processor time for an input of about this length."""
-    text = (before + body * (length // len(body)))[:length] + "\x01"
+    text: Any = (before + body * (length // len(body)))[:length] + "\x01"
+    if isinstance(found.pattern.pattern, bytes):
+        text = text.encode()
     began = time.process_time()
     if found.method == "search":
         for _ in found.pattern.finditer(text):
