@@ -13,4 +13,10 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         # What tableqa and the kinds refuse is read on pages, too.
-        language.use(translation.gettext, translation.ngettext, words.number, words.load_messages)
+        language.use(
+            translation.gettext,
+            translation.ngettext,
+            words.number,
+            words.load_messages,
+            lambda: translation.get_language() or "en",
+        )

@@ -21,6 +21,8 @@ def shown(words: Any) -> str:
     """A stored message, code or word in the reader's language; other texts as they are."""
     if isinstance(words, language.Message):
         return words.shown()
+    if isinstance(words, language.Translated):
+        return language.gettext(words)
     text = "" if words is None else str(words)
     return language.shown(CODES.get(text, text))
 

@@ -28,6 +28,7 @@ _one: Callable[[str], str] | None = None
 _number: Callable[[str], str] | None = None
 _counted: Callable[[str, str, int], str] | None = None
 _load: Callable[[], object] | None = None
+_language: Callable[[], str] | None = None
 
 
 def use(
@@ -35,18 +36,39 @@ def use(
     counted: Callable[[str, str, int], str] | None,
     number: Callable[[str], str] | None = None,
     load: Callable[[], object] | None = None,
+    language: Callable[[], str] | None = None,
 ) -> None:
     """Translate sentences with these functions from now on, in the whole process; None: English again.
 
     number: writes a number of a message, such as "1,204" or "93.3 %", in the reader's form. load: imports all modules that
-    declare messages; called once, when a stored code is unknown.
+    declare messages; called once, when a stored code is unknown. language: the code of the reader's language.
     """
-    global _one, _counted, _number, _load
-    _one, _counted, _number, _load = one, counted, number, load
+    global _one, _counted, _number, _load, _language
+    _one, _counted, _number, _load, _language = one, counted, number, load, language
+
+
+class Translated(str):
+    """A text with its own translations, such as a label that a project wrote in two languages. As a `str` it is English."""
+
+    by_language: Mapping[str, str]
+
+    def __new__(cls, text: str, by_language: Mapping[str, str]) -> Self:
+        self = super().__new__(cls, text)
+        self.by_language = dict(by_language)
+        return self
+
+    def __getnewargs__(self) -> tuple[str, Mapping[str, str]]:  # type: ignore[override]
+        return str(self), self.by_language
+
+    def in_language(self, code: str) -> str:
+        """The text in the language with this code ("de", "de-AT"), else in English."""
+        return self.by_language.get(code.partition("-")[0]) or str(self)
 
 
 def gettext(message: str) -> str:
     """The sentence in the reader's language."""
+    if isinstance(message, Translated):
+        return message.in_language(_language() if _language is not None else "en")
     return message if _one is None else _one(message)
 
 

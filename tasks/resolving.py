@@ -278,7 +278,7 @@ def unanimous(task: Deciding, responses: Sequence[Any], item: Item, options: Map
     """Everybody says the same, or an adjudicator looks: one more person could not bring it about."""
     groups = _groups(task, responses, item)
     if len(groups) == 1:
-        return _one(task, responses, next(iter(groups.values())))
+        return _one(task, responses, next(iter(groups.values())), item)
     return Adjudicate(NOT_ALL.format(tally=_tally(task, responses, groups)))
 
 
@@ -287,7 +287,7 @@ def majority(task: Deciding, responses: Sequence[Any], item: Item, options: Mapp
     groups = _groups(task, responses, item)
     for by in groups.values():
         if len(by) > Fraction(str(options["more_than"])) * len(responses):
-            return _one(task, responses, by)
+            return _one(task, responses, by, item)
     return _open(
         (NO_LABEL if task.compares == "labels" else NO_EDIT).format(tally=_tally(task, responses, groups)),
         responses,
@@ -344,7 +344,7 @@ def set_overlap(
         return _open(NOT_THE_SAME.format(tally=_tally_words(words)), responses, options)
     by = tuple(index for index, response in enumerate(responses) if task.word(response) == word)
     if word:
-        return _one(task, responses, by)
+        return _one(task, responses, by, item)
     sets = [task.members(responses[index]) for index in by]
     overlap = mean_overlap(sets)
     if overlap < options["least"]:
@@ -373,7 +373,7 @@ def each(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[
         return Adjudicate(NOT_THE_SAME.format(tally=_tally_words(words)))
     if next(iter(words)):
         first = min(responses, key=_as_written)
-        return _one(task, responses, [index for index, one in enumerate(responses) if one == first])
+        return _one(task, responses, [index for index, one in enumerate(responses) if one == first], item)
     if not options["merge"]:
         return Accepted(tuple(Outcome(response, (index,)) for index, response in enumerate(responses)))
     kept: dict[Hashable, Any] = {}
@@ -578,11 +578,13 @@ def _groups(task: Deciding, responses: Sequence[Any], item: Item) -> dict[Hashab
     return groups
 
 
-def _one(task: Deciding, responses: Sequence[Any], by: Sequence[int]) -> Accepted:
+def _one(task: Deciding, responses: Sequence[Any], by: Sequence[int], item: Item) -> Accepted:
     """Accepted what these people say, who say the same: as the first of them in an order of texts wrote it."""
     first = min((responses[index] for index in by), key=_as_written)
     reason = task.excludes.get(task.word(first))
-    return Accepted((Outcome(first, tuple(by)),)) if reason is None else Accepted((), reason)
+    if reason is not None:
+        return Accepted((), reason)
+    return Accepted((Outcome(task.pooled([responses[index] for index in by], first, item), tuple(by)),))
 
 
 def _rated(

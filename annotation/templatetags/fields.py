@@ -17,3 +17,9 @@ def entered(data: Any, name: str) -> str | list[str]:
     if isinstance(value, list | tuple):
         return [str(part) for part in value]
     return "" if value is None else str(value)
+
+
+@register.filter
+def at(values: Any, place: int) -> str:
+    """The text at a place of a list; "" where the list is shorter."""
+    return str(values[place]) if isinstance(values, list | tuple) and place < len(values) else ""

@@ -17,6 +17,7 @@ import { Problem, send } from "./api.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
+import { applyConditions, swapRanks } from "./conditions.js";
 import { Draft, LocalDraft, NoDraft, copyOf, digest, same } from "./draft.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
@@ -49,6 +50,7 @@ class AskewAnnotate extends HTMLElement {
   #home = null; // the current item while an earlier one is looked back on (past.js)
   #ownSession = null; // a promise of the session, once it is shown
   #strip = null; // a promise of the strip of earlier items, once somebody has asked for it
+  #rank = ""; // the option of the rank that has the focus
   #again = []; // groups of choices that were all made when the item came, and not yet made again by key
 
   connectedCallback() {
@@ -342,6 +344,12 @@ class AskewAnnotate extends HTMLElement {
       });
     }
     this.commits = new Commits(this, (group) => !this.#sending && this.#isWritten() && this.#commit(group));
+    this.form.addEventListener("focusin", ({ target }) => { if (target.matches(".ranks select")) this.#rank = target.value; });
+    this.form.addEventListener("input", ({ target }) => {
+      if (!target.matches(".ranks select")) return;
+      swapRanks(target, this.#rank);
+      this.#rank = target.value;
+    });
     this.form.addEventListener("input", (event) => event.target.closest("[data-field]") && this.#changedSoon());
     this.form.addEventListener("change", (event) => {
       if (event.target.matches("[type=radio], [type=checkbox], [data-kind=json]")) this.#changed();
@@ -652,6 +660,7 @@ class AskewAnnotate extends HTMLElement {
 
   /* Say on the page what holds and what does not: structure by what is here now, answers by the last saved draft. */
   #refresh() {
+    applyConditions(this.places.when, this.fields, (field) => COLLECT[field.dataset.kind](field, this.grid));
     const operations = this.#operations();
     const waived = this.#waived();
     const structure = this.#structure();
@@ -1352,6 +1361,7 @@ const PLACES = {
   steps: "[data-step]",
   conditional: "[data-unless-waived], [data-over-limit]",
   answer: "[data-answer]",
+  when: "[data-when]",
   commits: "[data-commits]",
 };
 const PAST = "askew:past"; // whether the strip of earlier items was left open in this browser
@@ -1374,7 +1384,7 @@ const COLLECT = {
   lines: (field) => inputOf(field).value.split("\n").map((line) => line.trim()).filter(Boolean),
   operations: (_, grid) => grid.operations,
   cells: (_, grid) => grid.cells,
-  choices: (field) => [...field.querySelectorAll("input:checked")].map(({ value }) => value),
+  choices: (field) => [...field.querySelectorAll("input:checked, select")].map(({ value }) => value).filter(Boolean),
   json: (field) => field.value,
 };
 
@@ -1383,7 +1393,10 @@ const FILL = {
   flag: (field, value) => { inputOf(field).checked = value; },
   text: (field, value) => { inputOf(field).value = value; },
   lines: (field, value) => { inputOf(field).value = value.join("\n"); },
-  choices: (field, value) => field.querySelectorAll("input").forEach((input) => { input.checked = value.includes(input.value); }),
+  choices: (field, value) => {
+    field.querySelectorAll("input").forEach((input) => { input.checked = value.includes(input.value); });
+    field.querySelectorAll("select").forEach((select, place) => { select.value = value[place] ?? ""; });
+  },
   json: (field, value) => { field.value = value; },
 };
 

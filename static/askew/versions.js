@@ -129,6 +129,8 @@ function inWords(field, value, grid) {
 }
 
 function labelOf(field, value) {
+  const option = field.querySelector(`option[value="${CSS.escape(String(value))}"]`);
+  if (option) return option.textContent;
   const input = [...field.querySelectorAll("input")].find((one) => one.value === String(value));
   return input?.closest("label")?.querySelector("[data-name], span")?.firstChild.textContent ?? String(value);
 }

@@ -166,6 +166,10 @@ class Question(Field):
         """The value that a simulated person enters; `likely` as in the declaration."""
         return self.empty
 
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the value in a response or a decision."""
+        return {"type": "string"}
+
     def value_in(self, response: Any) -> Any:
         """The value of the field in a response, as agreement compares it; None if the field is empty."""
         value = getattr(response, self.name)
@@ -209,6 +213,9 @@ class Choice(Question):
             else rng.choice([value for value in self.values if value != right])
         )
 
+    def schema(self) -> dict[str, Any]:
+        return {"enum": [*self.values, ""]}
+
     def measure(self) -> Measure:
         return Measure(self.name, "nominal", self.value_in, order=self.values)
 
@@ -251,6 +258,9 @@ class MultiChoice(Question):
     ) -> list[str]:
         right = truth.choices(self.values, weights=likely or None)
         return right if rng.random() < accuracy else [rng.choice(self.values)]
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": {"enum": list(self.values)}, "uniqueItems": True}
 
     def measure(self) -> Measure:
         statistics = ("krippendorff_alpha_masi", "krippendorff_alpha_jaccard")
@@ -300,6 +310,9 @@ class Scale(Question):
     ) -> int:
         right = truth.choices(self.values, weights=likely or None)[0]
         return int(right if rng.random() < accuracy else rng.choice(self.values))
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["number", "null"], "minimum": self.lowest, "maximum": self.highest}
 
     def measure(self) -> Measure:
         statistics = ("krippendorff_alpha", "krippendorff_alpha_interval")
@@ -366,9 +379,47 @@ class Cells(Question):
         right = truth.choice(cells)
         return [list(right if rng.random() < accuracy else rng.choice(cells))]
 
+    def schema(self) -> dict[str, Any]:
+        cell = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+        return {"type": "array", "items": cell, "uniqueItems": True}
+
     def measure(self) -> Measure:
         statistics = ("cell_sets_jaccard", "cell_sets_masi")
         return Measure(self.name, "cells", self.set_in, statistics=statistics)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rank(MultiChoice):
+    """All options in an order, the best first."""
+
+    template = "fields/_rank.html"
+
+    def read(self, value: object, item: Item) -> Read:
+        _, problems = super().read(value, item)
+        if problems or not isinstance(value, list | tuple) or not value:
+            return (), problems
+        if sorted(value) != sorted(self.values):
+            message = gettext("Give every option one rank: {options}.").format(options=", ".join(self.values))
+            return (), [Problem(self.name, "incomplete_ranking", message)]
+        return tuple(value), []
+
+    def in_order(self, values: Collection[str]) -> tuple[str, ...]:
+        return tuple(values)
+
+    def label_of(self, value: Sequence[str]) -> str:
+        return " > ".join(gettext(self.option(part).title) for part in value)
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> list[str]:
+        right = truth.sample(self.values, len(self.values))
+        return right if rng.random() < accuracy else rng.sample(self.values, len(self.values))
+
+    def schema(self) -> dict[str, Any]:
+        return {**super().schema(), "maxItems": len(self.values)}
+
+    def measure(self) -> Measure:
+        return Measure(self.name, "nominal", self.value_in)
 
 
 def in_words(options: Sequence[Option]) -> list[str]:
@@ -384,3 +435,16 @@ def cells_in_order(cells: Collection[Cell], table: Table) -> tuple[Cell, ...]:
     rows = {id: place for place, id in enumerate(table.row_ids)}
     columns = {id: place for place, id in enumerate(table.column_ids)}
     return tuple(sorted(cells, key=lambda cell: (rows[cell[0]], columns[cell[1]])))
+
+
+def cells_in_words(cells: Sequence[Cell], table: Table) -> list[str]:
+    """One sentence a row: "Row 3: Votes (361), Party (Labour)."""
+    rows: dict[str, list[str]] = {}
+    for row, column in cells:
+        place = table.column_index(column)
+        name = table.header[place].strip() or gettext("column {value}").format(value=place + 1)
+        rows.setdefault(row, []).append(f"{name} ({table.cell(row, column).strip() or 'empty'})")
+    return [
+        gettext("Row {value}: {texts}.").format(value=table.row_index(row) + 1, texts=", ".join(texts))
+        for row, texts in rows.items()
+    ]

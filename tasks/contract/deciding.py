@@ -74,6 +74,10 @@ class Deciding(ABC):
         """The one response that stands for several: `found` are the means by dimension, the members, or nothing."""
         raise NotImplementedError(f"{self.key} merges no responses")
 
+    def pooled(self, responses: Sequence[Any], first: Any, item: Item) -> Any:
+        """The accepted response of people with the same label or edit: by default the first of them, word for word."""
+        return first
+
     def perturb(self, item: Item, response: Any) -> Perturbed | None:
         """The perturbed example that an accepted response makes; None for a task type that only judges."""
         return None

@@ -12,7 +12,7 @@ from tableqa.answers import normal_forms
 from tableqa.language import gettext, gettext_noop
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
-from tasks.common.fields import Cell, Cells, cells_in_order
+from tasks.common.fields import Cell, Cells, cells_in_order, cells_in_words
 from tasks.common.reading import Reading
 from tasks.contract import (
     Exported,
@@ -158,19 +158,6 @@ class RelevantCells(Judging):
         if rng.random() > accuracy:
             cells = cells[1:] if len(cells) > 1 else [(rng.choice(table.row_ids), cells[0][1])]
         return {"cells": [list(cell) for cell in cells], "unanswerable": False}
-
-
-def cells_in_words(cells: Sequence[Cell], table: Table) -> list[str]:
-    """One sentence a row: "Row 3: Votes (361), Party (Labour)."""
-    rows: dict[str, list[str]] = {}
-    for row, column in cells:
-        place = table.column_index(column)
-        name = table.header[place].strip() or gettext("column {value}").format(value=place + 1)
-        rows.setdefault(row, []).append(f"{name} ({table.cell(row, column).strip() or 'empty'})")
-    return [
-        gettext("Row {value}: {texts}.").format(value=table.row_index(row) + 1, texts=", ".join(texts))
-        for row, texts in rows.items()
-    ]
 
 
 def _with_answer(table: Table, answers: Sequence[str]) -> list[Cell]:

@@ -1,0 +1,390 @@
+"""Task types that a definition makes (`tasks.common.definitions`): they meet the contract without a folder of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from tableqa import Example
+from tableqa.examples import ExampleError
+from tableqa.language import Translated, gettext
+from tasks import resolving
+from tasks.common.declared import DeclaredTask
+from tasks.common.definitions import (
+    SCHEMA,
+    STATISTICS,
+    BadDefinition,
+    DefinitionFault,
+    condition,
+    decided,
+    faults,
+    steps_of,
+    value_of,
+)
+from tasks.common.fields import (
+    Cells,
+    Choice,
+    MultiChoice,
+    Option,
+    Question,
+    Rank,
+    Scale,
+    Text,
+    cells_in_order,
+    cells_in_words,
+)
+from tasks.common.scales import mean
+from tasks.contract import Invalid, Item, Measure
+from tasks.resolving import Nature
+
+NATURES: Mapping[type[Question], Nature] = {
+    Choice: "labels",
+    Rank: "labels",
+    Scale: "scales",
+    MultiChoice: "sets",
+    Cells: "sets",
+    Text: "texts",
+}
+
+
+class DefinedTask(DeclaredTask):
+    """A task type of one project, made by `task_of`. `definition` is what it was made from."""
+
+    definition: ClassVar[Mapping[str, Any]]
+    decides: ClassVar[str]
+    of: ClassVar[tuple[Literal["originals", "perturbed"], ...]] = ("originals", "perturbed")
+
+    form_template = "fields/form.html"
+    response_template = "fields/_words.html"
+    script = ""
+    picture = ""
+
+    @property
+    def is_submitted_by_key(self) -> bool:
+        """Whether the key of the last choice submits: in a form of choices that are always asked."""
+        return all(field.kind == "choice" and field.is_always_required for field in self.fields)
+
+    @property
+    def default_overlap(self) -> int:
+        return int(self.definition.get("overlap", 3))
+
+    @property
+    def deciding(self) -> Question:
+        """The field that decides an item."""
+        return next(field for field in self.fields if field.name == self.decides)
+
+    # -- deciding ---------------------------------------------------------------------------------
+
+    def word(self, response: Any) -> str:
+        """The label of an item that a choice or a ranking decides."""
+        value = getattr(response, self.decides)
+        if isinstance(self.deciding, Rank):
+            return " > ".join(value)
+        return str(value) if self.compares == "labels" else ""
+
+    def alike(self, response: Any, item: Item) -> Hashable:
+        return (
+            tuple(dataclasses.astuple(response))
+            if self.compares == "texts"
+            else super().alike(response, item)
+        )
+
+    def scores(self, response: Any) -> Mapping[str, int | float | None]:
+        return {self.decides: getattr(response, self.decides)}
+
+    def members(self, response: Any) -> frozenset[Hashable]:
+        return frozenset(getattr(response, self.decides))
+
+    def merged(self, responses: Sequence[Any], item: Item, found: Any) -> Any:
+        """The decided value, and of every other field what these people agree on."""
+        value = (
+            found[self.decides] if self.compares == "scales" else self._in_order(self.deciding, found, item)
+        )
+        return dataclasses.replace(self._common(responses, item), **{self.decides: value})
+
+    def pooled(self, responses: Sequence[Any], first: Any, item: Item) -> Any:
+        """One response for people with the same decided value; alone, a person's response as it is."""
+        if self.compares == "texts" or len(responses) == 1:
+            return first
+        return dataclasses.replace(
+            self._common(responses, item), **{self.decides: getattr(first, self.decides)}
+        )
+
+    def _common(self, responses: Sequence[Any], item: Item) -> Any:
+        """Of each field what more than half of the people say, the mean of a scale, and a text if all wrote the same."""
+        values: dict[str, Any] = {}
+        for field in self.fields:
+            said = [getattr(response, field.name) for response in responses]
+            given = [value for value in said if value != field.empty]
+            if isinstance(field, MultiChoice | Cells) and not isinstance(field, Rank):
+                counts = Counter(member for members in said for member in members)
+                most = [member for member, count in counts.items() if 2 * count > len(responses)]
+                values[field.name] = self._in_order(field, most, item)
+            elif isinstance(field, Scale):
+                values[field.name] = mean(sorted(given)) if given else field.empty
+            else:
+                value, count = max(sorted(Counter(said).items(), key=repr), key=lambda pair: pair[1])
+                enough = count == len(said) if isinstance(field, Text) else 2 * count > len(said)
+                values[field.name] = value if enough else field.empty
+        return self.response_type(**values)
+
+    def _in_order(self, field: Question, members: Collection[Any], item: Item) -> tuple[Any, ...]:
+        if isinstance(field, MultiChoice):
+            return field.in_order(members)
+        return cells_in_order(members, item.example.table)
+
+    # -- in words ---------------------------------------------------------------------------------
+
+    def describe(self, response: Any, item: Item) -> list[str]:
+        """One line a field: its label and its value."""
+        return [
+            f"{gettext(field.label)}: {self._in_words(field, value, item)}"
+            for field, value in self._given(response)
+        ]
+
+    def label(self, response: Any, item: Item) -> str:
+        labels = [self._in_words(field, value, item) for field, value in self._given(response)]
+        return " / ".join(labels[:2])
+
+    def _given(self, response: Any) -> Iterator[tuple[Question, Any]]:
+        for field in self.fields:
+            value = getattr(response, field.name)
+            if value != field.empty:
+                yield field, value
+
+    def _in_words(self, field: Question, value: Any, item: Item) -> str:
+        if isinstance(field, Cells):
+            return " ".join(cells_in_words(value, item.example.table))
+        if isinstance(field, Scale):
+            return gettext("{score:g} of {highest}").format(score=value, highest=field.highest)
+        return field.label_of(value) or str(value)
+
+    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool, list[str]]:
+        """Every field but texts as expected; one step beside an expected score is near enough."""
+        lines, right = [], True
+        for field in self.fields:
+            own, wanted = getattr(response, field.name), getattr(expected, field.name)
+            if own == wanted or isinstance(field, Text):
+                continue
+            near = isinstance(field, Scale) and None not in (own, wanted) and abs(own - wanted) <= 1
+            right = right and near
+            nothing = gettext("nothing")
+            lines.append(
+                gettext("{label}: your answer {own}, expected {wanted}.{near}").format(
+                    label=gettext(field.label),
+                    own=nothing if own == field.empty else self._in_words(field, own, item),
+                    wanted=nothing if wanted == field.empty else self._in_words(field, wanted, item),
+                    near=gettext(" Close enough.") if near else "",
+                )
+            )
+        return right, lines
+
+    # -- what comes with it -------------------------------------------------------------------------
+
+    def guidelines(self) -> str:
+        return _in(self.definition.get("guidelines", self.instruction), "en")
+
+    def guidelines_in(self, language: str) -> str:
+        text = self.definition.get("guidelines", "")
+        return str(text.get(language, "")) if isinstance(text, Mapping) else ""
+
+    def practice(self, variant: str = "") -> list[dict[str, Any]]:
+        entries = self.definition.get("practice", ())
+        return [{**entry, "example": _example(entry["example"])} for entry in entries]
+
+    def response_schema(self) -> dict[str, Any]:
+        """JSON Schema of the `data` of a response."""
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {field.name: field.schema() for field in self.fields},
+            "required": [field.name for field in self.fields],
+            "additionalProperties": False,
+        }
+
+
+def task_of(name: str, definition: Mapping[str, Any], version: int = 1) -> DefinedTask:
+    """The task type that a definition makes; the same object for the same definition.
+
+    Raises `BadDefinition` with everything that is wrong with it.
+    """
+    return _task_of(name, json.dumps(definition, sort_keys=True), version)
+
+
+@functools.lru_cache(maxsize=256)
+def _task_of(name: str, text: str, version: int) -> DefinedTask:
+    from jsonschema import Draft202012Validator  # slow to load
+
+    data = json.loads(text)
+    shape = [
+        DefinitionFault(tuple(error.absolute_path), error.message)
+        for error in Draft202012Validator(SCHEMA).iter_errors(data)
+    ]
+    if found := shape or faults(name, data):
+        raise BadDefinition(found)
+    task = _made(name, data, version)
+    if found := [*_bad_rule(task, data), *_bad_practice(task, data)]:
+        raise BadDefinition(found)
+    return task
+
+
+def _made(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
+    fields = tuple(_field(field) for field in data["fields"])
+    said = decided(data)
+    deciding = next(field for field in fields if field.name == said["field"])
+    response = dataclasses.make_dataclass(
+        "Response",
+        [(field.name, Any, dataclasses.field(default=field.empty)) for field in fields],
+        frozen=True,
+    )
+    shows = tuple(data.get("shows", ("question", "table", "titles")))
+    made = type(
+        "Defined",
+        (DefinedTask,),
+        {
+            "__module__": __name__,
+            "__doc__": f"The task type {name} of a project.",
+            "key": name,
+            "version": version,
+            "definition": data,
+            "title": _words(data["title"]),
+            "instruction": _words(data["instruction"]),
+            "shows": shows,
+            "fields": fields,
+            "response_type": response,
+            "decides": said["field"],
+            "compares": NATURES[type(deciding)],
+            "rule": {key: value for key, value in said.items() if key != "field"},
+            "measures": tuple(_measures(fields, data)),
+        },
+    )
+    task: DefinedTask = made()
+    return task
+
+
+def _measures(fields: Iterable[Question], data: Mapping[str, Any]) -> Iterator[Measure]:
+    types = {field["name"]: field["type"] for field in data["fields"]}
+    wanted = data.get("agreement")
+    for field in fields:
+        measure = field.measure()
+        if measure is None or (wanted is not None and field.name not in wanted):
+            continue
+        if wanted is not None:
+            known = STATISTICS[types[field.name]]
+            measure = dataclasses.replace(measure, statistics=tuple(known[one] for one in wanted[field.name]))
+        yield measure
+
+
+def _field(data: Mapping[str, Any]) -> Question:
+    name, label = data["name"], _words(data.get("label", ""))
+    named = label or data["name"].replace("_", " ").capitalize()
+    required = Translated(f"Answer “{_in(named, 'en')}”.", {"de": f"Beantworten Sie „{_in(named, 'de')}“."})
+    facts: dict[str, Any] = {
+        "name": name,
+        "label": label,
+        "legend": _words(data.get("question", "")),
+        "help": _words(data.get("help", "")),
+        "required": "" if data.get("optional") else required,
+        "when": condition(data["when"]) if "when" in data else None,
+    }
+    type = data["type"]
+    if type in ("choice", "multi_choice", "rank"):
+        kinds = {"choice": Choice, "multi_choice": MultiChoice, "rank": Rank}
+        return kinds[type](**facts, options=tuple(map(_option, data["options"])))
+    if type == "scale":
+        return _scale(data, facts)
+    if type == "cells":
+        return Cells(**facts)
+    return Text(**facts, **({"longest": data["max_length"]} if "max_length" in data else {}))
+
+
+def _scale(data: Mapping[str, Any], facts: dict[str, Any]) -> Scale:
+    steps = steps_of(data)
+    anchors = {int(step): _words(text) for step, text in data.get("anchors", {}).items()}
+    between = [step for step in sorted(anchors) if step not in (steps.start, steps.stop - 1)]
+    if between and not facts["help"]:
+        texts = {
+            language: "; ".join(f"{step}: {_in(anchors[step], language)}" for step in sorted(anchors))
+            for language in ("en", "de")
+        }
+        facts["help"] = Translated(texts["en"], {"de": texts["de"]})
+    ends = (anchors.get(steps.start, ""), anchors.get(steps.stop - 1, ""))
+    return Scale(**facts, lowest=steps.start, highest=steps.stop - 1, ends=ends)
+
+
+def _option(data: Any) -> Option:
+    value = value_of(data)
+    if not isinstance(data, Mapping):
+        return Option(value)
+    return Option(
+        value,
+        _words(data.get("title", "")),
+        _words(data.get("help", "")),
+        key=str(data.get("key", "")).lower(),
+    )
+
+
+def _words(text: Any) -> str:
+    """A text of a definition: plain, or with its German form."""
+    if isinstance(text, Mapping):
+        return Translated(text["en"], {key: words for key, words in text.items() if key != "en"})
+    return str(text)
+
+
+def _in(text: Any, language: str) -> str:
+    if isinstance(text, Mapping):
+        return str(text.get(language) or text["en"])
+    return text.in_language(language) if isinstance(text, Translated) else str(text)
+
+
+def _bad_rule(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+    try:
+        resolving.check(task, task.rule)
+    except resolving.BadRule as error:
+        yield DefinitionFault(("decide",), str(error).removeprefix("resolve."))
+
+
+def _bad_practice(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+    for place, entry in enumerate(data.get("practice", ())):
+        path = ("practice", place)
+        try:
+            item = Item(Example.from_dict(_example(entry["example"])))
+        except ExampleError as error:
+            yield DefinitionFault((*path, "example"), str(error))
+            continue
+        try:
+            task.parse(entry["expected"], item)
+        except Invalid as invalid:
+            for problem in invalid.problems:
+                below = tuple(part for part in (problem.path.split(".")[0],) if part in entry["expected"])
+                yield DefinitionFault((*path, "expected", *below), problem.message)
+
+
+def _example(data: Mapping[str, Any]) -> dict[str, Any]:
+    """An example as it is written by hand: cells and answers may be numbers, and the answers may be left out."""
+    example = {"answers": [], **data}
+    table = example.get("table")
+    if isinstance(table, Mapping):
+        rows = table.get("rows")
+        header = table.get("header")
+        example["table"] = {
+            **table,
+            **({"header": _texts(header)} if isinstance(header, list) else {}),
+            **({"rows": [_texts(row) for row in rows]} if isinstance(rows, list) else {}),
+        }
+    if isinstance(example["answers"], list):
+        example["answers"] = _texts(example["answers"])
+    return example
+
+
+def _texts(values: Any) -> Any:
+    if not isinstance(values, list):
+        return values
+    return [
+        str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+        for value in values
+    ]

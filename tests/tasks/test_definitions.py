@@ -1,0 +1,321 @@
+"""A definition as data becomes a task type that meets the contract, or is refused with the path of every fault."""
+
+from __future__ import annotations
+
+import copy
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from tableqa import Example, Table, language
+from tasks.common.defined import DefinedTask, task_of
+from tasks.common.definitions import SCHEMA, BadDefinition, faults
+from tasks.contract import Accepted, Adjudicate, Invalid, Item, response_data, task_types
+from tasks.resolving import resolve
+
+MEDALS = Table(["Nation", "Gold"], [["India", "102"], ["Nepal", "32"]])
+ITEM = Item(Example("e-1", "who won more?", MEDALS, ["India"]))
+COMPLEXITY: dict[str, Any] = {
+    "title": {"en": "Table complexity", "de": "Komplexität der Tabelle"},
+    "instruction": "How hard is this table to read?",
+    "shows": ["question", "table", "answers"],
+    "fields": [
+        {"name": "level", "type": "choice", "options": [{"value": "easy", "key": 1}, "hard"]},
+        {"name": "reasons", "type": "multi_choice", "options": ["long", "wide"], "when": "level == hard"},
+        {"name": "evidence", "type": "cells"},
+        {"name": "quality", "type": "scale", "min": 1, "max": 5, "anchors": {"1": "poor", "5": "excellent"}},
+        {"name": "ranking", "type": "rank", "options": ["a", "b", "c"]},
+        {"name": "comment", "type": "text", "optional": True},
+    ],
+    "decide": {"field": "level", "rule": "majority"},
+    "agreement": {
+        "level": ["fleiss", "alpha_nominal"],
+        "quality": ["alpha_ordinal"],
+        "evidence": ["alpha_masi"],
+    },
+    "guidelines": "Look at the table first.",
+    "practice": [
+        {
+            "example": {
+                "id": "p1",
+                "question": "who?",
+                "table": {"header": ["Nation", "Gold"], "rows": [["India", 102]]},
+            },
+            "expected": {
+                "level": "easy",
+                "evidence": [["r0", "c0"]],
+                "quality": 4,
+                "ranking": ["c", "a", "b"],
+            },
+            "why": "It has one row.",
+        }
+    ],
+}
+RESPONSE = {"level": "easy", "evidence": [["r0", "c0"]], "quality": 4, "ranking": ["a", "b", "c"]}
+
+
+def task(**changes: Any) -> DefinedTask:
+    return task_of("table_complexity", {**copy.deepcopy(COMPLEXITY), **changes})
+
+
+def only(*fields: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"title": "T", "instruction": "Look", "fields": list(fields), **more}
+
+
+def test_a_definition_is_a_task_type_like_any_other() -> None:
+    made = task()
+
+    assert (made.key, made.version, made.title) == ("table_complexity", 1, "Table complexity")
+    assert made.payload(ITEM).keys() == {"question", "table", "answers"}
+    assert made.mode == "select"
+    assert made.guidelines() == "Look at the table first."
+    assert [(measure.name, measure.statistics) for measure in made.measures] == [
+        ("level", ("fleiss_kappa", "krippendorff_alpha_nominal")),
+        ("evidence", ("cell_sets_masi",)),
+        ("quality", ("krippendorff_alpha_ordinal",)),
+    ]
+    assert task() is made
+
+
+def test_a_response_is_stored_and_read_back() -> None:
+    made = task()
+
+    response = made.parse({**RESPONSE, "reasons": ["long"]}, ITEM)
+
+    assert response.reasons == (), "asked under a condition only"
+    envelope = made.envelope(response, ITEM)
+    assert made.read(envelope, ITEM) == response == made.restore(response_data(response))
+    assert made.describe(response, ITEM) == [
+        "Level: Easy",
+        "Evidence: Row 1: Nation (India).",
+        "Quality: 4 of 5",
+        "Ranking: A > B > C",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"level": ""}, "no_level"),
+        ({"level": "hard"}, "no_reasons"),
+        ({"quality": 6}, "no_score"),
+        ({"ranking": ["a", "b"]}, "incomplete_ranking"),
+        ({"ranking": ["a", "a", "b"]}, "incomplete_ranking"),
+        ({"evidence": [["r9", "c0"]]}, "unknown_cell"),
+        ({"other": 1}, "unknown_field"),
+    ],
+)
+def test_a_response_that_does_not_fit_is_refused(changes: dict[str, Any], code: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        task().parse({**RESPONSE, **changes}, ITEM)
+
+    assert code in [problem.code for problem in refused.value.problems]
+
+
+def test_people_with_the_same_label_are_pooled_field_by_field() -> None:
+    made = task()
+    said = [
+        made.parse({**RESPONSE, "quality": quality, "comment": comment}, ITEM)
+        for quality, comment in ((3, "a"), (4, "b"), (5, ""))
+    ]
+    said.append(made.parse({**RESPONSE, "level": "hard", "reasons": ["long"], "quality": 1}, ITEM))
+
+    decided = resolve(made, {}, said, ITEM)
+
+    assert isinstance(decided, Accepted)
+    (outcome,) = decided.outcomes
+    assert outcome.by == (0, 1, 2)
+    assert response_data(outcome.response) == {
+        **RESPONSE,
+        "reasons": [],
+        "evidence": [["r0", "c0"]],
+        "quality": 4,
+        "comment": "",
+    }
+
+
+def test_a_tie_goes_to_adjudication() -> None:
+    made = task()
+    said = [made.parse(data, ITEM) for data in (RESPONSE, {**RESPONSE, "level": "hard", "reasons": ["wide"]})]
+
+    assert isinstance(resolve(made, {}, said, ITEM), Adjudicate)
+
+
+@pytest.mark.parametrize(
+    ("field", "sent", "wanted"),
+    [
+        ({"type": "scale", "max": 7}, (2, 7, 6), 5),
+        ({"type": "multi_choice", "options": ["x", "y"]}, (["x"], ["x"], ["x", "y"]), ["x"]),
+        ({"type": "cells"}, ([["r0", "c0"]], [["r0", "c0"]], [["r0", "c0"], ["r1", "c1"]]), [["r0", "c0"]]),
+        ({"type": "rank", "options": ["x", "y"]}, (["y", "x"], ["y", "x"], ["x", "y"]), ["y", "x"]),
+    ],
+)
+def test_the_rule_follows_from_the_decided_field(field: dict[str, Any], sent: Any, wanted: Any) -> None:
+    made = task_of("simple", only({"name": "value", **field}))
+
+    decided = resolve(made, {}, [made.parse({"value": value}, ITEM) for value in sent], ITEM)
+
+    assert isinstance(decided, Accepted)
+    assert response_data(decided.outcomes[0].response) == {"value": wanted}
+
+
+@given(seed=st.integers(0, 500), accuracy=st.floats(0, 1))
+def test_simulated_people_give_valid_responses_that_fit_the_schema(seed: int, accuracy: float) -> None:
+    made = task()
+
+    response = made.parse(made.simulate(ITEM, random.Random(seed), accuracy, random.Random(1)), ITEM)
+
+    Draft202012Validator(made.response_schema()).validate(response_data(response))
+    assert made.read(made.envelope(response, ITEM), ITEM) == response
+
+
+def test_practice_compares_with_the_expected_response() -> None:
+    made = task()
+    wrong = made.parse({**RESPONSE, "level": "hard", "reasons": ["long"]}, ITEM)
+    near = made.parse({**RESPONSE, "quality": 5, "comment": "Nice."}, ITEM)
+    expected = made.parse(RESPONSE, ITEM)
+
+    right, lines = made.feedback(ITEM, wrong, expected)
+    assert (right, lines[0]) == (False, "Level: your answer Hard, expected Easy.")
+    assert made.feedback(ITEM, near, expected) == (
+        True,
+        ["Quality: your answer 5 of 5, expected 4 of 5. Close enough."],
+    )
+
+
+def test_labels_have_a_german_form() -> None:
+    title = task().title
+    try:
+        language.use(None, None, language=lambda: "de")
+        assert language.gettext(title) == "Komplexität der Tabelle"
+        assert language.gettext(task().instruction) == "How hard is this table to read?"
+    finally:
+        from annotation.apps import AnnotationConfig
+
+        AnnotationConfig.ready(None)  # type: ignore[arg-type]
+
+
+LEVEL = {"name": "level", "type": "choice", "options": ["easy", "hard"]}
+REFUSED = [
+    (only({"name": "level", "type": "choice"}), ("fields", 0), "needs `options`"),
+    (only({**LEVEL, "options": ["a", "a"]}), ("fields", 0, "options", 1), "appears twice"),
+    (
+        only({**LEVEL, "options": ["a", {"value": "b", "key": "s"}]}),
+        ("fields", 0, "options", 1, "key"),
+        "'s'",
+    ),
+    (only({**LEVEL, "options": ["a", {"value": "b", "key": 1}]}), ("fields", 0, "options", 1), "same key"),
+    (only({**LEVEL, "min": 1}), ("fields", 0, "min"), "has no `min`"),
+    (only({**LEVEL, "name": "answers"}), ("fields", 0, "name"), "reserved"),
+    (only({**LEVEL, "name": "class"}), ("fields", 0, "name"), "reserved"),
+    (only(LEVEL, LEVEL), ("fields", 1, "name"), "There is a field 'level' above"),
+    (only(LEVEL, {"name": "x", "type": "text", "when": "level"}), ("fields", 1, "when"), "no condition"),
+    (
+        only(LEVEL, {"name": "x", "type": "text", "when": "lvel == hard"}),
+        ("fields", 1, "when"),
+        "Fields above: level",
+    ),
+    (
+        only(LEVEL, {"name": "x", "type": "text", "when": "level == no"}),
+        ("fields", 1, "when"),
+        "Available: easy, hard",
+    ),
+    (
+        only(LEVEL, {"name": "x", "type": "text", "when": "level > easy"}),
+        ("fields", 1, "when"),
+        "use == or !=",
+    ),
+    (only({"name": "s", "type": "scale", "min": 5, "max": 1}), ("fields", 0, "max"), "2 to 21 steps"),
+    (only({"name": "s", "type": "scale", "anchors": {"9": "x"}}), ("fields", 0, "anchors", "9"), "no step 9"),
+    (only({**LEVEL, "optional": True}), ("fields",), "Make one field required"),
+    (only(LEVEL, decide={"field": "x"}), ("decide", "field"), "There is no field 'x'"),
+    (only(LEVEL, decide={"field": "level", "rule": "mean"}), ("decide", "rule"), "These fit: majority"),
+    (only(LEVEL, decide={"field": "level", "rule": "majority", "gap": 3}), ("decide",), "no such option"),
+    (only(LEVEL, agreement={"x": ["fleiss"]}), ("agreement", "x"), "There is no field 'x'"),
+    (
+        only(LEVEL, agreement={"level": ["alpha_masi"]}),
+        ("agreement", "level", 0),
+        "These fit: percent, fleiss",
+    ),
+    (
+        only(LEVEL, practice=[{"example": {"id": "p", "question": "?"}, "expected": {}, "why": ""}]),
+        ("practice", 0, "example"),
+        "table",
+    ),
+    (
+        only(LEVEL, practice=[{**COMPLEXITY["practice"][0], "expected": {"level": "no"}}]),
+        ("practice", 0, "expected", "level"),
+        "Choose one of: easy, hard.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("definition", "path", "message"), REFUSED)
+def test_a_bad_definition_is_refused_with_path_and_remedy(
+    definition: dict[str, Any], path: tuple[Any, ...], message: str
+) -> None:
+    with pytest.raises(BadDefinition) as refused:
+        task_of("broken", definition)
+
+    assert [fault.path for fault in refused.value.faults] == [path]
+    assert message in refused.value.faults[0].message
+
+
+def test_a_name_is_not_that_of_an_installed_task_type() -> None:
+    assert "already" in faults("question_type", only(LEVEL), installed=list(task_types()))[0].message
+    assert "small letters" in faults("Level-1", only(LEVEL))[0].message
+
+
+VALUE = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 30)
+    | st.text(max_size=6)
+    | st.lists(st.text(max_size=3), max_size=3)
+)
+MUTATED = st.dictionaries(
+    st.sampled_from(
+        [
+            "name",
+            "type",
+            "label",
+            "options",
+            "min",
+            "max",
+            "anchors",
+            "optional",
+            "when",
+            "max_length",
+            "help",
+        ]
+    ),
+    VALUE
+    | st.sampled_from(["choice", "multi_choice", "cells", "scale", "rank", "text", "level == hard", "level"])
+    | st.lists(st.dictionaries(st.sampled_from(["value", "key", "title"]), VALUE, max_size=3), max_size=3),
+)
+
+
+@given(
+    fields=st.lists(MUTATED, max_size=3),
+    decide=st.none() | st.dictionaries(st.sampled_from(["field", "rule", "most"]), VALUE),
+)
+def test_every_definition_makes_a_working_task_type_or_is_refused(
+    fields: list[dict[str, Any]], decide: dict[str, Any] | None
+) -> None:
+    named = [{"name": f"f{place}", "type": "text", **field} for place, field in enumerate(fields)]
+    definition = only(LEVEL, *named, **({} if decide is None else {"decide": decide}))
+    try:
+        made = task_of("any", definition)
+    except BadDefinition as refused:
+        assert all(fault.message for fault in refused.faults)  # noqa: PT017
+    else:
+        response = made.parse(made.simulate(ITEM, random.Random(1), 0.5, random.Random(1)), ITEM)
+        assert isinstance(resolve(made, {}, [response], ITEM), Accepted | Adjudicate)
+
+
+def test_the_schema_is_a_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
