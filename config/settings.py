@@ -339,6 +339,7 @@ STORAGES = {
 }
 FILE_UPLOAD_PERMISSIONS = 0o640
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", default=256 * 1024 * 1024)
+MAX_IMPORT_BYTES = env.int("MAX_IMPORT_BYTES", default=512 * 1024 * 1024)  # of one file, also in slices
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024  # bytes of a request besides its files
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # an import brings its tables along

@@ -22,10 +22,9 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.utils.translation import get_language, gettext, ngettext
 
-from annotation import jobs
+from annotation import jobs, uploads
 from annotation.evaluation import evaluating
 from annotation.evaluation.evaluation_report import MOST_MODELS, ByRule, Numbers, Report, make_report, numbers
-from annotation.journeys import importing
 from annotation.models import Job, Person, Release, Upload
 from annotation.refusals import refuse, require_storable
 from annotation.releases.raw_records import datasets
@@ -115,7 +114,7 @@ def estimate(*, release: Release, name: str, predictor: str) -> metering.Estimat
 
 def _require_predictions(file: UploadedFile, release: Release) -> None:
     fix = gettext("Evaluate it on the command line: ./run manage evaluate")
-    name = importing.require_size(file, MOST_UPLOAD, code="invalid_request", fix=fix)
+    name = uploads.require_size(file, MOST_UPLOAD, code="invalid_request", fix=fix)
     try:
         if not read_lines(cast("IO[bytes]", file), name, _sources(release)):
             refuse("invalid_request", "{name} contains no predictions.", name=name)

@@ -209,10 +209,10 @@ def _lines(text: str) -> str:
 
 def _upload(file: Any) -> Any:
     """The source is named after the file, so its name must be short enough to be one."""
-    if file.size > importing.MOST_UPLOAD:
+    if file.size > settings.MAX_IMPORT_BYTES:
         raise ValidationError(
             gettext("{name} is larger than {value} MB. Import it from the command line.").format(
-                name=file.name, value=importing.MOST_UPLOAD // 2**20
+                name=file.name, value=settings.MAX_IMPORT_BYTES // 2**20
             )
         )
     if len(file.name) > 100:

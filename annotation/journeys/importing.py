@@ -10,45 +10,51 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import lzma
 import re
-import shutil
-import struct
 import tempfile
-import zipfile
-import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files import File
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import ngettext
 
 import tableqa
-from annotation import bulk, events, immutable, jobs
+from annotation import bulk, events, immutable, jobs, uploads
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse
-from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Sifting, published_id
+from tableqa.readers import (
+    READERS,
+    Describing,
+    Mapped,
+    Reader,
+    ReaderError,
+    Rejected,
+    Sifting,
+    checked,
+    published_id,
+)
 from tableqa.readers import credit as credit_of
-from tableqa.readers.archive import MOST_MEMBERS, MOST_UNPACKED
-from tableqa.readers.reader import START, check_is_text, is_excel
+from tableqa.readers.reader import Credit
+from tableqa.readers.rejections import Rejections
 
 ROWS = 1_000
 """Examples written in one transaction."""
 LONGEST_ID = 200
 LONGEST_NAME = 120
 SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-MOST_UPLOAD = 200 * 1024 * 1024
 MOST_SHOWN = 100
 """Numbered ids that the record of a job keeps."""
 LOST = timedelta(hours=1)
 """An import that has not finished after this long was killed; the next one clears it away."""
+
+NO_CREDIT = Credit("", "", "")
 
 _Stored = tuple[str, list[str], str]
 """Question, answers and table digest of an example."""
@@ -61,6 +67,7 @@ class Imported:
 
     `numbered` are the ids that got a number because the source gives them more than once. `left_out` says what of the files
     was not taken, and why; "" where all was. `read_as` says in which form they were read, where that was detected.
+    `rejected` is the number of records that were left out because of a problem.
     """
 
     source: Source
@@ -70,6 +77,24 @@ class Imported:
     numbered: tuple[str, ...] = ()
     left_out: str = ""
     read_as: str = ""
+    rejected: int = 0
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a person can choose for an import beside its files.
+
+    fields      under which names the records hold the parts of an example, for readers with custom names
+    credit      licence, citation and URL; empty ones are those of the files
+    good_only   import the records without a problem; otherwise one problem stops the import
+    """
+
+    name: str = ""
+    split: str = ""
+    limit: int | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    credit: Credit = NO_CREDIT
+    good_only: bool = False
 
 
 @bulk.seldom_collected()
@@ -84,66 +109,125 @@ def import_examples(
     split: str = "",
     limit: int | None = None,
     fields: Mapping[str, str] | None = None,
+    credit: Credit | None = None,
+    good_only: bool = False,
+    rest: Path | None = None,
+    shown: Callable[[str], str] = str,
     said: Mapping[str, str] | None = None,
     by: Person | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Imported:
     """Read `path` with the named reader into a new source. The same files again change nothing.
 
-    `fields` says under which names the records hold the parts of an example, for readers that can be told. `said` is
-    what a study file calls the path and the tables; it is kept for its export.
+    name ... good_only: see `Choices`. rest: a file for the records with a problem (`Rejections.write`). shown: gives a
+    message without folders that people do not know. `said` is what a study file calls the path and the tables; it is kept for its export.
 
-    Raises Refused(import_failed) naming file, line, what is wrong and how to mend it; nothing is
-    left behind then.
+    Raises Refused(import_failed) naming file, line, what is wrong and how to mend it, with all problems in `more`; nothing
+    is left behind then.
     """
     read = _reader(reader, fields or {})
-    name = name.strip() or path.stem
-    _check_names(name, split)
-    how = {
-        **(said or {}),
-        **({"limit": limit} if limit else {}),
-        **({"fields": dict(fields)} if fields else {}),
-    }
+    choices = Choices(name.strip() or path.stem, split, limit, fields or {}, credit or NO_CREDIT, good_only)
+    _check_names(choices.name, split)
     rows = _Rows()
     try:
-        _discard_abandoned(project, name, now)
-        _refuse_another_format(project, name, reader)
-        checksum = checksum_of(read.files(path, tables), limit, fields or {})
-        earlier = Source.objects.ready().filter(project=project, name=name)
-        same = earlier.filter(checksum=checksum).first()
-        if same is not None:
-            return Imported(same, same.examples_count, same.tables_count, new=False)
-        known: _Lookup = partial(_known, project, name) if earlier.exists() else lambda chunk: {}
-        numbered = _read_new(rows, read(path, tables=tables, limit=limit), known, path, progress)
-        if not rows.number:
-            newest = earlier.latest("ready_at")
-            return Imported(newest, newest.examples_count, newest.tables_count, new=False)
-        credit = credit_of(read, path, tables)
-        source = Source.objects.create(
-            project=project,
-            name=name,
-            reader=reader,
-            split=split or _split(path),
-            how=how,
-            checksum=checksum,
-            licence=credit.licence,
-            citation=credit.citation,
-            url=credit.url,
-            made_by=by,
-            started_at=now,
-        )
-        try:
-            left_out = read.left_out(path, tables, limit) if isinstance(read, Sifting) else ""
-            read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
-            done = _write(source, rows, progress, by)
-            return replace(done, numbered=tuple(numbered), left_out=left_out, read_as=read_as)
-        except BaseException:
-            discard(source)
-            raise
+        with Rejections(shown) as rejections:
+            _discard_abandoned(project, choices.name, now)
+            _refuse_another_format(project, choices.name, reader)
+            checksum = checksum_of(read.files(path, tables), limit, choices.fields)
+            earlier = Source.objects.ready().filter(project=project, name=choices.name)
+            same = earlier.filter(checksum=checksum).first()
+            if same is not None:
+                return Imported(same, same.examples_count, same.tables_count, new=False)
+            known: _Lookup = partial(_known, project, choices.name) if earlier.exists() else lambda chunk: {}
+            outcomes = checked(read, path, tables, limit)
+            numbered = _read_new(rows, rejections, outcomes, known, path, progress)
+            if rest is not None and rejections.number:
+                rejections.write(rest)
+            _refuse_problems(rejections, rows.read, good_only)
+            if not rows.number:
+                newest = earlier.latest("ready_at")
+                return Imported(newest, newest.examples_count, newest.tables_count, new=False)
+            source = _begin(project, read, path, tables, choices, checksum, said or {}, by, now)
+            try:
+                left_out = read.left_out(path, tables, limit) if isinstance(read, Sifting) else ""
+                read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
+                done = _write(source, rows, progress, by)
+            except BaseException:
+                discard(source)
+                raise
+            return replace(
+                done,
+                numbered=tuple(numbered),
+                left_out=left_out,
+                read_as=read_as,
+                rejected=rejections.number,
+            )
     except ReaderError as error:
         refuse("import_failed", str(error))
     finally:
         rows.close()
+
+
+def _begin(
+    project: Project,
+    read: Reader,
+    path: Path,
+    tables: Path | None,
+    choices: Choices,
+    checksum: str,
+    said: Mapping[str, str],
+    by: Person | None,
+    now: datetime,
+) -> Source:
+    """The source of an import, invisible until its examples are written. Raises ReaderError."""
+    chosen = {name: value for name, value in asdict(choices.credit).items() if value}
+    credit = replace(credit_of(read, path, tables), **chosen)
+    how = {
+        **said,
+        **({"limit": choices.limit} if choices.limit else {}),
+        **({"fields": dict(choices.fields)} if choices.fields else {}),
+        **({"good_only": True} if choices.good_only else {}),
+        **chosen,
+    }
+    return Source.objects.create(
+        project=project,
+        name=choices.name,
+        reader=read.name,
+        split=choices.split or _split(path),
+        how=how,
+        checksum=checksum,
+        licence=credit.licence,
+        citation=credit.citation,
+        url=credit.url,
+        made_by=by,
+        started_at=now,
+    )
+
+
+def _refuse_problems(rejections: Rejections, good: int, good_only: bool) -> None:
+    """Raises Refused(import_failed) with the problems, unless only good records are wanted and there are some."""
+    if not rejections.number or (good_only and rejections.whole and good):
+        return
+    more = {
+        "problems": rejections.problems(),
+        "rejected": rejections.number,
+        "good": good if rejections.whole else 0,
+    }
+    first = rejections.first[0]
+    where = first.file if first.line is None else f"{first.file}, line {first.line}"
+    detail = f"{where}: {first.what}. {first.fix}."
+    if rejections.number == 1:
+        refuse("import_failed", detail, more=more)
+    refused = Refused(
+        "import_failed",
+        ngettext(
+            "{detail} {number} more record has a problem.",
+            "{detail} {number} more records have problems.",
+            rejections.number - 1,
+        ).format(detail=detail, number=rejections.number - 1),
+        **more,
+    )
+    raise refused
 
 
 def _reader(name: str, fields: Mapping[str, str]) -> Reader:
@@ -180,19 +264,19 @@ def _discard_abandoned(project: Project, name: str, now: datetime) -> None:
 
 def _read_new(
     rows: _Rows,
-    examples: Iterable[tableqa.Example],
+    rejections: Rejections,
+    outcomes: Iterable[tableqa.Example | Rejected],
     known: _Lookup,
     path: Path,
     progress: Callable[[int, int], None],
 ) -> list[str]:
-    """Read all examples and add the new ones to `rows`. Returns the ids that the reader numbered.
+    """Read all records; add the new examples to `rows` and the others to `rejections`. Returns the ids that got a number.
 
     known: maps some examples to what earlier sources of this name hold under their ids.
     Raises Refused(import_failed) for an id that is too long, a difference from an earlier import, and no examples.
     """
-    total = 0
     numbered: list[str] = []
-    for chunk in _chunks(examples):
+    for chunk in _chunks(_good(outcomes, rejections)):
         stored = known(chunk)
         for example in chunk:
             if len(example.id) > LONGEST_ID:
@@ -208,11 +292,21 @@ def _read_new(
                 numbered.append(example.id)
             if example.id not in stored:
                 rows.add(example)
-        total += len(chunk)
+        rows.read += len(chunk)
         progress(0, 0)  # a sign of life: the total is not known yet
-    if not total:
+    if not rows.read and not rejections.number:
         refuse("import_failed", "{name}: the file contains no examples.", name=path.name)
     return numbered
+
+
+def _good(
+    outcomes: Iterable[tableqa.Example | Rejected], rejections: Rejections
+) -> Iterator[tableqa.Example]:
+    for outcome in outcomes:
+        if isinstance(outcome, Rejected):
+            rejections.add(outcome)
+        else:
+            yield outcome
 
 
 def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
@@ -245,37 +339,6 @@ def discard(source: Source) -> None:
         Source.objects.filter(pk=source.pk, ready_at__isnull=True).delete()
 
 
-def require_size(file: UploadedFile, most: int, *, code: str, fix: str) -> str:
-    """Refuse an uploaded file that is empty or larger than `most` bytes. Returns its name. Raises Refused(code)."""
-    name, size = str(file.name or "file"), file.size or 0
-    if not size:
-        refuse(code, "{name} is empty.", name=name)
-    if size > most:
-        refuse(code, "{name} is larger than {value} MB. {fix}", name=name, value=most // 2**20, fix=fix)
-    return name
-
-
-def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: datetime) -> Upload:
-    """Store an uploaded file under a name of ours. Raises Refused when it is too large or empty."""
-    fix = gettext("Import it from the command line: ./run manage import_examples")
-    name = require_size(file, MOST_UPLOAD, code="import_failed", fix=fix)
-    upload = Upload(project=project, name=name[:255], made_by=by, made_at=now)
-    try:
-        upload.file.save(upload.public_id, file, save=False)
-    except OSError as error:
-        upload.file.storage.delete(f"uploads/{upload.public_id}")  # as much of it as found room
-        if error.errno not in jobs.NO_ROOM:
-            raise
-        refuse(
-            "import_failed",
-            "The disk of this site has no space for {name}. Notify the site administrator and try "
-            "again later.",
-            name=name,
-        )
-    upload.save()
-    return upload
-
-
 def start_import(
     *,
     project: Project,
@@ -284,17 +347,11 @@ def start_import(
     tables: Upload | None,
     by: Person,
     now: datetime,
-    name: str = "",
-    split: str = "",
-    limit: int | None = None,
-    fields: Mapping[str, str] | None = None,
+    choices: Choices | None = None,
 ) -> Job:
-    """Import uploaded files in the background; `name` and the rest as `import_examples` takes them."""
+    """Import uploaded files in the background."""
     ids: dict[str, Any] = {
-        "name": name,
-        "split": split,
-        "limit": limit,
-        "fields": dict(fields or {}),
+        "choices": asdict(choices or Choices()),
         "reader": reader,
         "questions": questions.pk,
         "tables": tables.pk if tables else None,
@@ -302,16 +359,32 @@ def start_import(
     return jobs.enqueue(project=project, kind="import", ids=ids, by=by, now=now)
 
 
+def start_good_only(*, job: Job, by: Person, now: datetime) -> Job:
+    """Import the good records of an import that was refused because of others. Raises Refused."""
+    if job.kind != "import" or not job.result.get("good"):
+        refuse("import_failed", "This import has no records that can be imported.")
+    ids = {**job.ids, "choices": {**job.ids["choices"], "good_only": True}}
+    return jobs.enqueue(project=job.project, kind="import", ids=ids, by=by, now=now)
+
+
 @jobs.kind("import")
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    uploads = {
-        key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)
-    }
-    try:
-        done = _import_uploads(job, uploads, progress)
-    finally:
-        # Imported, or refused for good. A worker that is killed leaves the files for the next attempt.
-        _forget(uploads.values())
+    sent = {key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)}
+    with tempfile.TemporaryDirectory(prefix="askew-rest-") as folder:
+        rest = Path(folder) / rest_name(sent["questions"].name)
+        try:
+            done = _import_uploads(job, sent, rest, progress)
+        except Refused as refused:
+            if "problems" in refused.more:
+                # The files stay for the choice to import the good records.
+                result = {**refused.more, **_kept_rest(job, rest)}
+                Job.objects.filter(pk=job.pk).update(result=result)
+            else:
+                uploads.forget(sent.values())
+            raise
+        # Imported. A worker that is killed leaves the files for the next attempt.
+        uploads.forget(sent.values())
+        kept = {"rejected": done.rejected, **_kept_rest(job, rest)} if done.rejected else {}
     return {
         "source": done.source.public_id,
         "examples": done.examples,
@@ -320,11 +393,31 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         "numbered": list(done.numbered[:MOST_SHOWN]),
         **({"left_out": done.left_out} if done.left_out else {}),
         **({"read_as": done.read_as} if done.read_as else {}),
+        **kept,
     }
 
 
-def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progress) -> Imported:
-    name = job.ids.get("name") or Path(uploads["questions"].name).stem[:LONGEST_NAME]
+def rest_name(questions: str) -> str:
+    """What the file of the rejected records is called: JSON Lines for questions in JSON, else CSV."""
+    name = Path(uploads.file_name(questions))
+    suffix = ".jsonl" if name.suffix.lower() in (".json", ".jsonl", ".ndjson") else ".csv"
+    return f"{name.stem}-rejected{suffix}"
+
+
+def _kept_rest(job: Job, rest: Path) -> dict[str, str]:
+    """The file of rejected records, kept for its download."""
+    if not rest.is_file() or job.made_by is None:
+        return {}
+    with rest.open("rb") as file:
+        kept = uploads.store(
+            project=job.project, file=File(file), name=rest.name, by=job.made_by, now=timezone.now()
+        )
+    return {"rest": kept.public_id}
+
+
+def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> Imported:
+    choices = _choices(job.ids)
+    name = choices.name or Path(sent["questions"].name).stem[:LONGEST_NAME]
     if job.attempts > 1:
         # What an earlier attempt wrote, whose worker was lost, is in nobody's sight and in nobody's use.
         for left in Source.objects.filter(
@@ -335,114 +428,35 @@ def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progres
             started_at__gte=job.made_at,
         ):
             discard(left)
-    with tempfile.TemporaryDirectory(prefix="askew-import-") as folder:
-        # Always a folder of the upload's own, empty if need be: a reader without one looks around on this machine.
-        tables, questions = Path(folder) / "tables", Path(folder) / "questions"
-        tables.mkdir()
-        questions.mkdir()
-        path = questions / _file_name(uploads["questions"].name)
+    with uploads.on_disk(sent["questions"], sent.get("tables")) as files:
         try:
-            with uploads["questions"].file.open("rb") as sent, path.open("wb") as copy:
-                shutil.copyfileobj(sent, copy)
-            if "tables" in uploads:
-                with uploads["tables"].file.open("rb") as sent:
-                    unpack(sent, tables, uploads["tables"].name)
             return import_examples(
                 project=job.project,
                 reader=job.ids["reader"],
-                path=path,
-                tables=tables,
+                path=files.questions,
+                tables=files.tables,
                 name=name,
-                split=job.ids.get("split", ""),
-                limit=job.ids.get("limit"),
-                fields=job.ids.get("fields"),
+                split=choices.split,
+                limit=choices.limit,
+                fields=choices.fields,
+                credit=choices.credit,
+                good_only=choices.good_only,
+                rest=rest,
+                shown=files.shown,
                 by=job.made_by,
                 now=timezone.now(),
                 progress=progress,
             )
-        except FileNotFoundError:
-            if all(one.file.storage.exists(one.file.name or "") for one in uploads.values()):
-                raise
-            refuse("import_failed", "An uploaded file of this import is missing. Upload the files again.")
         except Refused as refused:
-            said = refused.detail.replace(f"{questions}/", "").replace(f"{folder}/", "")
-            refuse(refused.code, said)
+            refuse(refused.code, files.shown(refused.detail), more=refused.more)
 
 
-def _file_name(sent_as: str) -> str:
-    """The last part of the name that a file was sent under, short enough for any file system."""
-    name = PurePosixPath(sent_as.replace("\\", "/")).name
-    return name[-60:] if name.strip(".") else "questions"
-
-
-def _forget(uploads: Iterable[Upload]) -> None:
-    """What was imported, or refused for good, need not lie about; a crash leaves it for the next attempt."""
-    for upload in uploads:
-        upload.file.delete(save=False)
-
-
-UNREADABLE = (
-    zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, zlib.error, lzma.LZMAError
-)  # fmt: skip
-"""What reading an archive fails with where it is none, or damaged, in any of the ways that members are compressed."""
-
-
-def unpack(archive: Any, folder: Path, name: str) -> None:
-    """Unpack an uploaded zip: plain files below `folder` only, bounded in number and size.
-
-    Sizes are counted while unpacking, not believed from the archive's own list.
-    """
-    left = MOST_UNPACKED
-    try:
-        if not zipfile.is_zipfile(archive):
-            archive.seek(0)
-            check_is_text(Path(name), archive.read(START))
-        with zipfile.ZipFile(archive) as packed:
-            members = packed.infolist()
-            if "[Content_Types].xml" in packed.namelist():
-                raise is_excel(Path(name))
-            if len(members) > MOST_MEMBERS:
-                refuse(
-                    "import_failed",
-                    "{name} contains more than {most_members} files.",
-                    name=name,
-                    most_members=MOST_MEMBERS,
-                )
-            for member in members:
-                if not member.filename:
-                    raise zipfile.BadZipFile(gettext("a file in it has no name"))
-                target = folder / member.filename
-                if (
-                    not target.resolve().is_relative_to(folder.resolve())
-                    or (member.external_attr >> 28) == 0xA
-                ):
-                    refuse(
-                        "import_failed",
-                        "{name}: the path {filename!r} is outside the archive.",
-                        name=name,
-                        filename=member.filename,
-                    )
-                if member.is_dir():
-                    continue
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with packed.open(member) as inside, target.open("wb") as out:
-                    while block := inside.read(1 << 20):
-                        left -= len(block)
-                        if left < 0:
-                            size = f"{MOST_UNPACKED // 2**20} MB"
-                            refuse(
-                                "import_failed",
-                                "{name} is larger than {size} when unpacked.",
-                                name=name,
-                                size=size,
-                            )
-                        out.write(block)
-    except ReaderError as error:
-        refuse("import_failed", str(error))
-    except OSError as error:
-        refuse("import_failed", "{name} cannot be unpacked: {strerror}.", name=name, strerror=error.strerror)
-    except UNREADABLE as error:
-        refuse("import_failed", "{name} is not a readable zip archive: {error}", name=name, error=error)
+def _choices(ids: Mapping[str, Any]) -> Choices:
+    """The choices of a job; those of a job that an earlier version of Askew queued, too."""
+    given = ids.get("choices") or {
+        key: ids[key] for key in ("name", "split", "limit", "fields") if ids.get(key)
+    }
+    return Choices(**{**given, "credit": Credit(**given.get("credit", asdict(NO_CREDIT)))})
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -456,6 +470,7 @@ class _Rows:
 
     def __init__(self) -> None:
         self.number = 0
+        self.read = 0  # examples of the files, new or not
         self._file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115 (see close)
         self._written: OrderedDict[str, None] = OrderedDict()
 

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation import access, visibility
+from annotation import access, uploads, visibility
 from annotation.forms.projects import ImportForm
 from annotation.journeys import importing
 from annotation.models import Example, Job, Project, Release, Source
@@ -61,17 +61,14 @@ def import_new(request: PageRequest, slug: str) -> HttpResponse:
 def _started(request: PageRequest, project: Project, given: dict[str, Any]) -> Job:
     """Keep the files, then start the import of them."""
     by, now = request.user, timezone.now()
-    questions = importing.keep_upload(project=project, file=given["questions"], by=by, now=now)
-    tables = given["tables"] and importing.keep_upload(project=project, file=given["tables"], by=by, now=now)
+    questions = uploads.keep(project=project, file=given["questions"], by=by, now=now)
+    tables = given["tables"] and uploads.keep(project=project, file=given["tables"], by=by, now=now)
     return importing.start_import(
         project=project,
         reader=given["reader"],
         questions=questions,
         tables=tables,
-        name=given["name"].strip(),
-        split=given["split"],
-        limit=given["limit"],
-        fields=given["fields_of"],
+        choices=importing.Choices(given["name"].strip(), given["split"], given["limit"], given["fields_of"]),
         by=by,
         now=now,
     )

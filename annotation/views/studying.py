@@ -12,9 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation import access, visibility
+from annotation import access, uploads, visibility
 from annotation.forms.study import StudyForm
-from annotation.journeys import importing
 from annotation.models import Batch, Job, Project
 from annotation.roles import Permission
 from annotation.studying import applying, missing, standing, writing
@@ -120,7 +119,7 @@ def _act(
     plan = applying.planned(said, project, now=now)
     if act == "apply" and any(one.verb != "invite" for one in plan.does) and not plan.cannot:
         file = SimpleUploadedFile("study.yaml", text.encode())
-        upload = importing.keep_upload(project=project, file=file, by=request.user, now=now)
+        upload = uploads.keep(project=project, file=file, by=request.user, now=now)
         return redirect("job", applying.start(upload=upload, by=request.user, now=now).public_id)
     if act == "links" and not plan.cannot:
         made = applying.make_links(said, project=project, by=request.user, now=now)

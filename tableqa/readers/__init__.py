@@ -21,7 +21,17 @@ from tableqa.readers import (
     wikisql,
     wtq,
 )
-from tableqa.readers.reader import Describing, Mapped, Reader, ReaderError, Sifting, credit, published_id
+from tableqa.readers.reader import (
+    Describing,
+    Mapped,
+    Reader,
+    ReaderError,
+    Rejected,
+    Sifting,
+    checked,
+    credit,
+    published_id,
+)
 
 _READERS: tuple[Reader, ...] = (
     wtq.READER,
@@ -47,4 +57,15 @@ _READERS: tuple[Reader, ...] = (
 READERS: Mapping[str, Reader] = {reader.name: reader for reader in _READERS}
 """Every reader by the name that the command line uses."""
 
-__all__ = ["READERS", "Describing", "Mapped", "Reader", "ReaderError", "Sifting", "credit", "published_id"]
+__all__ = [
+    "READERS",
+    "Describing",
+    "Mapped",
+    "Reader",
+    "ReaderError",
+    "Rejected",
+    "Sifting",
+    "checked",
+    "credit",
+    "published_id",
+]

@@ -1,5 +1,6 @@
 """Zip archives of questions and tables, unpacked for as long as they are read: plain files, bounded in number and size."""
 
+import lzma
 import struct
 import tempfile
 import zipfile
@@ -8,14 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tableqa.readers.reader import ReaderError, cannot_open
+from tableqa.readers.reader import START, ReaderError, check_is_text, is_excel
 from tableqa.readers.workbook import is_workbook
 
 MOST_UNPACKED = 1024 * 1024 * 1024
 MOST_MEMBERS = 200_000
 _LINK = 0xA
 _UNREADABLE = (
-    zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, zlib.error
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, zlib.error, lzma.LZMAError
 )  # fmt: skip
 
 
@@ -28,28 +29,50 @@ def is_archive(path: Path) -> bool:
 def unpacked(path: Path) -> Iterator[Path]:
     """The folder that an archive unpacks to, for as long as it is read; the one folder in it, where it has only that.
 
-    What macOS puts beside is left out. ReaderError for a damaged or locked archive, one with too many or too large files,
-    a link, a name that is there twice, and a path that leads out.
+    ReaderError as for `unpack`.
     """
     with tempfile.TemporaryDirectory(prefix="askew-archive-") as name:
         folder = Path(name)
-        try:
-            with zipfile.ZipFile(path) as archive:
-                _extract(path, archive, folder)
-        except OSError as error:
-            raise cannot_open(path, error) from error
-        except _UNREADABLE as error:
-            if isinstance(error, ReaderError):
-                raise
-            what = f"the zip archive cannot be read: {error}"
-            raise ReaderError(path, None, what, "Create it again, without a password") from error
+        unpack(path, folder)
         inner = list(folder.iterdir())
         try:
             yield inner[0] if len(inner) == 1 and inner[0].is_dir() else folder
         except ReaderError as error:
-            # People know the archive, not the folder that it was unpacked to for a while.
-            file, what = (text.replace(name, path.name) for text in (error.file, error.what))
-            raise ReaderError(file, error.line, what, error.mend) from error
+            raise named(error, name, path.name) from error
+
+
+def named(error: ReaderError, folder: str, archive: str) -> ReaderError:
+    """The same fault with the archive, which people know, in place of the folder that it was unpacked to for a while."""
+    file, what = (text.replace(folder, archive) for text in (error.file, error.what))
+    same = ReaderError(file, error.line, what, error.mend)
+    same.column = error.column
+    return same
+
+
+def unpack(path: Path, folder: Path) -> None:
+    """Unpack a zip archive below a folder: plain files only, bounded in number and size, without what macOS puts beside.
+
+    ReaderError for a file that is no archive (a workbook is none), a damaged or locked one, too many or too large files, a
+    link, a name that is there twice or missing, and a path that leads out.
+    """
+    try:
+        if is_workbook(path):
+            raise is_excel(path)
+        if not zipfile.is_zipfile(path):
+            with path.open("rb") as file:
+                start = file.read(START)
+            if not start.startswith(b"PK"):
+                check_is_text(path, start)
+        with zipfile.ZipFile(path) as archive:
+            _extract(path, archive, folder)
+    except OSError as error:
+        what = f"the zip archive cannot be unpacked: {error.strerror or error}"
+        raise ReaderError(path, None, what, "Create it again") from error
+    except _UNREADABLE as error:
+        if isinstance(error, ReaderError):
+            raise
+        what = f"the zip archive cannot be read: {error}"
+        raise ReaderError(path, None, what, "Create it again, without a password") from error
 
 
 def _extract(path: Path, archive: zipfile.ZipFile, folder: Path) -> None:
@@ -59,6 +82,8 @@ def _extract(path: Path, archive: zipfile.ZipFile, folder: Path) -> None:
     left = MOST_UNPACKED
     seen = set()
     for member in members:
+        if not member.filename:
+            raise zipfile.BadZipFile("a file in it has no name")
         target = folder / member.filename
         if not target.resolve().is_relative_to(folder.resolve()) or "\\" in member.filename:
             what = f"the path {member.filename!r} leads out of the archive"

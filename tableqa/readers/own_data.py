@@ -8,18 +8,27 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
 from tableqa.language import gettext_noop
-from tableqa.readers.archive import is_archive, unpacked
+from tableqa.on_disk import Shelf
+from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.delimited import read_delimited, table_of_rows
 from tableqa.readers.mapped import USUAL, table_from
-from tableqa.readers.reader import MAX_TABLE_BYTES, Ids, ReaderError, at_most, cannot_open, only_file
-from tableqa.readers.records import Fields, Place, context_of, example, plain, read_records, text_of
+from tableqa.readers.reader import (
+    MAX_TABLE_BYTES,
+    Ids,
+    ReaderError,
+    Rejected,
+    at_most,
+    cannot_open,
+    only_file,
+)
+from tableqa.readers.records import Fields, Place, context_of, each_record, example, plain, text_of
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.text_form import SEPARATORS, TextForm, text_form, text_lines
 from tableqa.readers.workbook import Sheet, Workbook, cell_name, is_workbook, table_of_sheet
@@ -105,20 +114,44 @@ class OwnData:
         """The examples of the file at `path` in its order, at most `limit`; ReaderError at the first fault."""
         return at_most(self._examples(Path(path), tables), limit)
 
+    def outcomes(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example | Rejected]:
+        """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
+        number = 0
+        with self._opened(Path(path), tables) as (questions, folder):
+            unpacked_to = (
+                str(questions if questions.is_dir() else questions.parent) if is_archive(Path(path)) else ""
+            )
+            for outcome in self._of_questions(questions, folder):
+                if isinstance(outcome, Example):
+                    if number == limit:
+                        return
+                    number += 1
+                    yield outcome
+                elif unpacked_to:
+                    yield Rejected(named(outcome.error, unpacked_to, Path(path).name), outcome.record)
+                else:
+                    yield outcome
+
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The file of questions, then each table that it names, or the archive of all; ReaderError as for reading."""
+        """The file of questions, then each table that it names and that is there, or the archive of all; ReaderError."""
         if is_archive(Path(path)):
             yield Path(path)
             return
         path = self._questions(Path(path))
+        yield path
         library = self._library(path, tables)
-        sheets = self._sheets(path)
-        yield from library.files(
-            (name, record.place.line)
-            for record in self._records(path)
-            if (name := _file_named(record.value.get(self._columns(record).get("table", "")))) is not None
-            and name not in sheets
-        )
+        seen: Shelf[str, int] = Shelf()
+        with suppress(ReaderError):  # reading tells the problems, and those of all records
+            sheets = self._sheets(path)
+            for record in self._each_record(path):
+                if isinstance(record, Rejected):
+                    continue
+                with suppress(ReaderError):
+                    name = _file_named(record.value.get(self._columns(record).get("table", "")))
+                    if name is not None and name not in sheets and seen.add(name, 1):
+                        yield library.find(name, record.place.line)
 
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
@@ -131,7 +164,10 @@ class OwnData:
 
     def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
         with self._opened(path, tables) as (questions, folder):
-            yield from self._of_questions(questions, folder)
+            for outcome in self._of_questions(questions, folder):
+                if isinstance(outcome, Rejected):
+                    raise outcome.error
+                yield outcome
 
     @contextmanager
     def _opened(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
@@ -142,17 +178,24 @@ class OwnData:
         else:
             yield self._questions(path), tables
 
-    def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
+    def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         ids = Ids(path)
         library = self._library(path, tables)
         sheets = self._sheets(path)
         number = 0
-        for number, record in enumerate(self._records(path), start=1):
-            columns = self._columns(record)
-            _require(record, columns)
-            example_id = _id(record, columns.get("id"), number)
-            ids.add(example_id, record.place.line)
-            yield self._example(record, columns, example_id, library, sheets)
+        for number, record in enumerate(self._each_record(path), start=1):
+            if isinstance(record, Rejected):
+                yield record
+                continue
+            try:
+                columns = self._columns(record)
+                _require(record, columns)
+                example_id = _id(record, columns.get("id"), number)
+                made = self._example(record, columns, example_id, library, sheets)
+                ids.add(example_id, record.place.line)
+                yield made
+            except ReaderError as error:
+                yield Rejected(error, record.value)
         if not number:
             raise ReaderError(
                 path, None, "the file contains no questions", "Give each question a row or record"
@@ -164,12 +207,16 @@ class OwnData:
         place, value = record.place, record.value
         title, caption = (_text(record, columns.get(part)) for part in ("title", "caption"))
         further: dict[str, Any] = {}
-        if (file := _file_named(value[columns["table"]])) is not None:
-            table = sheets[file] if file in sheets else library.table(file, place.line)
-            table = Table(table.header, table.rows, title, caption, spans=table.spans)
-            further["table"] = file
-        else:
-            table = table_from(place.inside(columns["table"]), value[columns["table"]], title, caption)
+        try:
+            if (file := _file_named(value[columns["table"]])) is not None:
+                table = sheets[file] if file in sheets else library.table(file, place.line)
+                table = Table(table.header, table.rows, title, caption, spans=table.spans)
+                further["table"] = file
+            else:
+                table = table_from(place.inside(columns["table"]), value[columns["table"]], title, caption)
+        except ReaderError as error:
+            error.column = columns["table"]
+            raise
         passage = value.get(columns.get("context", ""))
         used = {name for part, name in columns.items() if part != "context" or isinstance(passage, str)}
         if "split" in columns and value.get(columns["split"]) is not None:
@@ -252,6 +299,12 @@ class OwnData:
         return first
 
     def _records(self, path: Path) -> Iterator[Fields]:
+        for record in self._each_record(path):
+            if isinstance(record, Rejected):
+                raise record.error
+            yield record
+
+    def _each_record(self, path: Path) -> Iterator[Fields | Rejected]:
         if is_workbook(path):
             sheet = self._question_sheet(Workbook(path))
             if sheet.merged:
@@ -260,7 +313,10 @@ class OwnData:
                 raise ReaderError(path, row + 1, what, "Unmerge the cells of the sheet of questions")
             return _named(path, enumerate(sheet.rows, start=1))
         if _is_json(path):
-            return (record.fields for record in read_records(path))
+            return (
+                Rejected(record, {}) if isinstance(record, ReaderError) else record.fields
+                for record in each_record(path)
+            )
         form = self._form(path)
         return _named(path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
 
@@ -356,7 +412,7 @@ def _is_json(path: Path) -> bool:
         raise cannot_open(path, error) from error
 
 
-def _named(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields]:
+def _named(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields | Rejected]:
     """The rows of a sheet, by the names in its first one; rows without any text are passed over."""
     line, header = next(rows, (1, []))
     names = [name.strip() for name in header]
@@ -372,7 +428,9 @@ def _named(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields
         if len(cells) != len(names):
             what = f"the row has {len(cells)} fields, the first line names {len(names)}"
             mend = "Check that the file is complete. A field with the separator or a line break needs quotes"
-            raise ReaderError(path, line, what, mend)
+            names_given = [*names, *(f"column {at + 1}" for at in range(len(names), len(cells)))]
+            yield Rejected(ReaderError(path, line, what, mend), dict(zip(names_given, cells, strict=False)))
+            continue
         yield Fields(Place(path, line), dict(zip(names, cells, strict=True)))
 
 

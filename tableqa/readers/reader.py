@@ -24,6 +24,7 @@ class ReaderError(ValueError):
     line   its line, counted from 1; None where the fault is not in a line
     what   what is wrong there
     mend   what to do about it
+    column the column or field, "" where the fault is not in one
     """
 
     def __init__(self, file: Path | str, line: int | None, what: str, mend: str) -> None:
@@ -31,7 +32,19 @@ class ReaderError(ValueError):
         self.line = line
         self.what = what
         self.mend = mend
+        self.column = ""
         super().__init__(f"{self.file}{'' if line is None else f', line {line}'}: {what}. {mend}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A record of which no example can be made, as its file has it, with the fault.
+
+    `record` is None where the file cannot be read beyond the fault: what follows is not known.
+    """
+
+    error: ReaderError
+    record: Mapping[str, Any] | None = None
 
 
 class Reader(Protocol):
@@ -91,6 +104,29 @@ class Describing(Protocol):
 
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """In which form the files were read, in sentences; ReaderError."""
+
+
+@runtime_checkable
+class Tolerant(Protocol):
+    """A reader that can continue behind a record with a fault."""
+
+    def outcomes(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> "Iterator[Example | Rejected]":
+        """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
+
+
+def checked(
+    reader: Reader, path: Path, tables: Path | None = None, limit: int | None = None
+) -> "Iterator[Example | Rejected]":
+    """Every record of the files as an example or rejected. A reader that stops at the first fault ends with that."""
+    try:
+        if isinstance(reader, Tolerant):
+            yield from reader.outcomes(path, tables, limit)
+        else:
+            yield from reader(path, tables=tables, limit=limit)
+    except ReaderError as error:
+        yield Rejected(error)
 
 
 def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:

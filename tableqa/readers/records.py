@@ -100,6 +100,11 @@ class Place:
         return Place(self.file, self.line, f"{self.within}, {name}" if self.within else name)
 
 
+def _in_column(error: ReaderError, name: str) -> ReaderError:
+    error.column = name
+    return error
+
+
 class Fields:
     """A JSON object whose fields are taken by name and kind; ReaderError names the place and the field."""
 
@@ -113,13 +118,14 @@ class Fields:
         return self.value.get(name) is not None
 
     def error(self, name: str, what: str, mend: str) -> ReaderError:
-        return self.place.error(f"{name} {what}", mend)
+        return _in_column(self.place.error(f"{name} {what}", mend), name)
 
     def required(self, name: str) -> Any:
         """The value of a field that must be there."""
         if name not in self.value:
             there = ", ".join(list(self.value)[:12]) or "none"
-            raise self.place.error(f"the field {name} is missing", f"Add it; the fields here are: {there}")
+            error = self.place.error(f"the field {name} is missing", f"Add it; the fields here are: {there}")
+            raise _in_column(error, name)
         return self.value[name]
 
     def text(self, name: str, default: str | None = None) -> str:
@@ -277,18 +283,38 @@ def read_records(path: Path, repeated: Repeated | None = None) -> Iterator[Recor
     that cannot be opened, anything that is not JSON (NaN and a name given twice in an object included), a record over
     MAX_RECORD_BYTES, bytes that are not UTF-8 and NUL characters.
     """
-    try:
-        with path.open("rb") as file:
-            first = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    except OSError as error:
-        raise cannot_open(path, error) from error
-    if first == b"[":
+    if starts_array(path):
         yield from _array(path)
     else:
         yield from _lines(path, repeated)
 
 
+def starts_array(path: Path) -> bool:
+    """Whether the first character of a file is that of a JSON array; ReaderError where it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
+    except OSError as error:
+        raise cannot_open(path, error) from error
+
+
 _MEND = "A file of records has one JSON object per line, or one JSON array of objects"
+
+
+def each_record(path: Path) -> Iterator[Record | ReaderError]:
+    """The objects of a file as `read_records` gives them; a line of JSON Lines that holds none is given as its fault."""
+    if starts_array(path):
+        yield from _array(path)
+        return
+    number = 0
+    for line, text in read_lines(path, longest=MAX_RECORD_BYTES):
+        if _BLANK.fullmatch(text):
+            continue
+        number += 1
+        try:
+            yield Record(line, number, fields_of(Place(path, line), text))
+        except ReaderError as error:
+            yield error
 
 
 def _lines(path: Path, repeated: Repeated | None) -> Iterator[Record]:

@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
-from annotation import backing_up, doctor, immutable, jobs
+from annotation import backing_up, doctor, immutable, jobs, uploads
 from annotation.journeys import adjudicating, importing, releasing
 from annotation.models import Adjudication, Assignment, Batch, Event, Item, Job, Membership, Release, Source
 from tests.annotation.cast import NOON, World, make_world
@@ -245,7 +245,7 @@ def test_a_job_whose_worker_is_long_gone_is_found(world: World) -> None:
 
 
 def test_an_import_that_waits_for_a_file_that_is_gone_is_found(world: World) -> None:
-    upload = importing.keep_upload(
+    upload = uploads.keep(
         project=world.project, file=SimpleUploadedFile("dev.tsv", b"x"), by=world.mara, now=NOON
     )
     job = importing.start_import(
@@ -263,7 +263,7 @@ def test_a_backup_made_while_an_import_is_done_has_the_file_that_it_waits_for(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The worker reads the file and throws it away after the database was read, and before its folder is."""
-    upload = importing.keep_upload(
+    upload = uploads.keep(
         project=world.project, file=SimpleUploadedFile("dev.tsv", b"x"), by=world.mara, now=NOON
     )
     assert upload.file.name

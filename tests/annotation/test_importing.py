@@ -6,15 +6,16 @@ import io
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation import doctor
+from annotation import doctor, uploads
 from annotation.journeys import importing
 from annotation.models import Example, Job, Source, StoredTable, Upload
 from annotation.refusals import Refused
-from tableqa.readers import READERS
+from tableqa.readers import READERS, archive
 from tests.annotation.cast import NOON, World
 
 
@@ -92,7 +93,7 @@ def zipped(files: dict[str, str]) -> SimpleUploadedFile:
 
 
 def upload(world: World, file: SimpleUploadedFile) -> Upload:
-    return importing.keep_upload(project=world.project, file=file, by=world.mara, now=NOON)
+    return uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
 
 
 def start(world: World, questions: Upload, tables: Upload | None) -> Job:
@@ -119,7 +120,7 @@ def test_an_archive_that_points_outside_is_refused(world: World, tmp_path: Path,
     questions = SimpleUploadedFile("web-dev.tsv", (tmp_path / "films-dev.tsv").read_bytes())
     job = start(world, upload(world, questions), upload(world, zipped({name: "x"})))
     assert job.state == "failed"
-    assert "is outside the archive" in job.error
+    assert "leads out of the archive" in job.error
 
 
 @pytest.mark.django_db(transaction=True)
@@ -142,15 +143,15 @@ def test_an_excel_file_in_place_of_the_archive_of_tables_is_named(
 def test_an_archive_that_unpacks_too_large_is_refused(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "MOST_UNPACKED", 1000)
+    monkeypatch.setattr(archive, "MOST_UNPACKED", 1000)
     questions = SimpleUploadedFile("web-dev.tsv", (tmp_path / "films-dev.tsv").read_bytes())
     job = start(world, upload(world, questions), upload(world, zipped({"a.csv": "0" * 5000})))
     assert job.state == "failed"
-    assert "is larger than 0 MB when unpacked" in job.error
+    assert "it unpacks to more than 1,000 bytes" in job.error
 
 
-def test_a_huge_or_empty_upload_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "MOST_UPLOAD", 10)
+def test_a_huge_or_empty_upload_is_refused(world: World, settings: Any) -> None:
+    settings.MAX_IMPORT_BYTES = 10
     with pytest.raises(Refused, match="larger"):
         upload(world, SimpleUploadedFile("big.tsv", b"x" * 11))
     with pytest.raises(Refused, match="empty"):

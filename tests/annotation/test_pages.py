@@ -647,10 +647,8 @@ def test_a_bad_file_says_which_line_and_how_to_mend_it(
     assert Source.objects.count() == 1
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_kept(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("annotation.journeys.importing.MOST_UPLOAD", 10)
+def test_a_file_that_is_too_large_is_refused_before_it_is_kept(world: World, settings: Any) -> None:
+    settings.MAX_IMPORT_BYTES = 10
     large = io.BytesIO(b"x" * 11)
     large.name = "large.tsv"
 

@@ -89,6 +89,7 @@ def start_import(name: str, questions: int) -> str:
     from django.core.files.uploadedfile import SimpleUploadedFile
     from django.utils import timezone
 
+    from annotation import uploads
     from annotation.journeys import importing
 
     first, *lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
@@ -103,11 +104,17 @@ def start_import(name: str, questions: int) -> str:
     project, by, now = _project(BUSY), _mara(), timezone.now()
     text = "\n".join([first, *repeated, ""]).encode()
     kept = [
-        importing.keep_upload(project=project, file=SimpleUploadedFile(*named), by=by, now=now)
+        uploads.keep(project=project, file=SimpleUploadedFile(*named), by=by, now=now)
         for named in (("questions.tsv", text), ("tables.zip", packed.getvalue()))
     ]
     job = importing.start_import(
-        project=project, reader="wtq", questions=kept[0], tables=kept[1], by=by, now=now, name=name
+        project=project,
+        reader="wtq",
+        questions=kept[0],
+        tables=kept[1],
+        choices=importing.Choices(name),
+        by=by,
+        now=now,
     )
     return job.public_id
 

@@ -17,8 +17,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from annotation import backing_up, doctor, jobs
-from annotation.journeys import assigning, importing, releasing
+from annotation import backing_up, doctor, jobs, uploads
+from annotation.journeys import assigning, releasing
 from annotation.management.commands import worker
 from annotation.models import Event, Example, Job, Release, Source, Upload
 from annotation.refusals import Refused
@@ -270,7 +270,7 @@ def test_an_upload_that_finds_no_room_is_refused_in_words_and_leaves_nothing(wor
     before = set(folder.glob("*"))
     file = OnFullDisk("more.tsv", QUESTIONS.encode())
     with pytest.raises(Refused, match=r"no space for more\.tsv"):
-        importing.keep_upload(project=world.project, file=file, by=world.mara, now=NOON)
+        uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
     assert set(folder.glob("*")) == before
     assert not Upload.objects.exists()
 
@@ -290,8 +290,7 @@ def test_an_import_whose_worker_was_killed_is_whole_at_the_second_attempt_and_le
     table = SimpleUploadedFile("tables.zip", packed())
     questions = SimpleUploadedFile("more.tsv", QUESTIONS.encode())
     kept = [
-        importing.keep_upload(project=world.project, file=file, by=world.mara, now=NOON)
-        for file in (questions, table)
+        uploads.keep(project=world.project, file=file, by=world.mara, now=NOON) for file in (questions, table)
     ]
     ids = {"reader": "wtq", "questions": kept[0].pk, "tables": kept[1].pk, "name": "more", "fields": {}}
     job = Job.objects.create(

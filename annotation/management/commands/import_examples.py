@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ from django.utils import timezone
 
 from annotation.journeys import importing
 from annotation.management.commands._refusing import RefusingCommand
+from annotation.refusals import Refused
 from tableqa.readers import READERS
+from tableqa.readers.reader import Credit
 
 
 class Command(RefusingCommand):
@@ -33,24 +36,41 @@ class Command(RefusingCommand):
             metavar="PART=FIELD",
             help="field name in the records, for example question=text (own, label_studio, parquet, hf)",
         )
+        parser.add_argument("--licence", default="", help="SPDX identifier; default: that of the files")
+        parser.add_argument("--citation", default="", help="default: that of the files")
+        parser.add_argument("--url", default="", help="website of the data; default: that of the files")
+        parser.add_argument("--good-only", action="store_true", help="leave out records with a problem")
+        parser.add_argument(
+            "--rest",
+            type=Path,
+            metavar="FILE",
+            help="write the records with a problem and their reasons, as .csv or JSON Lines",
+        )
 
     def run(self, **options: Any) -> None:
         def progress(done: int, total: int) -> None:
             if self.stdout.isatty():
                 self.stdout.write(f"\r{done} of {total}", ending="")
 
-        done = importing.import_examples(
-            project=self.project(options["project"]),
-            reader=options["reader"],
-            path=options["path"],
-            tables=options["tables"],
-            name=options["name"],
-            split=options["split"],
-            limit=options["limit"],
-            fields=dict(options["field"]),
-            now=timezone.now(),
-            progress=progress,
-        )
+        try:
+            done = importing.import_examples(
+                project=self.project(options["project"]),
+                reader=options["reader"],
+                path=options["path"],
+                tables=options["tables"],
+                name=options["name"],
+                split=options["split"],
+                limit=options["limit"],
+                fields=dict(options["field"]),
+                credit=Credit(options["licence"], options["citation"], options["url"]),
+                good_only=options["good_only"],
+                rest=options["rest"],
+                now=timezone.now(),
+                progress=progress,
+            )
+        except Refused as refused:
+            self._list(refused.more)
+            raise
         if self.stdout.isatty():
             self.stdout.write("\r", ending="")
         if not done.new:
@@ -59,6 +79,9 @@ class Command(RefusingCommand):
         self.stdout.write(
             f"{done.source.name}: {done.examples} examples, {done.tables} tables, {done.source.licence}."
         )
+        if done.rejected:
+            written = f"They are in {options['rest']}." if options["rest"] else "--rest FILE writes them."
+            self.stdout.write(f"Left out because of problems: {done.rejected}. {written}")
         if done.read_as:
             self.stdout.write(done.read_as)
         if done.left_out:
@@ -66,6 +89,15 @@ class Command(RefusingCommand):
         if done.numbered:
             shown = ", ".join(done.numbered[:5]) + (" and others" if len(done.numbered) > 5 else "")
             self.stdout.write(f"{len(done.numbered)} repeated ids got a number as suffix: {shown}.")
+
+    def _list(self, more: Mapping[str, Any]) -> None:
+        """The problems of an import that was refused, and what can be imported nevertheless."""
+        problems = more.get("problems", [])
+        for problem in problems[1:]:
+            line = "" if problem["line"] is None else f", line {problem['line']}"
+            self.stderr.write(f"{problem['file']}{line}: {problem['what']}. {problem['fix']}.")
+        if more.get("good"):
+            self.stderr.write(f"--good-only imports the {more['good']} records without a problem.")
 
 
 def _field(text: str) -> tuple[str, str]:

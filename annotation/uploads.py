@@ -1,0 +1,127 @@
+"""Files that people send for an import: kept under a name of ours until they are read, at most for a week."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path, PurePosixPath
+
+from django.conf import settings
+from django.core.files import File
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext
+
+from annotation import jobs
+from annotation.models import Person, Project, Upload
+from annotation.refusals import refuse
+from tableqa.readers import ReaderError
+from tableqa.readers.archive import unpack
+
+KEPT = timedelta(days=7)
+"""How long the files of an import that was not finished are kept."""
+
+
+def require_size(file: UploadedFile, most: int, *, code: str, fix: str) -> str:
+    """Refuse an uploaded file that is empty or larger than `most` bytes. Returns its name. Raises Refused(code)."""
+    name, size = str(file.name or "file"), file.size or 0
+    if not size:
+        refuse(code, "{name} is empty.", name=name)
+    if size > most:
+        refuse(code, "{name} is larger than {value} MB. {fix}", name=name, value=most // 2**20, fix=fix)
+    return name
+
+
+def keep(*, project: Project, file: UploadedFile, by: Person, now: datetime) -> Upload:
+    """Store an uploaded file under a name of ours. Raises Refused when it is too large or empty."""
+    fix = gettext("Import it from the command line: ./run manage import_examples")
+    name = require_size(file, settings.MAX_IMPORT_BYTES, code="import_failed", fix=fix)
+    _delete_old(now)
+    return store(project=project, file=file, name=name, by=by, now=now)
+
+
+def store(*, project: Project, file: File[bytes], name: str, by: Person, now: datetime) -> Upload:
+    """Store a file under a name of ours, whatever its size. Raises Refused where the disk is full."""
+    upload = Upload(project=project, name=name[:255], made_by=by, made_at=now)
+    try:
+        upload.file.save(upload.public_id, file, save=False)
+    except OSError as error:
+        upload.file.storage.delete(f"uploads/{upload.public_id}")  # as much of it as found room
+        _refuse_full_disk(error, name)
+    upload.save()
+    return upload
+
+
+def _refuse_full_disk(error: OSError, name: str) -> None:
+    if error.errno not in jobs.NO_ROOM:
+        raise error
+    refuse(
+        "import_failed",
+        "The disk of this site has no space for {name}. Notify the site administrator and try again later.",
+        name=name,
+    )
+
+
+def forget(uploads: Iterable[Upload]) -> None:
+    """Delete the files of uploads that were imported, or refused for good."""
+    for upload in uploads:
+        upload.file.delete(save=False)
+
+
+def _delete_old(now: datetime) -> None:
+    """Delete files of imports that nobody finished."""
+    old = Upload.objects.filter(made_at__lt=now - KEPT).exclude(file="")
+    for upload in old[:100]:
+        upload.file.delete(save=True)
+
+
+@dataclass(frozen=True)
+class UploadedFiles:
+    """Uploaded files where readers find them: below `folder`, under the names that they were sent with.
+
+    `tables` is a folder of their own, empty if need be: a reader without one looks around on this machine.
+    """
+
+    folder: Path
+    questions: Path
+    tables: Path
+
+    def shown(self, text: str) -> str:
+        """A message without the folders that only this process knows."""
+        for folder in (self.questions.parent, self.tables.parent, self.folder):
+            text = text.replace(f"{folder}/", "")
+        return text
+
+
+@contextmanager
+def on_disk(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]:
+    """The files of an import, the archive of the tables unpacked. Raises Refused(import_failed)."""
+    with tempfile.TemporaryDirectory(prefix="askew-import-") as name:
+        folder = Path(name)
+        files = UploadedFiles(folder, _linked(questions, folder / "questions"), folder / "beside" / "tables")
+        files.tables.mkdir(parents=True)
+        if tables is not None:
+            archive = _linked(tables, folder / "archive")
+            try:
+                unpack(archive, files.tables)
+            except ReaderError as error:
+                refuse("import_failed", str(error).replace(f"{archive.parent}/", ""))
+        yield files
+
+
+def _linked(upload: Upload, folder: Path) -> Path:
+    """An uploaded file under the name that it was sent with. Raises Refused(import_failed) where it is gone."""
+    path = folder / file_name(upload.name)
+    folder.mkdir(parents=True)
+    if not upload.file or not upload.file.storage.exists(str(upload.file.name)):
+        refuse("import_failed", "An uploaded file of this import is missing. Upload the files again.")
+    path.symlink_to(upload.file.path)
+    return path
+
+
+def file_name(sent_as: str) -> str:
+    """The last part of the name that a file was sent under, short enough for any file system."""
+    name = PurePosixPath(sent_as.replace("\\", "/")).name
+    return name[-60:] if name.strip(".") else "questions"

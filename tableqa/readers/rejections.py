@@ -1,0 +1,100 @@
+"""Records that were rejected: what a person reads about them, and the file of them to correct and import again."""
+
+import csv
+import itertools
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tableqa.readers.reader import ReaderError, Rejected
+from tableqa.readers.records import plain
+
+MOST_DESCRIBED = 100
+"""Problems of one import that are listed; the file of rejected records has all."""
+ADDED = ("problem", "fix", "line")
+"""What the file of rejected records has beside the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fault of a file: where it is, what is wrong and how to fix it. `column` is "" where it is not in one."""
+
+    file: str
+    line: int | None
+    column: str
+    what: str
+    fix: str
+
+
+def described(error: ReaderError, shown: Callable[[str], str] = str) -> Problem:
+    """A fault for people; `shown` gives a text without folders that they do not know."""
+    return Problem(shown(error.file), error.line, error.column, shown(error.what), error.mend)
+
+
+class Rejections:
+    """Rejected records on disk, so that memory does not grow with them, and the first of them described.
+
+    number   how many there are
+    first    the problems of the first ones, at most MOST_DESCRIBED
+    whole    False where reading stopped at the last one, so that what follows is not known
+    """
+
+    def __init__(self, shown: Callable[[str], str] = str) -> None:
+        self.number = 0
+        self.first: list[Problem] = []
+        self.whole = True
+        self._shown = shown
+        self._columns: dict[str, None] = {}
+        self._file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115 (see __exit__)
+
+    def __enter__(self) -> "Rejections":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def add(self, rejected: Rejected) -> None:
+        """Keep a record and describe its problem."""
+        problem = described(rejected.error, self._shown)
+        self.number += 1
+        self.whole = rejected.record is not None
+        if len(self.first) < MOST_DESCRIBED:
+            self.first.append(problem)
+        record = {**(rejected.record or {}), **_added(problem)}
+        self._columns.update(dict.fromkeys(record))
+        self._file.write(json.dumps(plain(record), ensure_ascii=True) + "\n")
+
+    def problems(self) -> list[dict[str, Any]]:
+        """The first problems as JSON has them."""
+        return [asdict(problem) for problem in self.first]
+
+    def write(self, path: Path) -> None:
+        """Write all records with problem, fix and line: CSV for Excel if the name ends in .csv, else JSON Lines."""
+        if path.suffix.lower() != ".csv":
+            with path.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n" for record in self._records())
+            return
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            columns = [*(name for name in self._columns if name not in ADDED), *ADDED]
+            rows = csv.DictWriter(file, columns, restval="")
+            rows.writeheader()
+            rows.writerows({name: _cell(value) for name, value in row.items()} for row in self._records())
+
+    def _records(self) -> Iterator[Mapping[str, Any]]:
+        self._file.seek(0)
+        return map(json.loads, itertools.takewhile(bool, self._file))
+
+
+def _added(problem: Problem) -> dict[str, Any]:
+    where = f"{problem.column}: " if problem.column and problem.column not in problem.what else ""
+    return {"problem": f"{where}{problem.what}", "fix": problem.fix, "line": problem.line}
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value

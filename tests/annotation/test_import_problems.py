@@ -1,0 +1,171 @@
+"""Problems of an import: all are listed before anything is written, and good records can be imported without others."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+
+from annotation import uploads
+from annotation.journeys import importing
+from annotation.models import Example, Job, Source, Upload
+from annotation.refusals import Refused
+from tableqa.readers.reader import Credit
+from tests.annotation.cast import NOON, World
+
+TABLE = '"Name,Wins\nAnn,3"'
+ROWS = [
+    "id,question,answers,table",
+    f"1,who won?,Ann,{TABLE}",
+    "2,who lost?,Bob,missing.csv",
+    f",who came?,Ann,{TABLE}",
+    f"4,who left?,Ann,{TABLE}",
+]
+
+
+def questions(folder: Path, *rows: str) -> Path:
+    path = folder / "own.csv"
+    path.write_text("".join(f"{row}\n" for row in rows or ROWS))
+    return path
+
+
+def imported(world: World, path: Path, **more: Any) -> importing.Imported:
+    return importing.import_examples(project=world.project, reader="own", path=path, now=NOON, **more)
+
+
+@pytest.mark.django_db
+class TestJourney:
+    def test_every_problem_is_told_and_nothing_is_written(self, world: World, tmp_path: Path) -> None:
+        with pytest.raises(Refused) as refused:
+            imported(world, questions(tmp_path))
+
+        more = refused.value.more
+        assert [(problem["line"], problem["column"]) for problem in more["problems"]] == [
+            (4, "table"),
+            (5, "id"),
+        ]
+        assert (more["rejected"], more["good"]) == (2, 2)
+        assert all(problem["fix"] for problem in more["problems"])
+        assert "1 more record has a problem" in refused.value.detail
+        assert not Source.objects.filter(name="own").exists()
+
+    def test_the_good_records_are_imported_and_the_rest_is_a_file(self, world: World, tmp_path: Path) -> None:
+        rest = tmp_path / "rest.csv"
+
+        done = imported(world, questions(tmp_path), good_only=True, rest=rest)
+
+        assert (done.examples, done.rejected) == (2, 2)
+        assert list(Example.objects.filter(source=done.source).values_list("external_id", flat=True)) == [
+            "1",
+            "4",
+        ]
+        with rest.open(encoding="utf-8-sig", newline="") as file:
+            assert [row["question"] for row in csv.DictReader(file)] == ["who lost?", "who came?"]
+
+    def test_the_corrected_rest_is_added_to_the_same_source(self, world: World, tmp_path: Path) -> None:
+        rest = tmp_path / "rest.csv"
+        imported(world, questions(tmp_path), good_only=True, rest=rest)
+        (tmp_path / "missing.csv").write_text("Name,Wins\nBob,0\n")
+        rest.write_text(rest.read_text("utf-8-sig").replace("\n,who came", "\n3,who came"), "utf-8-sig")
+
+        imported(world, rest, name="own")
+
+        ids = Example.objects.filter(source__name="own").values_list("external_id", flat=True)
+        assert sorted(ids) == ["1", "2", "3", "4"]
+
+    def test_a_file_that_cannot_be_read_to_its_end_is_refused_whole(
+        self, world: World, tmp_path: Path
+    ) -> None:
+        path = questions(tmp_path, *ROWS, '5,"never closed,Ann,x')
+
+        with pytest.raises(Refused) as refused:
+            imported(world, path, good_only=True)
+
+        assert refused.value.more["good"] == 0
+        assert not Source.objects.filter(name="own").exists()
+
+    def test_a_file_without_good_records_is_refused(self, world: World, tmp_path: Path) -> None:
+        with pytest.raises(Refused, match=r"missing\.csv"):
+            imported(world, questions(tmp_path, ROWS[0], ROWS[2]), good_only=True)
+
+    def test_licence_citation_and_url_are_those_that_were_entered(self, world: World, tmp_path: Path) -> None:
+        credit = Credit("CC-BY-4.0", "Ann (2026): Wins.", "https://wins.example/")
+
+        source = imported(world, questions(tmp_path, *ROWS[:2]), credit=credit).source
+
+        assert (source.licence, source.citation, source.url) == (credit.licence, credit.citation, credit.url)
+
+
+@pytest.mark.django_db
+class TestCommand:
+    def run(self, world: World, path: Path, *more: str) -> None:
+        call_command("import_examples", str(path), "--project", world.project.slug, "--reader", "own", *more)
+
+    def test_all_problems_and_the_choice_are_printed(
+        self, world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with pytest.raises(CommandError, match="line 4"):
+            self.run(world, questions(tmp_path))
+
+        printed = capsys.readouterr().err
+        assert "line 5: id is empty" in printed
+        assert "--good-only imports the 2 records without a problem" in printed
+
+    def test_the_good_are_imported_and_the_rest_is_written(
+        self, world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        rest = tmp_path / "rest.jsonl"
+
+        self.run(world, questions(tmp_path), "--good-only", "--rest", str(rest), "--licence", "CC0-1.0")
+
+        assert "own: 2 examples, 1 tables, CC0-1.0." in capsys.readouterr().out
+        assert [json.loads(line)["line"] for line in rest.read_text().splitlines()] == [4, 5]
+
+
+@pytest.mark.django_db(transaction=True)
+class TestJob:
+    def started(self, world: World, path: Path) -> Job:
+        file = SimpleUploadedFile(path.name, path.read_bytes())
+        upload = uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
+        job = importing.start_import(
+            project=world.project, reader="own", questions=upload, tables=None, by=world.mara, now=NOON
+        )
+        job.refresh_from_db()
+        return job
+
+    def test_a_refused_import_keeps_its_problems_and_the_rest_for_the_choice(
+        self, world: World, tmp_path: Path
+    ) -> None:
+        job = self.started(world, questions(tmp_path))
+
+        assert job.state == "failed"
+        assert job.result["problems"][0]["file"] == "own.csv"
+        rest = Upload.objects.get(public_id=job.result["rest"])
+        assert rest.name == "own-rejected.csv"
+        assert b"who lost?" in rest.file.read()
+
+    def test_the_good_records_are_imported_without_another_upload(self, world: World, tmp_path: Path) -> None:
+        refused = self.started(world, questions(tmp_path))
+
+        job = importing.start_good_only(job=refused, by=world.mara, now=NOON)
+
+        job.refresh_from_db()
+        assert (job.state, job.result["examples"], job.result["rejected"]) == ("done", 2, 2)
+        assert Source.objects.get(name="own").how["good_only"] is True
+
+    def test_files_of_an_import_that_nobody_finished_go_after_a_week(
+        self, world: World, tmp_path: Path
+    ) -> None:
+        job = self.started(world, questions(tmp_path))
+        upload = Upload.objects.get(pk=job.ids["questions"])
+        file = SimpleUploadedFile("later.csv", b"x")
+
+        uploads.keep(project=world.project, file=file, by=world.mara, now=NOON + 2 * uploads.KEPT)
+
+        assert upload.file.name
+        assert not upload.file.storage.exists(upload.file.name)
