@@ -120,7 +120,7 @@ def import_examples(
     """Read `path` with the named reader into a new source. The same files again change nothing.
 
     name ... good_only: see `Choices`. rest: a file for the records with a problem (`Rejections.write`). shown: gives a
-    message without folders that people do not know. `said` is what a study file calls the path and the tables; it is kept for its export.
+    message without folders that people do not know. `said` is how a study file names path and tables.
 
     Raises Refused(import_failed) naming file, line, what is wrong and how to mend it, with all problems in `more`; nothing
     is left behind then.
