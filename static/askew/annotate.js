@@ -432,7 +432,12 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #toActions() {
-    this.bar.querySelector("button[value=submit]").focus();
+    (this.#onward() ?? this.bar.querySelector("button[value=submit]")).focus();
+  }
+
+  /* In practice, once a response was judged: the button that leads to what comes next. */
+  #onward() {
+    return this.bar.querySelector("[data-feedback]:not([hidden]) button.primary");
   }
 
   /* Whether this Enter acts for the whole item, or for the panel it is pressed in. Alone it does so in a panel only, and
@@ -833,6 +838,11 @@ class AskewAnnotate extends HTMLElement {
   async submit() {
     if (this.#sending || this.#lost || this.#home) return;
     if (this.#changing) this.#changed();
+    const onward = this.#onward();
+    if (onward) {
+      onward.click(); // practice has judged this response already
+      return;
+    }
     const unfinished = await this.#settle();
     if (this.#lost) return;
     if (this.#changing) this.#changed(); // by what was waited for
@@ -1176,7 +1186,7 @@ class AskewAnnotate extends HTMLElement {
   #askToConfirm({ message, body }) {
     this.#confirmed = body.unmet.map(({ code }) => code);
     const reason = this.fields.some((field) => field.dataset.field === "reason" && !field.closest("[hidden]"));
-    const how = reason ? t("Give a reason, or press Enter again to submit.") : t("Press Enter again to submit.");
+    const how = reason ? t("Give a reason, or submit again.") : t("Submit again to confirm.");
     this.#notice(t`Not submitted yet. ${message} ${how}`, "note", "submit", () => this.submit(), t("Submit anyway"));
   }
 

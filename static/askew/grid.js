@@ -287,7 +287,7 @@ export class AskewGrid extends HTMLElement {
     const marks = present.length && this.#mode?.isGrid ? [["here", t("current cell")], ["focus", t("keys act here")], ...present] : present;
     this.#legend.hidden = !marks.length;
     this.#legend.replaceChildren(...marks.map(([name, words]) => {
-      const item = element("li");
+      const item = element("li", { className: name === "focus" ? "key-hint" : "" });
       item.append(element("span", { className: `sign ${name}`, ariaHidden: "true" }), words);
       return item;
     }));

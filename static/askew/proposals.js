@@ -229,7 +229,7 @@ class AskewProposals extends HTMLElement {
       state.dataset.kind = kind;
       button.append(state);
     }
-    const said = inForm ? t("In the form. Enter submits it.") : one.state === "rejected" ? t("Rejected.") : "";
+    const said = inForm ? t("In the form.") : one.state === "rejected" ? t("Rejected.") : "";
     button.append(make("small", { className: "now", textContent: said }));
     const acts = make("div", { className: "acts" });
     acts.append(act(inForm ? t("Submit it") : t("Use it"), "Enter", {}), act(t("Edit"), "E", { edit: "" }));

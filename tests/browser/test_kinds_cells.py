@@ -268,7 +268,7 @@ def test_a_shortened_table_that_nothing_can_be_checked_against_is_asked_about_on
     expect(page.locator("[data-notices]")).to_contain_text(
         "no program is chosen, so the answer cannot be checked"
     )
-    expect(page.locator("[data-notices]")).to_contain_text("Press Enter again to submit.")
+    expect(page.locator("[data-notices]")).to_contain_text("Submit again to confirm.")
     assert said(batch) == []
     page.get_by_role("button", name="Submit anyway").click()
     expect(page.locator(".question", has_text="film")).to_have_count(0)

@@ -598,7 +598,7 @@ def test_a_column_that_nothing_implies_is_asked_about_once(
     ada.begins_at("Lost")
     ada.press("End", " ", "Enter")
     expect(notice).to_contain_text("The table does not show how to work out “Team”")
-    expect(notice).to_contain_text("Give a reason, or press Enter again to submit.")
+    expect(notice).to_contain_text("Give a reason, or submit again.")
     expect(ada.page.get_by_role("button", name="Submit anyway")).to_be_visible()
     ada.finds_the_page_accessible()
     ada.press("ArrowUp", " ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -466,6 +467,32 @@ def test_keys_that_rest_while_one_types_look_so(
     expect(page.locator(".panel")).not_to_have_attribute("data-typing", "")
 
 
+# -- touch screens -----------------------------------------------------------------------------------
+
+TOUCH = {"has_touch": True, "is_mobile": True}
+OF_KEYS = re.compile(
+    r"arrow keys|\bSpace\b|\bEnter\b|\bEsc\b|keyboard|keys act|Shortcuts|by key\b", re.IGNORECASE
+)
+
+
+@pytest.mark.parametrize("size", [PHONE, {"width": 1180, "height": 820}], ids=["phone", "tablet"])
+def test_a_touch_screen_shows_no_hint_of_a_key(
+    world: World, new_context: NewContext, live_server: Any, size: dict[str, int]
+) -> None:
+    page = signed_in(new_context, live_server.url, world.ada, viewport=size, **TOUCH).new_page()
+    hints = {}
+    for task in KINDS:
+        page.goto(f"{live_server.url}/projects/films/practice/{task.key}/")
+        takes_keys(page)
+        settled(page)
+        if page.locator("askew-grid .pointed").count():
+            page.locator("askew-grid .pointed td").first.tap()
+        page.locator(".sr").evaluate_all("(parts) => parts.forEach((part) => { part.hidden = true; })")
+        text = page.locator("main").inner_text()
+        hints[task.key] = [*OF_KEYS.findall(text), *page.locator("kbd:visible").all_inner_texts()]
+    assert {name: words for name, words in hints.items() if words} == {}
+
+
 # -- every kind --------------------------------------------------------------------------------------
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -541,6 +568,32 @@ def test_what_is_chosen_can_be_seen_in_forced_colours(
 
 
 # -- practice ----------------------------------------------------------------------------------------
+
+
+def test_practice_has_one_primary_button_with_enter_at_any_time(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = signed_in(new_context, live_server.url, world.ada, viewport=DESK).new_page()
+    page.goto(f"{live_server.url}/projects/films/practice/value_change/")
+    takes_keys(page)
+    primary = page.locator("form .primary:visible")
+    enters = page.locator(".actions kbd:visible", has_text="Enter")
+    expect(primary).to_have_text("CheckEnter")
+    expect(enters).to_have_count(1)
+    page.get_by_label("Unanswerable").click()
+    primary.click()
+    expect(primary).to_have_text("Next exerciseEnter")
+    expect(enters).to_have_count(1)
+    page.get_by_label("Unanswerable").click()
+    expect(primary).to_have_text("CheckEnter")
+    page.get_by_label("Unanswerable").click()
+    primary.click()
+    first = question(page)
+    expect(primary).to_have_text("Next exerciseEnter")
+    page.keyboard.press("t")
+    page.keyboard.press("Enter")  # from the table as well
+    expect(page.locator(".question")).not_to_have_text(first)
+    expect(primary).to_have_text("CheckEnter")
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])

@@ -33,7 +33,8 @@ class AskewMarkedCells extends HTMLElement {
     list.append(...lines);
     const none = document.createElement("p");
     none.className = "soft small";
-    none.textContent = t("None yet. Click or drag in the table, or use the arrow keys and Space.");
+    const byKey = Object.assign(document.createElement("span"), { className: "key-hint", textContent: t("With the keyboard: arrow keys and Space.") });
+    none.append(t("None yet. Press a cell to mark it."), " ", byKey);
     this.replaceChildren(cells.length ? list : none);
   }
 }
