@@ -18,7 +18,7 @@ from annotation.models import Batch, Membership, Person, Project
 from annotation.roles import Permission, Role
 from tableqa import Example, Table
 from tableqa.examples import Context, Turn
-from tasks.contract import SHOWN, Item, task_type
+from tasks.contract import SHOWN, Item
 
 if TYPE_CHECKING:
     import httpx
@@ -60,7 +60,7 @@ def simulate(
             while any(not one.done for one in crew):
                 for one in crew:
                     if not one.done:
-                        _turn(one, batch.public_id, seed, accuracy)
+                        _turn(one, batch, seed, accuracy)
         finally:
             for token in tokens:
                 setting_up.revoke_token(token=token, now=now)
@@ -82,15 +82,15 @@ def people_of(project: Project, annotators: int, now: datetime) -> list[Person]:
     return found[:annotators]
 
 
-def _turn(one: Simulated, batch: str, seed: int, accuracy: float) -> None:
+def _turn(one: Simulated, batch: Batch, seed: int, accuracy: float) -> None:
     """Take an item and submit an answer; an answer that the server does not accept becomes a skip."""
-    found = one.client.post(f"/api/batches/{batch}/next/", json={"holding": []})
+    found = one.client.post(f"/api/batches/{batch.public_id}/next/", json={"holding": []})
     found.raise_for_status()
     if found.status_code == 204:
         one.done = True
         return
     assignment = found.json()
-    task, item = task_type(assignment["type"]), _item(assignment)
+    task, item = batch.task(), _item(assignment)
     truth = random.Random(f"truth:{seed}:{assignment['item']}")
     data = task.simulate(item, one.rng, accuracy, truth)
     envelope = {key: assignment[key] for key in ("type", "variant", "version", "base")} | {"data": data}

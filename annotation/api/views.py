@@ -19,13 +19,13 @@ from annotation import access, visibility
 from annotation.api import serializers as shapes
 from annotation.api.problems import CONTENT_TYPE, problem
 from annotation.help import helping, predicting, suggesting, tickets, tries
-from annotation.journeys import adjudicating, annotating, releasing
+from annotation.journeys import adjudicating, annotating, defining, releasing
 from annotation.models import Assignment, Batch, Project, Release
 from annotation.roles import Permission
 from annotation.terms.adjudication import listed_reasons
 from annotation.work import practising, queue
 from tasks import resolving
-from tasks.contract import Invalid, task_types
+from tasks.contract import Invalid, TaskType, task_types
 
 
 class Projects(generics.ListAPIView[Project]):
@@ -381,9 +381,7 @@ class Practice(APIView):
     def post(self, request: Request, slug: str, type: str) -> Response:
         """Check a response to a practice exercise. The response is not stored."""
         project = access.project(access.actor(request), slug)
-        if type not in task_types():
-            raise Http404(access.NOT_HERE)
-        task, data = task_types()[type], valid(shapes.PracticeRequest, request)
+        task, data = _task_or_404(project, type), valid(shapes.PracticeRequest, request)
         exercises = practising.exercises(task, data["variant"])
         if data["number"] > len(exercises):
             raise Http404(access.NOT_HERE)
@@ -411,6 +409,14 @@ class Practice(APIView):
                 "next": task.presented(following[0].item) if following else None,
             }
         )
+
+
+def _task_or_404(project: Project, key: str) -> TaskType:
+    """An installed task type, or the newest version of one that the project defines."""
+    own = defining.task_in(project, key) if key not in task_types() and "\0" not in key else None
+    if own is None and key not in task_types():
+        raise Http404(access.NOT_HERE)
+    return own or task_types()[key]
 
 
 class PracticePredictions(APIView):

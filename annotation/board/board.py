@@ -28,7 +28,6 @@ from annotation.models import (
 )
 from annotation.roles import Permission, permissions
 from annotation.studying import missing
-from tasks.contract import task_types
 
 FAILURES_SHOWN: Final = timedelta(days=14)
 """How long a failed job is shown if no job of its kind was done since."""
@@ -97,13 +96,12 @@ def read(*, person: Person, rights: Rights, now: datetime) -> dict[int, Board]:
 
 def _with_unchecked(boards: dict[int, Board]) -> dict[int, Board]:
     """The boards with unchecked edits, of projects where a release is next and people made examples."""
-    tasks = task_types()
     next_is_release = [
         project
         for project, board in boards.items()
         if Permission.RELEASE in board.state.may
         and board.state.is_quiet
-        and any(batch.task_type in tasks and tasks[batch.task_type].making for batch in board.batches)
+        and any((task := batch.installed_task()) is not None and task.making for batch in board.batches)
     ]
     unchecked = missing.unchecked_in(next_is_release) if next_is_release else {}
     for project, number in unchecked.items():
@@ -142,7 +140,7 @@ def _stages(
 
 
 def _title(batch: Batch) -> str:
-    task = task_types().get(batch.task_type)
+    task = batch.installed_task()
     return task.title if task is not None else batch.task_type
 
 

@@ -11,7 +11,7 @@ from annotation.explorer.querysets import Reader, state_of
 from annotation.models import Assignment, Flag, Item
 from annotation.quality import agreement
 from tasks.contract import Item as PlainItem
-from tasks.contract import TaskType, task_types
+from tasks.contract import TaskType
 
 BRIEF: Final = 3
 """Edits that one line shows."""
@@ -93,7 +93,7 @@ def items_read(shown: Sequence[Row]) -> list[Item]:
 
 def _row(who: Reader, item: Item) -> Row:
     item.batch = who.batches[item.batch_id]
-    task = task_types().get(item.batch.task_type)
+    task = item.batch.installed_task()
     is_readable = who.may_read(item)
     knows = item.batch_id not in who.hidden
     state = state_of(who, item) if knows else ""

@@ -31,7 +31,6 @@ from predictor.listing import STATES as STATES_OF_REPLIES
 from tableqa.answers import compare
 from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import Cell, Column, Sheet, count, guarded, text
-from tasks.contract import task_types
 
 AT_ONCE = 500
 """Rows that are looked at together."""
@@ -182,7 +181,7 @@ def _in_parts(rows: QuerySet[Try]) -> Iterator[list[Try]]:
 
 def _title(batch: Batch) -> str:
     """A kind in words, with its variant: "Question paraphrase, word"."""
-    task = task_types().get(batch.task_type)
+    task = batch.installed_task()
     title = task.title if task else batch.task_type
     return f"{title}, {batch.variant.replace('_', ' ')}" if batch.variant else title
 

@@ -31,6 +31,7 @@ from annotation.models import (
     Source,
     StoredTable,
     Tally,
+    TaskTypeDefinition,
 )
 from annotation.models.sources import ExampleQuerySet
 from annotation.quality import guidance, qualifying
@@ -47,6 +48,7 @@ from annotation.work import (
     strategies,
 )
 from tableqa.canonical import digest
+from tasks.common.defined import DefinedTask
 from tasks.contract import Preparing, TaskType, task_type
 
 OF = {
@@ -115,6 +117,7 @@ def plan_batch(
                 project=project,
                 name=name,
                 task_type=task.key,
+                definition=_definition(project, task),
                 version=task.version,
                 settings_digest=digest(columns["settings"]),
                 seed=sample.seed,
@@ -136,6 +139,13 @@ def plan_batch(
         _refuse_taken(name)
     batch.refresh_from_db()
     return batch
+
+
+def _definition(project: Project, task: TaskType) -> TaskTypeDefinition | None:
+    """The row of a task type that the project defines; None for an installed one."""
+    if not isinstance(task, DefinedTask):
+        return None
+    return TaskTypeDefinition.objects.get(project=project, name=task.key, number=task.version)
 
 
 def rename_batch(*, batch: Batch, name: str, by: Person, now: datetime) -> None:

@@ -595,7 +595,7 @@ def _watermark(project: Project) -> int:
 
 def _batches(release: Release) -> list[Batch]:
     found = _opened(release).filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
-    return list(found.select_related("feeds_from").order_by("pk"))
+    return list(found.select_related("feeds_from", "definition").order_by("pk"))
 
 
 def _opened(release: Release) -> QuerySet[Batch]:
@@ -611,6 +611,7 @@ def _batch(release: Release, batch: Batch) -> dict[str, Any]:
         "id": batch.public_id,
         "name": batch.name,
         "type": batch.task_type,
+        **({"definition": batch.definition.task().published()} if batch.definition else {}),
         "version": batch.version,
         "variant": batch.variant,
         "settings": batch.settings,

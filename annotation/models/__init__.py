@@ -25,6 +25,7 @@ from annotation.models.studies import (
     SentBack,
     Snapshot,
 )
+from annotation.models.task_types import TaskTypeDefinition
 from annotation.models.work import (
     Annotation,
     Assignment,
@@ -95,6 +96,7 @@ __all__ = [
     "StagedLabel",
     "StoredTable",
     "Tally",
+    "TaskTypeDefinition",
     "Telling",
     "Trial",
     "Try",

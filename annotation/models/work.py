@@ -64,6 +64,8 @@ class Batch(BatchTerms):
 
     The four counts are of items, of their places, and of the decisions about them: stored, so that no page counts.
 
+    `definition` is the version of a task type that the project defines itself; None for an installed one.
+
     `loop_revision`, the name of the model in the loop with the hash of its weights, is frozen when the batch opens, or at
     its first answer. `sampling` is what the items were drawn from ({"sources", "size", "of", "only", "by"}). A batch that
     is set aside is in no release and no agreement.
@@ -77,6 +79,9 @@ class Batch(BatchTerms):
     project = models.ForeignKey(Project, models.PROTECT, related_name="batches")
     name = models.CharField(max_length=120)
     task_type = models.CharField(max_length=60)
+    definition = models.ForeignKey(
+        "annotation.TaskTypeDefinition", models.PROTECT, null=True, related_name="batches"
+    )
     version = models.PositiveIntegerField()
     settings_digest = models.CharField(max_length=64)
     seed = models.BigIntegerField(default=0)
@@ -151,10 +156,16 @@ class Batch(BatchTerms):
         return self.overlap if self.decides else max(2, self.overlap)
 
     def task(self) -> TaskType:
-        """The kind of annotation. Raises `UnknownTaskType` where it is not installed."""
+        """The kind of annotation: installed, or as `definition` says. Raises `UnknownTaskType` where there is none."""
         from tasks.contract import task_type
 
-        return task_type(self.task_type)
+        return self.definition.task() if self.definition is not None else task_type(self.task_type)
+
+    def installed_task(self) -> TaskType | None:
+        """The same; None where its task type is not installed any more."""
+        from tasks.contract import task_types
+
+        return self.definition.task() if self.definition is not None else task_types().get(self.task_type)
 
 
 class Item(models.Model):

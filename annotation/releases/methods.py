@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.drawing.drawn import estimate
+from annotation.releases.task_records import task_of_record
 from tableqa.documents import Block, Heading, Items, Paragraph, Picture, Quotation, Table
 from tableqa.language import gettext
 from tableqa.proportions import proportion
 from tableqa.sheets import Column, Sheet, count, listed, text
 from tableqa.writers import hub
 from tasks import resolving
-from tasks.contract import task_types
+from tasks.contract import TaskType, task_types
 
 FOLDER = "pictures"
 """The folder of the pictures beside the document."""
@@ -134,7 +135,8 @@ def _batches(study: Study) -> Any:
     rows = [
         (
             batch["name"],
-            _title(batch["type"]) + (f" ({batch['variant'].replace('_', ' ')})" if batch["variant"] else ""),
+            _title(study, batch["type"])
+            + (f" ({batch['variant'].replace('_', ' ')})" if batch["variant"] else ""),
             names.get(batch["feeds_from"], "sources"),
             resolving.in_words(rule) if (rule := batch.get("resolve", {})) else "default",
             count(batch["overlap"]),
@@ -145,8 +147,14 @@ def _batches(study: Study) -> Any:
     return listed("batches", "Batches", head, rows, texts=4)
 
 
-def _title(key: str) -> str:
-    task = task_types().get(key)
+def _task(study: Study, key: str) -> TaskType | None:
+    """The task type of the newest batch of this type; None where it is not installed."""
+    batch = next(one for one in reversed(study.manifest["batches"]) if one["type"] == key)
+    return task_of_record(batch) if batch.get("definition") else task_types().get(key)
+
+
+def _title(study: Study, key: str) -> str:
+    task = _task(study, key)
     return gettext(task.title) if task is not None else key
 
 
@@ -192,13 +200,14 @@ def _guidelines(study: Study, key: str) -> list[Mapping[str, Any]]:
 def _tasks(study: Study) -> Iterator[Block]:
     yield Heading("Instructions and pages")
     for key in _types(study):
-        yield Heading(_title(key), 2)
-        task = task_types().get(key)
+        yield Heading(_title(study, key), 2)
+        task = _task(study, key)
         if task is not None and task.instruction:
             yield Paragraph(f"Instruction above every item: {gettext(task.instruction)}")
         if key in study.pictures:
             yield Picture(
-                f"{FOLDER}/{key}.jpg", f"The page of the task type {_title(key)}, with an example item."
+                f"{FOLDER}/{key}.jpg",
+                f"The page of the task type {_title(study, key)}, with an example item.",
             )
         else:
             yield Paragraph("No picture of this task type comes with Askew. Add a screenshot.", missing=True)

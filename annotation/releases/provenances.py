@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotation.help import judging
 from annotation.help.origins import EDITED, HUMAN, MACHINE, Origin, Shown, origin
+from annotation.releases.task_records import task_of_record
 from tableqa import likeness
-from tasks.contract import Invalid, task_type
+from tasks.contract import Invalid
 
 if TYPE_CHECKING:
     from annotation.releases.raw_records import Raw
@@ -55,7 +56,7 @@ def _verified(raw: Raw, outcome: Mapping[str, Any], help: Mapping[str, Any]) -> 
 
 def _checked(raw: Raw, key: tuple[str, str]) -> bool:
     return any(
-        decision["kind"] == "accepted" and task_type(raw.batches[decision["batch"]]["type"]).says_gold
+        decision["kind"] == "accepted" and task_of_record(raw.batches[decision["batch"]]).says_gold
         for decision in raw.decisions_about(*key)
     )
 

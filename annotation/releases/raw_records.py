@@ -21,12 +21,13 @@ from typing import Any, BinaryIO, TypeVar
 import tableqa
 from annotation.quality import agreement
 from annotation.releases import automatic, provenances
+from annotation.releases.task_records import task_of_record
 from tableqa.answers import compare
 from tableqa.canonical import canonical
 from tableqa.examples import Context, Turn
 from tableqa.on_disk import Shelf, database
 from tableqa.operations import OperationError, from_dict, replay
-from tasks.contract import Answering, Item, TaskType, task_type
+from tasks.contract import Answering, Item, TaskType
 
 SOURCES, ANNOTATIONS, DECISIONS = "sources.jsonl", "annotations.jsonl", "decisions.jsonl"
 RESPONSES_KEPT = 64
@@ -439,7 +440,7 @@ class Raw:
         if batch is None:
             raise Difference(f"manifest.json: there is no batch {record['batch']!r}, which a record names")
         example = self.example(record["source"], record["example"])
-        return task_type(batch["type"]), Item(
+        return task_of_record(batch), Item(
             example=example,
             variant=batch["variant"],
             settings=batch["settings"],
@@ -481,11 +482,11 @@ class _Contradictions:
 
     def by_example(self) -> dict[tuple[str, str], Record]:
         """All of it, by source and id."""
-        if not any(task_type(batch["type"]).says_gold for batch in self.raw.batches.values()):
+        if not any(task_of_record(batch).says_gold for batch in self.raw.batches.values()):
             return {}
         newest: Shelf[tuple[str, str], tuple[int, int]] = Shelf()
         for offset, decision in placed(self.raw.folder / DECISIONS):
-            if task_type(self.raw.batches[decision["batch"]]["type"]).says_gold:
+            if task_of_record(self.raw.batches[decision["batch"]]).says_gold:
                 key = decision["source"], decision["example"]
                 made_at = (datetime.fromisoformat(decision["made_at"]) - _EPOCH) // timedelta(microseconds=1)
                 if key not in newest or newest[key][0] <= made_at:
@@ -518,7 +519,7 @@ class _Contradictions:
             (SELECT 1 FROM decisions WHERE decisions.item = annotations.item) ORDER BY number
         """
         for name, batch in self.raw.batches.items():
-            if task_type(batch["type"]).says_gold:
+            if task_of_record(batch).says_gold:
                 for (place,) in self.raw._db.execute(query, (name,)).fetchall():
                     said = self.raw._files.at(self.raw.folder / ANNOTATIONS, place)
                     if said["response"] is not None and self._other_answer(said, said):

@@ -39,6 +39,7 @@ from annotation.releases.raw_records import (
     records,
     writing,
 )
+from annotation.releases.task_records import task_of_record
 from annotation.releases.wordings import is_wording
 from tableqa import verdicts
 from tableqa.by_place import by_place
@@ -49,7 +50,7 @@ from tableqa.on_disk import Shelf
 from tableqa.perturbations import Counts, count
 from tableqa.writers import hub, whole
 from tasks import resolving
-from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_type, task_types
+from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_types
 
 __all__ = ["FORMATS", "LAYOUT", "MANIFEST", "RAW", "TRIES", "Difference", "Raw", "load", "records", "verify"]
 
@@ -480,7 +481,7 @@ def figures(
 
 def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
     """The ratings of a batch by measure."""
-    task = task_type(raw.batches[batch]["type"])
+    task = task_of_record(raw.batches[batch])
 
     @lru_cache(maxsize=RESPONSES_KEPT)
     def restored(text: str) -> Any:
@@ -1045,7 +1046,7 @@ def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
     rules = manifest.get("rules", 1)
     again = figures(raw, claims, exact=rules >= _RULES_OF_EXACT)
     # By the rules before, kinds had fewer measures than they have here.
-    measured = {key for key, batch in raw.batches.items() if rules >= 3 and task_type(batch["type"]).measures}
+    measured = {key for key, batch in raw.batches.items() if rules >= 3 and task_of_record(batch).measures}
     if len(again) != len(manifest["agreement"]) or not measured <= {one["batch"] for one in again}:
         raise Difference(
             f"{MANIFEST}: {len(manifest['agreement'])} agreement figures, the responses give {len(again)}"

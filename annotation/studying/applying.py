@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation import events, jobs
 from annotation.help import loop_fit
-from annotation.journeys import assigning, changing, importing, perturbing, releasing, setting_up
+from annotation.journeys import assigning, changing, defining, importing, perturbing, releasing, setting_up
 from annotation.models import (
     Batch,
     Example,
@@ -42,7 +42,7 @@ from annotation.studying.yaml_file import StudyError
 from annotation.terms import TERMS, changeable
 from tableqa.answers import are_sentences
 from tableqa.readers import READERS, Mapped, ReaderError
-from tasks.contract import Invalid, UnknownTaskType, response_data, task_type
+from tasks.contract import Invalid, TaskType, UnknownTaskType, response_data, task_type
 
 
 @dataclass(frozen=True)
@@ -333,10 +333,24 @@ class _Doing:
         consenting.write(project=self.project, text=self.said.consent, by=self.by, now=self.now)
         self.project.refresh_from_db(fields=["consent_number"])
 
+    def task_type(self, change: Change) -> None:
+        defining.define(
+            project=self.project,
+            name=change.name,
+            data=self.said.task_types[change.name],
+            by=self.by,
+            now=self.now,
+        )
+
+    def task(self, key: str) -> TaskType:
+        """The task type of this name, as the project has it now."""
+        own = defining.task_in(self.project, key)
+        return task_type(key) if own is None else own
+
     def guidelines(self, change: Change) -> None:
         guidance.revise(
             project=self.project,
-            task=task_type(change.name),
+            task=self.task(change.name),
             text=self.said.guidelines[change.name],
             person=self.by,
             now=self.now,
@@ -392,7 +406,7 @@ class _Doing:
         assigning.plan_batch(
             project=self.project,
             name=said.name,
-            task=task_type(said.type),
+            task=self.task(said.type),
             sample=assigning.Sample(
                 sources=self.sources(said.sources),
                 of=said.of,

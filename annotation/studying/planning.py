@@ -25,6 +25,7 @@ from annotation.studying.standing import Counts, Pace, Standing
 from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work, makers, quoted
 from annotation.terms import TERMS, Context, changeable
 from annotation.words import shown
+from tasks.common.defined import task_of
 from tasks.contract import Invalid, Item, Preparing, TaskType, task_types
 from tasks.pace import usual_seconds
 
@@ -33,6 +34,7 @@ Verb = Literal["add", "change", "open", "invite", "leave", "wait", "cannot"]
 ORDER: Final = (
     "project",
     "consent",
+    "task_type",
     "guidelines",
     "source",
     "person",
@@ -279,6 +281,8 @@ def _change(verb: Verb, study: Study, section: str, name: str, words: str, place
     at = {"batch": "batches", "gold": "batches", "open": "batches", "source": "sources", "person": "people"}
     at["perturbation"] = "perturbations"
     line = study.line(at[section], place) if section in at else study.line(section)
+    if section == "task_type":
+        line = study.line("task_types", name)
     return Change(verb, section, name, words, place, line)
 
 
@@ -366,7 +370,7 @@ class _Comparison:
 
     def items(self, wanted: Work, before: Mapping[str, int | None]) -> tuple[int | None, bool]:
         """How many items a new batch will have, and whether that is only the most that there can be; None: nobody knows."""
-        most = bool(task_types()[wanted.type].without)
+        most = bool(wanted.task.without)
         drawn: int | None = 0
         if wanted.only:
             drawn = len(wanted.only)
@@ -426,8 +430,9 @@ class _ProjectComparison(_Comparison):
             else:
                 words = gettext("the project asks for consent; the file does not mention it.")
                 yield self.say("leave", "consent", "", words)
+        yield from self.task_types()
         for key, text in wanted.guidelines.items():
-            usual = task_types()[key].guidelines() if key in task_types() else ""
+            usual = self.usual_guidelines(key)
             before = there.guidelines.get(key, usual)
             if text != before:
                 again = wanted.must_read and not fresh
@@ -439,6 +444,28 @@ class _ProjectComparison(_Comparison):
                 if again:
                     said.append(gettext("Annotators read them again before their next item."))
                 yield self.say("change", "guidelines", key, " ".join(said))
+
+    def usual_guidelines(self, key: str) -> str:
+        """The guidelines that come with a task type; "" where there is none of this name."""
+        if (data := self.study.task_types.get(key) or self.there.task_types.get(key)) is not None:
+            return task_of(key, data).guidelines()
+        return task_types()[key].guidelines() if key in task_types() else ""
+
+    def task_types(self) -> Iterator[Change]:
+        """The task types that the study defines."""
+        for name, data in self.study.task_types.items():
+            before = self.there.task_types.get(name)
+            if before is None:
+                words = gettext("a task type of this project, with {fields}.").format(
+                    fields=", ".join(one["name"] for one in data["fields"])
+                )
+                yield self.say("add", "task_type", name, words)
+            elif before != data:
+                words = gettext("another definition. Batches that were opened keep the one that they have.")
+                yield self.say("change", "task_type", name, words)
+        for name in self.there.task_types:
+            if name not in self.study.task_types:
+                yield self.say("leave", "task_type", name, gettext("not in the file."))
 
     def sources(self) -> Iterator[Change]:
         for place, wanted in enumerate(self.study.sources):
@@ -611,7 +638,7 @@ class _Supply(_Comparison):
                 ).format(sources=", ".join(wanted.sources), some=some)
                 yield self.say("cannot", "batch", wanted.name, words, place)
         known = there.gold if there is not None else ()
-        task = task_types()[wanted.type]
+        task = wanted.task
         marked: set[tuple[str, str]] = set()
         for one in wanted.gold:
             meant, _ = which(one, list(self.holders(one.example)), wanted.sources)
@@ -777,14 +804,14 @@ class _WorkComparison(_Supply):
 
     def correct(self, wanted: Work) -> tuple[int, int]:
         """How many originals of its sources the model of a batch answers correctly, and how many it was asked about."""
-        purpose = model_accuracy.purpose_of(task_types()[wanted.type])
+        purpose = model_accuracy.purpose_of(wanted.task)
         model = wanted.terms["loop_model"]
         counts = [self.standing.correct.get((name, model, purpose), (0, 0)) for name in wanted.sources]
         return sum(number for number, _ in counts), sum(asked for _, asked in counts)
 
     def needed(self, wanted: Work) -> str:
         """What its language model would use to answer the originals of its sources, in words; "" where that is unknown."""
-        purpose, model = model_accuracy.purpose_of(task_types()[wanted.type]), wanted.terms["loop_model"]
+        purpose, model = model_accuracy.purpose_of(wanted.task), wanted.terms["loop_model"]
         keys = [(name, model, purpose) for name in wanted.sources]
         estimates = [self.standing.needed[key] for key in keys if key in self.standing.needed]
         return functools.reduce(operator.add, estimates).in_words() if estimates else ""
@@ -826,7 +853,7 @@ class _WorkComparison(_Supply):
     def models(self, place: int, wanted: Work) -> Iterator[Change]:
         """Models that terms name exist on this site."""
         values, predictors = dict(wanted.terms), self.standing.predictors
-        context = Context(task_types()[wanted.type], predictors=predictors, values=values)
+        context = Context(wanted.task, predictors=predictors, values=values)
         for name in ("loop_model", "help_from"):
             try:
                 TERMS[name].checked(values[name], context)
@@ -915,7 +942,7 @@ class _Costs(_Comparison):
         if here is not None and before is not None and before.accepted >= MEASURABLE:
             return min((here.items - here.gold) / before.accepted, 1.0)
         feeding = self.wanted.get(wanted.feeds_from) or self.planned.get(wanted.feeds_from)
-        usual = task_types()[feeding.type].usual_shares if feeding is not None else {}
+        usual = feeding.task.usual_shares if feeding is not None else {}
         share = 1.0
         for name, values in wanted.feeds_when.items():
             if name in usual:
@@ -923,7 +950,7 @@ class _Costs(_Comparison):
         return share
 
     def cost(self, wanted: Work, annotations: int | None, most: bool, share: float = 1.0) -> Cost:
-        pace = self.standing.paces.get(wanted.type) or Pace(usual_seconds(task_types()[wanted.type]), 0)
+        pace = self.standing.paces.get(wanted.type) or Pace(usual_seconds(wanted.task), 0)
         pay = wanted.pay or self.study.pay
         money = None
         if annotations is not None and pay:
@@ -1033,7 +1060,7 @@ def _in_words(work: Work, number: int | None, correct: tuple[int, int], needed: 
     `correct` counts the originals that its model answers correctly, and those that it was asked about; `needed` is what
     the others would cost.
     """
-    task = task_types()[work.type]
+    task = work.task
     title = shown(task.title)
     kind = f"{title}, {work.variant}" if work.variant else title
     parts = [kind if work.purpose == "work" else f"{gettext(work.purpose)}: {kind}"]

@@ -23,6 +23,7 @@ from annotation.studying.yaml_file import Fault, Path, Written
 from annotation.terms import TERMS, Term, limits
 from annotation.terms.budget import SHAPE
 from annotation.work.strategies import STRATA
+from tasks.common.definitions import SCHEMA as DEFINITION
 
 ADDRESS: Final = "https://askew.example.org/study.schema.json"
 VERSION: Final = 1
@@ -220,6 +221,11 @@ SCHEMA: Final[dict[str, Any]] = {
                 },
             ),
         ),
+        task_types={
+            "type": "object",
+            "description": "Task types of this project, by name.",
+            "additionalProperties": DEFINITION,
+        },
         guidelines={
             "type": "object",
             "description": "Per task type: guidelines text (Markdown), or {file: PATH}.",

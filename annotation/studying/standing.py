@@ -17,6 +17,7 @@ from django.utils.translation import gettext, ngettext
 
 import tableqa
 from annotation.help import loop_fit, model_accuracy
+from annotation.journeys import defining
 from annotation.models import (
     Assignment,
     Batch,
@@ -46,7 +47,7 @@ from annotation.studying.study import (
 )
 from annotation.terms import TERMS
 from annotation.work import metering, shares
-from tasks.contract import task_types
+from tasks.contract import TaskType, task_types
 
 AT_ONCE = 500
 MEASURED, NEWEST = 500, 4
@@ -156,6 +157,7 @@ def of_project(
         statement=project.statement,
         people=(*members, *asked),
         sources=tuple(map(_source, sources)),
+        task_types={name: row.data for name, row in defining.newest(project).items()},
         guidelines=_guidelines(project),
         runs=tuple(run for run, _ in runs),
         batches=tuple(works),
@@ -243,7 +245,8 @@ def _guidelines(project: Project) -> dict[str, str]:
     """What annotators read now, where it is not the text that comes with the kind."""
     rows = Guidelines.objects.filter(project=project).order_by("task_type", "number")
     newest = {row.task_type: row.text for row in rows}
-    kinds = task_types()
+    own = {name: row.task() for name, row in defining.newest(project).items()}
+    kinds: Mapping[str, TaskType] = {**task_types(), **own}
     return {key: text for key, text in newest.items() if key in kinds and text != kinds[key].guidelines()}
 
 
@@ -334,7 +337,7 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
     golds = _golds(batches, notes, made)
     found = []
     for batch in batches:
-        task = task_types().get(batch.task_type)
+        task = batch.installed_task()
         if task is None:
             notes.append(
                 gettext("{batch} has the task type {kind}, which is not installed here.").format(
@@ -355,6 +358,7 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
             Work(
                 name=batch.name,
                 type=batch.task_type,
+                defined=None if batch.definition is None else task,
                 of=sampling.get("of", task.of[0]) if drawn else task.of[0],
                 terms=_terms(batch),
                 seed=batch.seed,

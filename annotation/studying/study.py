@@ -28,6 +28,7 @@ from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.readers import READERS
 from tableqa.selection import RULES
 from tableqa.tables import unstorable
+from tasks.common.definitions import BadDefinition, name_faults
 from tasks.contract import TaskType, task_types
 
 EVERYONE = 1
@@ -113,7 +114,9 @@ class GoldItem:
 
 @dataclass(frozen=True)
 class Work:
-    """A batch. `terms` are all of `annotation.terms.TERMS`, with their defaults; a batch that one requires by its name.
+    """A batch. `defined` is its task type where the project defines it.
+
+    `terms` are all of `annotation.terms.TERMS`, with their defaults; a batch that one requires by its name.
 
     Every term is an attribute, too: `work.overlap`.
     """
@@ -130,6 +133,12 @@ class Work:
     feeds_from: str = ""
     gold: tuple[GoldItem, ...] = ()
     open: bool = False
+    defined: TaskType | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def task(self) -> TaskType:
+        """The task type: the one that the project defines, else the installed one."""
+        return self.defined or task_types()[self.type]
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -145,7 +154,10 @@ class Work:
 
 @dataclass(frozen=True)
 class Study:
-    """A whole study. `lines` says where a part stands in its file, by (section, position)."""
+    """A whole study. `task_types` are definitions by name.
+
+    `lines` says where a part stands in its file, by (section, position).
+    """
 
     slug: str
     name: str
@@ -159,6 +171,7 @@ class Study:
     statement: Mapping[str, Any] = field(default_factory=dict)
     people: tuple[Somebody, ...] = ()
     sources: tuple[SourceFile, ...] = ()
+    task_types: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     guidelines: Mapping[str, str] = field(default_factory=dict)
     runs: tuple[Run, ...] = ()
     batches: tuple[Work, ...] = ()
@@ -195,10 +208,7 @@ def makers(batches: Iterable[Work], sources: Iterable[str]) -> list[str]:
     return [
         one.name
         for one in of.values()
-        if one.type in task_types()
-        and task_types()[one.type].making
-        and one.purpose == "work"
-        and wanted & _originals(one, of)
+        if one.task.making and one.purpose == "work" and wanted & _originals(one, of)
     ]
 
 
@@ -256,6 +266,7 @@ class _Reading:
         self.written = written
         self.folder = folder
         self.faults: list[Fault] = []
+        self.tasks: dict[str, TaskType] = dict(task_types())
 
     def wrong(self, path: Path, message: str) -> None:
         self.faults.append(self.written.fault(path, message))
@@ -266,6 +277,26 @@ class _Reading:
         if name not in there:
             self.wrong(path, schema.unknown(what, name, there))
         return name in there
+
+    def has_task(self, path: Path, key: str) -> bool:
+        """Whether there is such a task type; a fault where there is not. What is wrong with a definition is said there."""
+        if key not in self.tasks and key in self.written.value.get("task_types", {}):
+            return False
+        return self.known(path, gettext("task type"), key, self.tasks)
+
+    def defined(self, name: str, data: Mapping[str, Any]) -> TaskType | None:
+        """The task type that a definition makes; None, and a fault for everything that is wrong with it."""
+        from tasks.common.defined import task_of  # after Django is set up
+
+        found = list(name_faults(name, list(task_types())))
+        if not found:
+            try:
+                return task_of(name, data)
+            except BadDefinition as bad:
+                found = bad.faults
+        for fault in found:
+            self.wrong(("task_types", name, *fault.path), fault.message)
+        return None
 
     def told(self, path: Path, check: Callable[[], Any]) -> Any:
         """What a check returns; a fault with its words where it refuses."""
@@ -294,15 +325,17 @@ class _Reading:
         sources = tuple(self.source(place, one) for place, one in enumerate(said.get("sources", [])))
         self.repeated_sources(sources)
         self.unique("batches", said.get("batches", []))
+        definitions = said.get("task_types", {})
+        self.tasks |= {key: task for key, one in definitions.items() if (task := self.defined(key, one))}
         kinds = said.get("kinds", {})
         for key, given in kinds.items():
-            if self.known(("kinds", key), gettext("task type"), key, task_types()) and "settings" in given:
-                self.settings(task_types()[key], given["settings"], ("kinds", key, "settings"))
+            if self.has_task(("kinds", key), key) and "settings" in given:
+                self.settings(self.tasks[key], given["settings"], ("kinds", key, "settings"))
         caps = project.get("caps", {})
         batches = tuple(
-            _Batch(self, place, task_types()[given["type"]]).work(sources)
+            _Batch(self, place, self.tasks[given["type"]]).work(sources)
             for place, given in enumerate(said.get("batches", []))
-            if self.known(("batches", place, "type"), gettext("task type"), given["type"], task_types())
+            if self.has_task(("batches", place, "type"), given["type"])
         )
         runs = tuple(self.run(place, one) for place, one in enumerate(said.get("perturbations", [])))
         study = Study(
@@ -323,6 +356,7 @@ class _Reading:
                 for one in said.get("people", [])
             ),
             sources=sources,
+            task_types=definitions,
             guidelines=self.guidelines(said.get("guidelines", {})),
             runs=runs,
             batches=batches,
@@ -391,7 +425,7 @@ class _Reading:
         found = {}
         for key, text in given.items():
             path = ("guidelines", key)
-            self.known(path, gettext("task type"), key, task_types())
+            self.has_task(path, key)
             if isinstance(text, Mapping):
                 text = self.beside((*path, "file"), text["file"])
             if text is not None and not text.strip():
@@ -438,7 +472,7 @@ class _Reading:
             words = gettext("This filters the outcomes of a batch. Name that batch in feeds_from.")
             self.wrong((*path, "feeds_when"), words)
         for before in self.written.value.get("batches", []):
-            task = task_types().get(before["type"])
+            task = self.tasks.get(before["type"])
             if before["name"].strip() == feeds_from and task is not None:
                 fields = {one.name: [value for value, _ in one.choices] for one in task.fields}
                 field_of = gettext("field of {title}").format(title=shown(task.title))
@@ -514,6 +548,7 @@ class _Batch:
         return Work(
             name=given["name"].strip(),
             type=self.task.key,
+            defined=None if self.task.key in task_types() else self.task,
             of=of,
             terms=self.terms(feeds_from),
             seed=given.get("seed", 0),
@@ -612,6 +647,8 @@ def document(study: Study) -> dict[str, Any]:
     )
     found: dict[str, Any] = {"study": schema.VERSION, "project": project}
     found |= _said({"consent": study.consent, "statement": study.statement})
+    if study.task_types:
+        found["task_types"] = {name: dict(data) for name, data in study.task_types.items()}
     sections = {
         "people": [_said({"name": p.name, "roles": list(p.roles), "email": p.email}) for p in study.people],
         "sources": [_said(dataclasses.asdict(source)) for source in study.sources],
@@ -633,7 +670,7 @@ def _work(work: Work) -> dict[str, Any]:
         sample["of"] = work.of
     batch: dict[str, Any] = {"name": work.name, "type": work.type}
     batch |= _said({"sample": _said(sample), "seed": work.seed, "feeds_from": work.feeds_from})
-    context = TermContext(task_types()[work.type], values=dict(work.terms))
+    context = TermContext(work.task, values=dict(work.terms))
     for name, term in TERMS.items():
         value = work.terms[name]
         if name == "overlap" and work.strategy == "everyone":

@@ -23,7 +23,6 @@ from annotation.studying import applying, standing, yaml_file
 from annotation.studying.planning import Change, Plan
 from annotation.studying.study import GoldItem, Study, Work, parse, quoted
 from annotation.terms import TERMS
-from tasks.contract import task_type, task_types
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "studies"
 TEXTS = ("title", "about", "paper")
@@ -106,10 +105,10 @@ def people_needed(study: Study) -> int:
 
 def _people_for(work: Work, study: Study) -> int:
     batches = {one.name: one for one in study.batches}
-    looks_into = task_types()[work.type].looks_into
+    looks_into = work.task.looks_into
     needed, before = work.overlap, batches.get(work.feeds_from)
     while before is not None:  # a study has no circles
-        if task_types()[before.type].making or before.type in looks_into:
+        if before.task.making or before.type in looks_into:
             needed += before.overlap
         before = batches.get(before.feeds_from)
     return int(needed)
@@ -202,7 +201,7 @@ def _unsuitable(study: Study, project: Project, source: Source) -> Iterator[Chan
     for place, work in enumerate(study.batches):
         if not work.sources:
             continue
-        task = task_type(work.type)
+        task = work.task
         sample = assigning.Sample(
             sources=[source], of=work.of, size=work.size, only=list(work.only) or None, seed=work.seed
         )

@@ -154,7 +154,7 @@ def _new_batch(request: PageRequest, who: Reader, chosen: Selection, batch: Batc
         "back": back,
         "number": len(keys),
         "items": " ".join(ids[key] for key in keys),
-        "steps": gallery.by_step(),
+        "steps": gallery.by_step(who.project),
     }
     return render(request, "explorer/batch.html", context)
 

@@ -39,9 +39,11 @@ from tasks.contract import TaskType
 def batch_new(request: PageRequest, slug: str) -> HttpResponse:
     """Two steps on one address, without scripts: the task type is chosen, then asks for what it needs."""
     project = access.project(access.actor(request), slug, Permission.SET_UP)
-    chosen = gallery.choices().get(request.POST.get("kind") or request.GET.get("kind") or "")
+    chosen = gallery.choices(project).get(request.POST.get("kind") or request.GET.get("kind") or "")
     if chosen is None:
-        return render(request, "assigning/choose_kind.html", {"project": project, "steps": gallery.by_step()})
+        return render(
+            request, "assigning/choose_kind.html", {"project": project, "steps": gallery.by_step(project)}
+        )
     task = chosen.task
     begun = _begun(request, project, task) if "begin" in request.POST else None
     data = request.POST if request.POST and begun is None else None
@@ -92,7 +94,7 @@ def model_answers(request: PageRequest, slug: str) -> HttpResponse:
     """The part of the form of a new batch that says how many questions its model answers correctly; POST asks it."""
     project = access.project(access.actor(request), slug, Permission.SET_UP)
     data = request.POST if request.method == "POST" else request.GET
-    chosen = gallery.choices().get(data.get("kind", ""))
+    chosen = gallery.choices(project).get(data.get("kind", ""))
     if chosen is None:
         return redirect("batch_new", slug)
     answers = _ModelAnswers(BatchForm(data, task=chosen.task, project=project), data)

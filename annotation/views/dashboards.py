@@ -37,7 +37,6 @@ from annotation.views.pages import PageRequest, cut, kind_title, page
 from tableqa.needed import Basis
 from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
-from tasks.contract import task_types
 
 HABITS = {
     "too_fast": "Time",
@@ -78,7 +77,7 @@ def _batches(project: Project, person: Person) -> tuple[list[Batch], list[Batch]
     """The project's batches of work, newest first, that were opened: those that the person may look into, and the others."""
     hidden = set(visibility.annotates_in(person, project).values_list("pk", flat=True))
     found = agreement.counted_batches(Batch.objects.filter(project=project, opened_at__isnull=False))
-    batches = [one for one in found.order_by("-opened_at", "-pk") if one.task_type in task_types()]
+    batches = [one for one in found.order_by("-opened_at", "-pk") if one.installed_task() is not None]
     for one in batches:
         one.project = project
     return [one for one in batches if one.pk not in hidden], [one for one in batches if one.pk in hidden]
@@ -88,7 +87,7 @@ def _beside(project: Project, person: Person, public_id: str) -> Batch | None:
     """A batch that is no part of the study's agreement, such as a calibration round, where the address names it."""
     found = Batch.objects.filter(project=project, opened_at__isnull=False)
     one = found.filter(public_id=public_id).first() if "\0" not in public_id else None
-    if one is None or one.task_type not in task_types() or not visibility.may_see_agreement(person, one):
+    if one is None or one.installed_task() is None or not visibility.may_see_agreement(person, one):
         return None
     one.project = project
     return one if agreement.measures_of(one.task(), one.people_compared) else None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
-from annotation.models import Batch
+from annotation.journeys import defining
+from annotation.models import Project
 from annotation.terms.task import filled
-from annotation.views.pages import kind_instruction
+from annotation.views.pages import instruction
+from annotation.words import shown
 from tasks.contract import STEPS, TaskType, task_types
 
 
@@ -25,32 +28,39 @@ class Choice:
 
     @property
     def title(self) -> str:
-        return gettext(self.task.title)
+        return shown(self.task.title)
 
     @property
     def sentence(self) -> str:
         """What annotators do, as the annotation page says it."""
-        settings = filled(self.task, {})
-        return kind_instruction(Batch(task_type=self.task.key, variant=self.variant, settings=settings))
+        return instruction(self.task, self.variant, filled(self.task, {}))
 
     @property
     def can_preview(self) -> bool:
         return bool(self.task.practice(self.variant))
 
 
-def choices() -> dict[str, Choice]:
-    """Every choice by its key."""
-    cards = (Choice(task, variant) for task in task_types().values() for variant in task.variants or [""])
-    return {card.key: card for card in cards}
+def choices(project: Project) -> dict[str, Choice]:
+    """Every choice of a project by its key: installed task types, and those that the project defines."""
+    return {card.key: card for card in (*_installed(), *_defined(project))}
 
 
-def by_step() -> list[tuple[str, list[Choice]]]:
+def _installed() -> Iterator[Choice]:
+    return (Choice(task, variant) for task in task_types().values() for variant in task.variants or [""])
+
+
+def _defined(project: Project) -> Iterator[Choice]:
+    return (Choice(row.task(), "") for row in defining.newest(project).values())
+
+
+def by_step(project: Project) -> list[tuple[str, list[Choice]]]:
     """The headings of the steps in the order of a study, each with its cards; no empty step.
 
-    Task types that need nothing first are before the others.
+    Task types that need nothing first are before the others. Those that the project defines come first.
     """
-    cards = sorted(choices().values(), key=lambda card: bool(card.task.prerequisite))
+    cards = sorted(_installed(), key=lambda card: bool(card.task.prerequisite))
     grouped = (
         (gettext(title), [card for card in cards if card.task.step == step]) for step, title in STEPS.items()
     )
-    return [(title, group) for title, group in grouped if group]
+    own = (gettext("Task types of this project"), list(_defined(project)))
+    return [(title, group) for title, group in (own, *grouped) if group]

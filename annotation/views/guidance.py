@@ -34,7 +34,7 @@ def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
     actor = access.actor(request)
     project = access.project(actor, slug)
     may = access.may(actor, project)
-    task = kind_or_404(type)
+    task = kind_or_404(project, type)
     if request.method == "POST":
         return _act(request, actor, project, task, may)
     form = GuidelinesForm(initial=GuidelinesForm.of(guidance.newest(project, task), task.guidelines()))

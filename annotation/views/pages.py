@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import zoneinfo
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -29,7 +29,7 @@ from annotation.models import Batch, Person, Project
 from annotation.people import attempts
 from annotation.refusals import Refused
 from tableqa import Example, Table
-from tasks.contract import Invalid, Item, UnknownTaskType, task_types
+from tasks.contract import Invalid, Item, TaskType, UnknownTaskType
 
 ROWS = 50
 """Rows of a list on one page."""
@@ -144,7 +144,7 @@ def cut_wide(request: HttpRequest, rows: QuerySet[Any, Any], name: str = "page")
 
 def kind_title(batch: Batch) -> str:
     """The title of a batch's kind for lists, which stay readable where a kind is not installed any more."""
-    task = task_types().get(batch.task_type)
+    task = batch.installed_task()
     return (
         task.title if task else gettext("{task_type} (not installed here)").format(task_type=batch.task_type)
     )
@@ -152,11 +152,15 @@ def kind_title(batch: Batch) -> str:
 
 def kind_instruction(batch: Batch) -> str:
     """What a batch asks people to do, in one line; "" where its kind is not installed any more."""
-    task = task_types().get(batch.task_type)
+    task = batch.installed_task()
     if task is None:
         return ""
-    item = Item(_ANY_EXAMPLE, batch.variant, batch.settings)
-    return task.instruct(item, has_model=bool(batch.loop_model))
+    return instruction(task, batch.variant, batch.settings, has_model=bool(batch.loop_model))
+
+
+def instruction(task: TaskType, variant: str, settings: Mapping[str, Any], *, has_model: bool = False) -> str:
+    """What a task type asks people to do, in one line."""
+    return task.instruct(Item(_ANY_EXAMPLE, variant, settings), has_model=has_model)
 
 
 def hidden_fields(request: HttpRequest) -> list[tuple[str, str]]:

@@ -29,7 +29,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
     """One exercise (?number=, ?variant=); a post without scripts is judged and answered on the same page."""
     actor = access.actor(request)
     project = access.project(actor, slug)
-    task = kind_or_404(type)
+    task = kind_or_404(project, type)
     variant = request.GET.get("variant") or next(iter(task.variants), "")
     exercises = practising.exercises(task, variant)
     if exercises and request.POST.get("action") == "again":

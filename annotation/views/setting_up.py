@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from annotation import access
 from annotation.board import board
 from annotation.forms.projects import ProjectForm, RenameForm
-from annotation.journeys import setting_up
+from annotation.journeys import defining, setting_up
 from annotation.models import Batch, Project
 from annotation.roles import Permission
 from annotation.views import boards
@@ -78,15 +78,21 @@ def _overview(request: PageRequest, project: Project, may: frozenset[Permission]
         "flow": picture,
         "batches": cut(request, rows),
         "table": "table" in request.GET or "page" in request.GET or bool(picture["left_out"]),
-        "kinds": [task for key, task in task_types().items() if key in used],
+        "kinds": [
+            *(task for key, task in task_types().items() if key in used),
+            *(row.task() for row in defining.newest(project).values()),
+        ],
     }
 
 
-def kind_or_404(key: str) -> TaskType:
-    """The kind of annotation that an address names."""
-    if key not in task_types():
+def kind_or_404(project: Project, key: str) -> TaskType:
+    """The task type that an address names: the newest version of one that the project defines, or an installed one."""
+    if key in task_types():
+        return task_types()[key]
+    own = defining.task_in(project, key) if "\0" not in key else None
+    if own is None:
         raise Http404(access.NOT_HERE)
-    return task_types()[key]
+    return own
 
 
 @page("GET", "POST")

@@ -17,7 +17,6 @@ from annotation.roles import Permission
 from annotation.studying import templates
 from annotation.views.gallery import Choice
 from annotation.views.pages import PageRequest, page, refusals_on
-from tasks.contract import task_types
 
 
 @page("GET", "POST")
@@ -56,7 +55,7 @@ def _card(template: templates.Template) -> dict[str, Any]:
     works = [one for one in template.study.batches if one.purpose == "work"]
     return {
         "template": template,
-        "picture": next((task_types()[one.type].picture for one in works), ""),
+        "picture": next((one.task.picture for one in works), ""),
         "batches": len(template.study.batches),
     }
 
@@ -69,7 +68,7 @@ def _preview(draft: templates.Draft, form: TemplateForm) -> dict[str, Any]:
         "rows": [
             {
                 "work": work,
-                "title": Choice(task_types()[work.type], work.terms["variant"]).sentence,
+                "title": Choice(work.task, work.terms["variant"]).sentence,
                 "everyone": work.terms["strategy"] == "everyone",
                 "cost": costs.get(work.name),
             }

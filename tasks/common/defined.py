@@ -196,6 +196,10 @@ class DefinedTask(DeclaredTask):
         entries = self.definition.get("practice", ())
         return [{**entry, "example": _example(entry["example"])} for entry in entries]
 
+    def published(self) -> dict[str, Any]:
+        """What a release holds of the definition, with the JSON Schema of its responses."""
+        return {**self.definition, "response_schema": self.response_schema()}
+
     def response_schema(self) -> dict[str, Any]:
         """JSON Schema of the `data` of a response."""
         return {

@@ -244,7 +244,7 @@ def faults(name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ())
 
     installed: keys of task types that no definition can take.
     """
-    found = list(_name(name, installed))
+    found = list(name_faults(name, installed))
     seen: dict[str, Mapping[str, Any]] = {}
     for place, field in enumerate(data["fields"]):
         found += _field(field, ("fields", place), seen)
@@ -288,7 +288,8 @@ def steps_of(field: Mapping[str, Any]) -> range:
 # -- checks -----------------------------------------------------------------------------------------
 
 
-def _name(name: str, installed: Sequence[str]) -> Iterator[DefinitionFault]:
+def name_faults(name: str, installed: Sequence[str]) -> Iterator[DefinitionFault]:
+    """What is wrong with the name of a task type."""
     if not re.fullmatch(NAME, name):
         message = gettext("{name!r} is no name of a task type. Use small letters, digits and underscores.")
         yield DefinitionFault((), message.format(name=name))

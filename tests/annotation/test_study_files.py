@@ -402,7 +402,10 @@ def test_the_published_schema_is_the_one_that_is_used() -> None:
 
 
 def test_the_reference_names_every_key_of_the_schema() -> None:
-    pages = [ROOT / "docs" / "reference" / name for name in ("study.md", "batch-options.md")]
+    pages = [
+        ROOT / "docs" / "reference" / name
+        for name in ("study.md", "batch-options.md", "project-task-types.md")
+    ]
     code = [name for page in pages for name in re.findall(r"`([\w.]+)`", page.read_text(encoding="utf-8"))]
     documented = {part for name in code for part in name.split(".")}
 

@@ -36,13 +36,14 @@ def test_every_task_type_declares_its_step_its_paper_and_a_small_picture(task: T
     assert Path(path).stat().st_size < LARGEST_PICTURE
 
 
-def test_every_variant_is_one_card_in_the_step_of_its_task_type() -> None:
-    cards = [card.key for _, group in gallery.by_step() for card in group]
-    assert sorted(cards) == sorted(gallery.choices())
+def test_every_variant_is_one_card_in_the_step_of_its_task_type(world: World) -> None:
+    steps = gallery.by_step(world.project)
+    cards = [card.key for _, group in steps for card in group]
+    assert sorted(cards) == sorted(gallery.choices(world.project))
     assert {"value_change:answer_changes", "value_change:answer_stays", "question_type"} <= set(cards)
-    titles = [title for title, _ in gallery.by_step()]
+    titles = [title for title, _ in steps]
     assert titles == list(STEPS.values())
-    first = gallery.by_step()[0][1]
+    first = steps[0][1]
     assert [card.task.key for card in first] == ["question_type", "question_screening"]
 
 

@@ -1,0 +1,275 @@
+"""A project defines a task type in its study file: without code or restart, and with versions."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from jsonschema import Draft202012Validator
+
+from annotation import doctor, simulating
+from annotation.journeys import adjudicating, assigning, defining, releasing
+from annotation.models import Adjudication, Batch, Decision, Guidelines, TaskTypeDefinition
+from annotation.quality import agreement
+from annotation.refusals import Refused
+from annotation.releases import release_files
+from annotation.studying import applying, standing, yaml_file
+from annotation.studying.study import document, parse
+from annotation.studying.yaml_file import StudyError
+from tests.annotation.cast import NOON, World
+
+DEFINITION: dict[str, Any] = {
+    "title": "Table complexity",
+    "instruction": "How hard is this table to read?",
+    "shows": ["question", "table", "answers"],
+    "fields": [
+        {"name": "level", "type": "choice", "options": ["easy", "hard"]},
+        {"name": "reasons", "type": "multi_choice", "options": ["long", "wide"], "when": "level == hard"},
+        {"name": "comment", "type": "text", "optional": True},
+    ],
+    "agreement": {"level": ["fleiss"]},
+    "guidelines": "Look at the table first.",
+}
+FILE = """
+study: 1
+project: {slug: complexity, name: Complexity}
+task_types:
+  table_complexity:
+    title: Table complexity
+    instruction: How hard is this table to read?
+    shows: [question, table, answers]
+    fields:
+      - name: level
+        type: choice
+        options: [easy, hard]
+      - {name: reasons, type: multi_choice, options: [long, wide], when: level == hard}
+      - {name: comment, type: text, optional: true}
+    agreement: {level: [fleiss]}
+    guidelines: Look at the table first.
+batches: []
+"""
+
+
+LATER = NOON + timedelta(seconds=61)
+EASY = {"level": "easy", "reasons": [], "comment": ""}
+HARD = {"level": "hard", "reasons": ["long"], "comment": ""}
+
+
+def define(world: World, **changes: Any) -> TaskTypeDefinition:
+    return defining.define(
+        project=world.project,
+        name="table_complexity",
+        data={**DEFINITION, **changes},
+        by=world.mara,
+        now=NOON,
+    )
+
+
+def batch_of(world: World, row: TaskTypeDefinition, *, open: bool = True, **terms: Any) -> Batch:
+    size = terms.pop("size", 3)
+    batch = assigning.plan_batch(
+        project=world.project,
+        task=row.task(),
+        name=f"Complexity {Batch.objects.count() + 1}",
+        sample=assigning.Sample(sources=[world.source], size=size),
+        terms={"overlap": 3, **terms},
+        by=world.mara,
+        now=NOON,
+    )
+    if open:
+        assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    return batch
+
+
+def say(world: World, batch: Batch, who: str, data: dict[str, Any]) -> Any:
+    assignment = world.take(Batch.objects.get(pk=batch.pk), who)
+    assert assignment is not None
+    return world.answer(assignment, data)
+
+
+# -- versions -----------------------------------------------------------------------------------------
+
+
+def test_a_definition_changes_in_place_until_a_batch_of_it_opens(world: World) -> None:
+    row = define(world)
+    batch = batch_of(world, row, open=False)
+
+    again = define(world, title="Difficulty")
+
+    assert (again.pk, again.number, TaskTypeDefinition.objects.count()) == (row.pk, 1, 1)
+    assert Batch.objects.get(pk=batch.pk).task().title == "Difficulty"
+    assert define(world, title="Difficulty") == again
+
+
+def test_later_a_change_is_a_new_version_and_responses_keep_theirs(world: World) -> None:
+    old = define(world)
+    answered, planned = batch_of(world, old), batch_of(world, old, open=False)
+    say(world, answered, "ada", HARD)
+    fields = [{"name": "level", "type": "choice", "options": ["low", "high"]}]
+
+    new = define(world, fields=fields, agreement={"level": ["fleiss"]})
+
+    assert (new.number, new.task().version) == (2, 2)
+    kept, moved = Batch.objects.get(pk=answered.pk), Batch.objects.get(pk=planned.pk)
+    assert (kept.definition, kept.version, moved.definition, moved.version) == (old, 1, new, 2)
+    say(world, kept, "bo", EASY)
+    assert doctor.findings() == []
+
+
+def test_changed_guidelines_are_a_new_version_of_the_guidelines(world: World) -> None:
+    batch_of(world, define(world))
+
+    define(world, guidelines="Count the rows first.")
+
+    texts = Guidelines.objects.filter(task_type="table_complexity").order_by("number")
+    assert [one.text for one in texts] == ["Look at the table first.", "Count the rows first."]
+
+
+def test_a_name_of_an_installed_task_type_is_refused(world: World) -> None:
+    with pytest.raises(Refused, match="question_type"):
+        defining.define(project=world.project, name="question_type", data=DEFINITION, by=world.mara, now=NOON)
+
+
+# -- the study file ---------------------------------------------------------------------------------
+
+
+def test_a_study_file_defines_a_task_type_and_a_batch_of_it(world: World) -> None:
+    said = parse(
+        FILE.replace("slug: complexity, name: Complexity", "slug: films, name: Films").replace(
+            "batches: []",
+            f"batches: [{{name: Level, type: table_complexity, sample: {{sources: [{world.source.name}]}}}}]",
+        )
+    )
+
+    applied = applying.apply(said, project=world.project, by=world.mara, now=NOON)
+
+    assert applied.failed is None, applied.why
+    assert Batch.objects.get(name="Level").task().title == "Table complexity"
+    exported = standing.of_project(world.project, now=NOON).study
+    assert exported.task_types == said.task_types
+    again = parse(yaml_file.write(document(exported)))
+    assert again.task_types == said.task_types
+    assert applying.planned(said, world.project, now=NOON).does == ()
+
+
+BROKEN = [
+    ("[long, wide]", "[long, long]", 13, "task_types.table_complexity.fields[2].options[2]"),
+    ("when: level == hard", "when: level == high", 13, "task_types.table_complexity.fields[2].when"),
+    ("{level: [fleiss]}", "{level: [kappa]}", 15, "task_types.table_complexity.agreement.level[1]"),
+    ("type: choice", "type: choose", 11, "task_types.table_complexity.fields[1].type"),
+    ("  table_complexity:", "  question_type:", 5, "task_types.question_type"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "line", "where"), BROKEN)
+def test_a_bad_definition_is_refused_with_line_and_remedy(
+    right: str, wrong: str, line: int, where: str
+) -> None:
+    with pytest.raises(StudyError) as refused:
+        parse(FILE.replace(right, wrong))
+
+    (fault,) = refused.value.faults
+    assert (fault.line, fault.where) == (line, where)
+    assert fault.message
+
+
+# -- work -------------------------------------------------------------------------------------------
+
+
+def test_responses_are_decided_measured_and_released(world: World, tmp_path: Path) -> None:
+    batch = batch_of(world, define(world))
+    for who, data in {"ada": HARD, "bo": HARD, "cy": EASY}.items():
+        for _ in range(3):
+            say(world, batch, who, data)
+
+    adjudicating.resolve_due(now=LATER)
+
+    decisions = Decision.objects.filter(item__batch=batch)
+    assert [one.kind for one in decisions] == ["accepted"] * 3
+    figures = {one.statistic: one for one in agreement.of_batch(batch)}
+    assert (figures["fleiss_kappa"].measure, figures["fleiss_kappa"].units) == ("level", 3)
+    assert doctor.findings() == []
+    out = tmp_path / "release"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
+    Batch.objects.filter(pk=batch.pk).update(definition=None)  # the release knows the definition by itself
+    checked = release_files.verify(out)
+    assert (checked["annotations"], checked["figures"]) == (9, 4)
+    manifest = json.loads((out / "manifest.json").read_text())
+    (released,) = manifest["batches"]
+    assert released["definition"]["fields"] == DEFINITION["fields"]
+    validator = Draft202012Validator(released["definition"]["response_schema"])
+    lines = [json.loads(line) for line in (out / "annotations.jsonl").read_text().splitlines()]
+    assert all(validator.is_valid(line["response"]["data"]) for line in lines)
+    (path,) = out.rglob("table_complexity*.json*")
+    assert {json.loads(line)["level"] for line in path.read_text().splitlines()} == {"hard"}
+
+
+def test_a_forged_definition_is_found(world: World, tmp_path: Path) -> None:
+    batch = batch_of(world, define(world), size=1)
+    for who in ("ada", "bo", "cy"):
+        say(world, batch, who, HARD)
+    adjudicating.resolve_due(now=LATER)
+    out = tmp_path / "release"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
+    path = out / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["batches"][0]["definition"]["fields"][0]["options"] = ["easy", "medium"]
+    path.write_text(json.dumps(manifest))
+
+    with pytest.raises(release_files.Difference):
+        release_files.verify(out)
+
+
+def test_a_tie_goes_to_an_adjudicator(world: World) -> None:
+    batch = batch_of(world, define(world), overlap=2, size=1)
+    for who, data in {"ada": HARD, "bo": EASY}.items():
+        say(world, batch, who, data)
+
+    adjudicating.resolve_due(now=LATER)
+
+    assert Adjudication.objects.filter(item__batch=batch).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_simulated_people_work_a_batch_to_its_end(world: World) -> None:
+    batch = batch_of(world, define(world))
+
+    counts = simulating.simulate(batch=batch, annotators=3, seed=1, accuracy=0.9, now=timezone.now())
+
+    assert [one["submitted"] for one in counts.values()] == [3, 3, 3]
+
+
+# -- pages --------------------------------------------------------------------------------------------
+
+
+def test_every_page_of_such_a_batch_answers(world: World) -> None:
+    practice = [
+        {
+            "example": {"id": "p", "question": "who?", "table": {"header": ["a"], "rows": [["b"]]}},
+            "expected": {"level": "easy"},
+            "why": "One row.",
+        }
+    ]
+    batch = batch_of(world, define(world, practice=practice))
+    say(world, batch, "ada", HARD)
+    client = Client()
+    client.force_login(world.mara)
+    for address in (
+        "/projects/films/",
+        "/projects/films/batches/new/",
+        "/projects/films/guidelines/table_complexity/",
+        "/projects/films/practice/table_complexity/",
+        f"/batches/{batch.public_id}/",
+    ):
+        page = client.get(address)
+        assert page.status_code == 200, address
+        assert "Table complexity" in page.content.decode(), address
+    client.force_login(world.bo)
+    page = client.get(f"/batches/{batch.public_id}/annotate/")
+    assert "How hard is this table to read?" in page.content.decode()
+    assert 'data-when="level"' in page.content.decode()
