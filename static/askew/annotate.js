@@ -316,11 +316,16 @@ class AskewAnnotate extends HTMLElement {
     if (start) {
       start.focus({ preventScroll: true }); // the question comes first, also on a phone
       scrollTo({ top: 0 });
-    } else if (this.operationsField || this.cellsField) this.grid.focusCell();
+    } else if (this.operationsField || (this.cellsField && !this.#asksBefore(this.cellsField))) this.grid.focusCell();
     else {
       this.querySelector(".question[data-show]")?.focus({ preventScroll: true });
       scrollTo({ top: 0 });
     }
+  }
+
+  /* Whether a choice comes before a field: its keys act only outside the table. */
+  #asksBefore(field) {
+    return this.fields.slice(0, this.fields.indexOf(field)).some(({ dataset }) => ["choice", "choices"].includes(dataset.kind));
   }
 
   #toTable() {

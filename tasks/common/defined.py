@@ -51,6 +51,10 @@ NATURES: Mapping[type[Question], Nature] = {
 }
 
 
+MARK = Translated("Mark the cells in the table.", {"de": "Markieren Sie die Zellen in der Tabelle."})
+"""The help of a field of cells that has none of its own."""
+
+
 class DefinedTask(DeclaredTask):
     """A task type of one project, made by `task_of`. `definition` is what it was made from."""
 
@@ -302,7 +306,7 @@ def _field(data: Mapping[str, Any]) -> Question:
     if type == "scale":
         return _scale(data, facts)
     if type == "cells":
-        return Cells(**facts)
+        return Cells(**{**facts, "help": facts["help"] or MARK})
     return Text(**facts, **({"longest": data["max_length"]} if "max_length" in data else {}))
 
 

@@ -1,0 +1,136 @@
+"""A task type that the project defined: keys, conditions, ranks, drafts and undo, as for one that comes with Askew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.journeys import assigning, defining
+from annotation.models import Annotation, Batch
+from tests.annotation.cast import NOON, World, make_world
+from tests.browser.pages import annotating, settled
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DEFINITION: dict[str, Any] = {
+    "title": "Table complexity",
+    "instruction": "How hard is this table to read?",
+    "shows": ["question", "table", "answers"],
+    "fields": [
+        {
+            "name": "level",
+            "type": "choice",
+            "question": "How hard is it?",
+            "options": [{"value": "easy", "help": "You see the answer at once."}, "hard"],
+        },
+        {
+            "name": "reasons",
+            "type": "multi_choice",
+            "options": [{"value": "long", "key": "b"}, {"value": "wide", "key": "w"}],
+            "when": "level == hard",
+        },
+        {"name": "quality", "type": "scale", "anchors": {"1": "poor", "5": "excellent"}},
+        {"name": "evidence", "type": "cells", "optional": True},
+        {"name": "ranking", "type": "rank", "options": ["a", "b", "c"], "optional": True},
+        {"name": "comment", "type": "text", "optional": True},
+    ],
+    "decide": {"field": "level"},
+    "guidelines": "Look at the table first.",
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    return make_world(tmp_path)
+
+
+def batch_of(world: World, definition: dict[str, Any], size: int = 2) -> Batch:
+    row = defining.define(project=world.project, name="complexity", data=definition, by=world.mara, now=NOON)
+    batch = assigning.plan_batch(
+        project=world.project,
+        task=row.task(),
+        name="Complexity",
+        sample=assigning.Sample(sources=[world.source], size=size),
+        by=world.mara,
+        now=NOON,
+    )
+    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    return batch
+
+
+def field(page: Page, name: str) -> Any:
+    return page.locator(f"[data-field={name}]")
+
+
+@pytest.mark.smoke
+def test_keys_answer_open_fields_and_a_condition_shows_another_one(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, batch_of(world, DEFINITION))
+    expect(page.get_by_role("heading", name="How hard is this table to read?")).to_be_visible()
+    first = page.locator(".question").inner_text()
+    expect(field(page, "reasons")).to_be_hidden()
+
+    page.keyboard.press("2")
+    expect(field(page, "reasons")).to_be_visible()
+    page.keyboard.press("w")
+    page.keyboard.press("4")
+    field(page, "ranking").locator("select").nth(0).select_option("b")
+    field(page, "ranking").locator("select").nth(1).select_option("a")
+    field(page, "ranking").locator("select").nth(2).select_option("c")
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    page.reload()
+    expect(field(page, "reasons").get_by_label("Wide")).to_be_checked()
+    expect(field(page, "ranking").locator("select").nth(0)).to_have_value("b")
+    settled(page)
+    page.locator(".question").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".question")).not_to_have_text(first)
+
+    assert Annotation.objects.get().response["data"] == {
+        "level": "hard",
+        "reasons": ["wide"],
+        "quality": 4,
+        "evidence": [],
+        "ranking": ["b", "a", "c"],
+        "comment": "",
+    }
+    expect(field(page, "reasons")).to_be_hidden()
+    page.keyboard.press("u")
+    expect(page.locator(".question")).to_have_text(first)
+    expect(field(page, "reasons")).to_be_visible()
+
+
+def test_what_a_hidden_field_held_is_not_sent_and_a_required_one_is_named(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, batch_of(world, DEFINITION))
+    page.keyboard.press("2")
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Answer “Reasons”.")
+    page.keyboard.press("b")
+    field(page, "level").get_by_label("Easy").check()
+    expect(field(page, "reasons")).to_be_hidden()
+    first = page.locator(".question").inner_text()
+    page.locator(".question").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".question")).not_to_have_text(first)
+
+    data = Annotation.objects.get().response["data"]
+    assert (data["level"], data["reasons"]) == ("easy", [])
+
+
+def test_one_choice_submits_by_its_key(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    only = {**DEFINITION, "fields": DEFINITION["fields"][:1]}
+    page = annotating(new_context, live_server.url, world.ada, batch_of(world, only))
+    first = page.locator(".question").inner_text()
+    page.keyboard.press("1")
+    expect(page.locator(".question")).not_to_have_text(first)
+    assert Annotation.objects.get().response["data"] == {"level": "easy"}
