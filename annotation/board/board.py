@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, Max, OuterRef
 from django.db.models.fields.json import KT
 
 from annotation import visibility
-from annotation.board.needs import Need, State, needs
+from annotation.board.needs import Need, State, needs, primary
 from annotation.board.stages import Blockage, Counts, Stage, blockages
 from annotation.journeys import assigning
 from annotation.models import (
@@ -56,6 +56,11 @@ class Board:
     @property
     def needs(self) -> list[Need]:
         return needs(self.state)
+
+    @property
+    def primary(self) -> Need:
+        """The one next action."""
+        return primary(self.state)
 
     @property
     def blockages(self) -> dict[int, Blockage]:

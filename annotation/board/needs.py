@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,7 +59,7 @@ class State:
 class Need:
     """Something that waits for the person. `stage`: the batch, where it is about one.
 
-    is_urgent  whether it can be the primary action of the page; other needs are only offered
+    is_urgent  whether it waits for this person; other needs wait for somebody else
     """
 
     kind: str
@@ -87,9 +87,18 @@ def needs(state: State) -> list[Need]:
     ]
 
 
-def primary(found: Sequence[Need]) -> Need | None:
-    """The one next action: the most urgent need; None where nothing is urgent."""
-    return next((need for need in found if need.is_urgent), None)
+def primary(state: State) -> Need:
+    """The one next action: the most urgent need, else one that waits for others, else a look at the items or sources."""
+    waiting = needs(state)
+    urgent = [need for need in waiting if need.is_urgent]
+    look = Need("items" if state.stages else "sources", is_urgent=False)
+    return [*urgent, *waiting, look][0]
+
+
+def leading(actions: Mapping[int, Need]) -> int | None:
+    """The project (key) whose next action leads a page with several projects: the first urgent one, else the first."""
+    urgent = [key for key, need in actions.items() if need.is_urgent]
+    return next(iter([*urgent, *actions]), None)
 
 
 def _data(state: State) -> Iterator[Need]:
@@ -172,6 +181,8 @@ def _about_one(kind: str) -> str:
 def _counted(kind: str, n: int) -> str:
     return {
         "import": gettext("Import examples"),
+        "items": gettext("Browse items"),
+        "sources": gettext("Browse sources"),
         "failed_import": ngettext("{number} failed import", "{number} failed imports", n),
         "failed_release": ngettext("{number} failed release", "{number} failed releases", n),
         "failed_job": ngettext("{number} failed job", "{number} failed jobs", n),

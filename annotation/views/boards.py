@@ -32,20 +32,20 @@ class Button:
 
     words: str
     address: str
-    is_primary: bool = False
 
 
 def context(board: Board, project: Project) -> dict[str, Any]:
     """What needs the person, what is blocked, and how far the project is."""
-    waiting = board.needs
-    first = needs.primary(waiting)
-    buttons = [Button(needs.label(need), _address(need, project, board), need is first) for need in waiting]
+    waiting, first = board.needs, board.primary
+    buttons = [_button(need, project, board) for need in waiting if need != first]
     reasons = roots(board.blockages)
     counts = board.state.counts
     return {
-        "first": next((button for button in buttons if button.is_primary), None),
+        "first": _button(first, project, board),
+        "is_urgent": first.is_urgent,
+        "is_quiet": not waiting,
         "asks_for_batch": any(need.kind == "batch" for need in waiting),
-        "buttons": [button for button in buttons if not button.is_primary],
+        "buttons": buttons,
         "blocked": [_reason(blockage) for blockage in reasons[:BLOCKED_SHOWN]],
         "more_blocked": max(0, len(reasons) - BLOCKED_SHOWN),
         "counts": counts,
@@ -54,6 +54,10 @@ def context(board: Board, project: Project) -> dict[str, Any]:
         "responses": _responses(board),
         "people": board.people,
     }
+
+
+def _button(need: Need, project: Project, board: Board) -> Button:
+    return Button(needs.label(need), _address(need, project, board))
 
 
 def why_empty(board: Board, batch: Batch) -> dict[str, str] | None:
@@ -91,6 +95,8 @@ OF_A_BATCH: Final = {
 }
 OF_THE_PROJECT: Final = {
     "import": "import_new",
+    "items": "explorer",
+    "sources": "sources",
     "adjudicate": "project_adjudication",
     "questions": "inquiries",
     "batch": "batch_new",

@@ -47,7 +47,9 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         context["desk"] = _desk(request, project)
     if Permission.SEE_PROGRESS in may:
         context |= _overview(request, project, may)
-    context["annotates_first"] = not context.get("first")
+    to_annotate = [row["batch"] for row in context.get("desk", ()) if row["left"] and not row["after"]]
+    context["annotates_first"] = to_annotate[0] if to_annotate and not context.get("is_urgent") else None
+    context["board_first"] = context["annotates_first"] is None
     return render(request, "setting_up/project.html", context)
 
 

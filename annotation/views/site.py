@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 
 from annotation import access, migration_state
 from annotation.board import board
+from annotation.board.needs import leading
 from annotation.database import limits
 from annotation.evaluation import evaluation_runs
 from annotation.models import Batch, Job, Project, Release, Tally
@@ -39,8 +40,11 @@ def home(request: PageRequest) -> HttpResponse:
     projects = cut(request, access.projects(actor))
     rows = _work(actor, list(projects))
     recommended = _recommended(actor, rows)
-    shown = _boards(actor, list(projects))
-    led = next((key for key, board in shown.items() if board["first"] and not recommended), None)
+    read = _boards(actor, list(projects))
+    led = None if recommended else leading({key: board.primary for key, board in read.items()})
+    shown = {
+        project.pk: boards.context(read[project.pk], project) for project in projects if project.pk in read
+    }
     context = {
         "page": projects,
         "projects": [
@@ -59,8 +63,8 @@ def home(request: PageRequest) -> HttpResponse:
     return render(request, "site/home.html", context)
 
 
-def _boards(actor: access.Actor, projects: Sequence[Project]) -> dict[int, dict[str, Any]]:
-    """The boards of the projects in which the person sees progress."""
+def _boards(actor: access.Actor, projects: Sequence[Project]) -> dict[int, board.Board]:
+    """The boards of the projects in which the person sees progress, in their order."""
     rights = {
         key: granted
         for key, granted in access.rights(actor, projects).items()
@@ -69,9 +73,7 @@ def _boards(actor: access.Actor, projects: Sequence[Project]) -> dict[int, dict[
     if not rights:
         return {}
     read = board.read(person=actor.person, rights=rights, now=timezone.now())
-    return {
-        project.pk: boards.context(read[project.pk], project) for project in projects if project.pk in rights
-    }
+    return {project.pk: read[project.pk] for project in projects if project.pk in read}
 
 
 def _work(actor: access.Actor, projects: Sequence[Project]) -> list[dict[str, Any]]:

@@ -86,9 +86,8 @@ def a_study(**more: Any) -> State:
     ],
 )
 def test_the_most_urgent_need_is_the_primary_action(state: State, kind: str, words: str) -> None:
-    first = needs.primary(needs.needs(state))
+    first = needs.primary(state)
 
-    assert first is not None
     assert (first.kind, needs.label(first)) == (kind, words)
 
 
@@ -104,7 +103,7 @@ def test_a_study_in_which_others_are_at_work_needs_nothing(state: State) -> None
     assert needs.needs(state) == []
 
 
-def test_work_of_adjudicators_and_paused_batches_are_shown_to_managers_but_are_not_primary() -> None:
+def test_work_of_adjudicators_is_the_next_action_of_a_manager_who_has_none() -> None:
     state = a_study(
         stages=[stage(1, counts=Counts(adjudication=2)), stage(2, state="paused", counts=Counts())]
     )
@@ -112,7 +111,8 @@ def test_work_of_adjudicators_and_paused_batches_are_shown_to_managers_but_are_n
     found = needs.needs(state)
 
     assert [needs.label(need) for need in found] == ["2 items to adjudicate", "“Batch 2” is paused"]
-    assert needs.primary(found) is None
+    assert needs.primary(state) == found[0]
+    assert needs.primary(replace(state, questions=1)).kind == "questions"
 
 
 def test_what_the_person_can_adjudicate_comes_before_questions_and_batches() -> None:
@@ -131,6 +131,64 @@ def test_nobody_is_asked_for_what_they_may_not_do() -> None:
     busy = replace(state, questions=3, unchecked=2, stages=[stage(state="planned", counts=Counts(waiting=1))])
 
     assert needs.needs(state) == needs.needs(busy) == []
+
+
+def test_where_nothing_waits_the_next_action_is_a_look_at_what_there_is() -> None:
+    viewer = State(may=PERMISSIONS[Role.VIEWER])
+
+    assert needs.primary(a_study()).kind == needs.primary(replace(a_study(), may=viewer.may)).kind == "items"
+    assert needs.primary(viewer).kind == "sources"
+
+
+@st.composite
+def states(draw: st.DrawFn) -> State:
+    """Any project, for any person who sees its progress."""
+    few = st.integers(0, 3)
+    stages = [
+        stage(
+            key,
+            state=draw(st.sampled_from(["planned", "open", "paused", "closed"])),
+            counts=draw(st.none() | st.builds(Counts, *[few] * 6)),
+            takes_from=draw(st.sampled_from([None, *range(1, key)])),
+            decides=draw(st.booleans()),
+            lacks_gold=draw(few),
+        )
+        for key in range(1, draw(few) + 1)
+    ]
+    roles = draw(st.sets(st.sampled_from(sorted(set(Role) - {Role.ANNOTATOR}, key=str)), min_size=1))
+    return State(
+        may=frozenset().union(*(PERMISSIONS[role] for role in roles)),
+        stages=stages,
+        sources=draw(few),
+        annotators=draw(few),
+        adjudicators=draw(few),
+        mine=draw(few),
+        questions=draw(few),
+        failed=draw(st.lists(st.tuples(st.sampled_from(["import", "release", "study"]), st.integers(1, 3)))),
+        unchecked=draw(few),
+        released=draw(st.none() | few),
+    )
+
+
+@given(states())
+def test_every_state_has_one_next_action_which_is_the_most_urgent_need(state: State) -> None:
+    first, waiting = needs.primary(state), needs.needs(state)
+
+    assert needs.label(first)
+    assert first.is_urgent == any(need.is_urgent for need in waiting)
+    assert (first in waiting) == bool(waiting)
+    assert waiting.count(first) <= 1
+
+
+@given(st.lists(states(), max_size=4))
+def test_a_page_with_projects_has_one_next_action(projects: list[State]) -> None:
+    actions = {key: needs.primary(state) for key, state in enumerate(projects)}
+
+    led = needs.leading(actions)
+
+    assert (led is None) == (not projects)
+    if led is not None:
+        assert actions[led].is_urgent == any(need.is_urgent for need in actions.values())
 
 
 def test_a_batch_is_not_ready_to_close_while_items_can_come_from_the_start_of_its_chain() -> None:
@@ -254,8 +312,8 @@ def test_every_batch_is_right_of_what_comes_before_it_and_no_two_share_a_place(
     found = flow.arrange(stages, blockages(stages))
 
     places = list(zip(found.columns.values(), found.rows.values(), strict=True))
-    assert len(places) == len(set(places)) == len(stages)
-    for one in stages:
+    assert len(places) == len(set(places)) == len(stages) - found.left_out
+    for one in (one for one in stages if one.key in found.rows):
         for before in filter(None, (one.takes_from, one.requires)):
             assert found.columns[one.key] > found.columns[before]
     assert sorted(set(found.rows.values())) == list(range(len(set(found.rows.values()))))

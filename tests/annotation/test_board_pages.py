@@ -141,3 +141,40 @@ def test_the_board_costs_few_queries_whatever_the_number_of_batches(world: World
 
     assert many == few
     assert max(many) < 30
+
+
+def test_home_and_project_have_one_primary_action_whatever_waits(world: World) -> None:
+    def primaries(person: Person) -> list[list[str]]:
+        pages = [browser(person).get(place).content.decode() for place in ("/", "/projects/films/")]
+        return [re.findall(r'class="button primary"[^>]*>([^<]+)', html.unescape(found)) for found in pages]
+
+    assert primaries(world.mara) == [["New batch"], ["New batch"]]
+    batch = world.batch(size=2, overlap=2, name="Types")
+    assert primaries(world.mara) == [["Browse items"], ["Browse items"]]
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    assert primaries(world.mara) == [["1 item to adjudicate"], ["1 item to adjudicate"]]
+    setting_up.add_member(
+        project=world.project,
+        person=world.mara,
+        roles=[Role.ANNOTATOR, Role.MANAGER],
+        by=world.mara,
+        now=NOON,
+    )
+    world.batch(size=2, seed=2, name="More types")
+    assert [len(found) for found in primaries(world.mara)] == [1, 1]
+
+
+def test_a_closed_batch_whose_items_wait_for_a_decision_has_no_tick(world: World) -> None:
+    batch = world.batch(size=1, overlap=2, name="Types")
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+
+    found = browser(world.mara).get("/projects/films/").content.decode()
+
+    marks = re.findall(r'data-kind="(\w+)">closed<', found)
+    assert set(marks) == {"look"}
+    assert 'class="stage closed blocked"' in found

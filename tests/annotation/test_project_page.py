@@ -64,9 +64,9 @@ def released(world: World) -> Project:
         (without_sources, ["* Import examples", "New batch", "Start from a template"]),
         (without_batches, ["* New batch", "Start from a template"]),
         (with_one_person, ["* Invite people", "New batch"]),
-        (with_work_in_progress, ["New batch"]),
+        (with_work_in_progress, ["* Browse items", "New batch"]),
         (decided, ["* Create release with 1 new item", "New batch"]),
-        (released, ["New batch"]),
+        (released, ["* Browse items", "New batch"]),
     ],
 )
 def test_a_new_batch_can_be_planned_in_every_state_of_a_project(
