@@ -271,7 +271,7 @@ def _changeable(work: Work, project: Project, batch: Batch) -> dict[str, Any]:
     return _columns(terms, project)
 
 
-STEPS = {"project": "terms"}
+STEPS = {"project": "terms", "task type": "task_type"}
 """Sections whose step is not called after them."""
 
 

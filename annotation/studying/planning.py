@@ -34,7 +34,7 @@ Verb = Literal["add", "change", "open", "invite", "leave", "wait", "cannot"]
 ORDER: Final = (
     "project",
     "consent",
-    "task_type",
+    "task type",
     "guidelines",
     "source",
     "person",
@@ -281,7 +281,7 @@ def _change(verb: Verb, study: Study, section: str, name: str, words: str, place
     at = {"batch": "batches", "gold": "batches", "open": "batches", "source": "sources", "person": "people"}
     at["perturbation"] = "perturbations"
     line = study.line(at[section], place) if section in at else study.line(section)
-    if section == "task_type":
+    if section == "task type":
         line = study.line("task_types", name)
     return Change(verb, section, name, words, place, line)
 
@@ -459,13 +459,13 @@ class _ProjectComparison(_Comparison):
                 words = gettext("a task type of this project, with {fields}.").format(
                     fields=", ".join(one["name"] for one in data["fields"])
                 )
-                yield self.say("add", "task_type", name, words)
+                yield self.say("add", "task type", name, words)
             elif before != data:
                 words = gettext("another definition. Batches that were opened keep the one that they have.")
-                yield self.say("change", "task_type", name, words)
+                yield self.say("change", "task type", name, words)
         for name in self.there.task_types:
             if name not in self.study.task_types:
-                yield self.say("leave", "task_type", name, gettext("not in the file."))
+                yield self.say("leave", "task type", name, gettext("not in the file."))
 
     def sources(self) -> Iterator[Change]:
         for place, wanted in enumerate(self.study.sources):

@@ -70,6 +70,7 @@ WITHIN: Final[dict[str, tuple[Link, ...]]] = {
 MENU: Final[tuple[Link, ...]] = (
     Link("sources", "Sources", Permission.SEE_PROGRESS, ("source", "example", "import_new"), DATA),
     Link("perturbations", gettext_noop("Automatic perturbations"), Permission.SEE_PROGRESS, group=DATA),
+    Link("task_types", gettext_noop("Task types"), Permission.SET_UP, group=DATA),
     Link("study", gettext_noop("Study file"), Permission.SET_UP, group=DATA),
     Link("consent", gettext_noop("Consent"), group=FOR_ANNOTATORS),
     Link("inquiries", gettext_noop("Annotator questions"), group=FOR_ANNOTATORS),

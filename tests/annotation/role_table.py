@@ -291,6 +291,7 @@ PAGES: dict[str, Row] = {
     "own_response": (lambda t: [t.item.public_id], {"ivo"}, {"ivo"}),
     "project_adjudication": (the_project, {"ivo"}, None),
     "batch_rule": (the_batch, MANAGE, None),
+    "task_types": (the_project, MANAGE, MANAGE),
     "study": (the_project, MANAGE, MANAGE),
     "study_templates": (the_project, MANAGE, MANAGE),
     "perturbations": (the_project, PROGRESS, MANAGE),

@@ -273,3 +273,82 @@ def test_every_page_of_such_a_batch_answers(world: World) -> None:
     page = client.get(f"/batches/{batch.public_id}/annotate/")
     assert "How hard is this table to read?" in page.content.decode()
     assert 'data-when="level"' in page.content.decode()
+
+
+# -- the page that defines one -----------------------------------------------------------------------
+
+PAGE = "/projects/films/task-types/"
+
+
+def manager(world: World) -> Client:
+    client = Client()
+    client.force_login(world.mara)
+    return client
+
+
+def test_the_page_saves_a_definition_and_lists_it(world: World) -> None:
+    client = manager(world)
+    begun = client.get(PAGE)
+    text = begun.context["form"].initial["text"]
+
+    saved = client.post(PAGE, {"name": "complexity", "text": text, "save": "1"})
+
+    assert saved["Location"] == f"{PAGE}?name=complexity"
+    shown = client.get(saved["Location"]).content.decode()
+    assert "complexity, version 1" in shown
+    assert "How hard is it?" in shown
+    assert "Table complexity" in client.get("/projects/films/batches/new/").content.decode()
+
+
+def test_the_page_reads_back_what_it_wrote(world: World) -> None:
+    define(world)
+    client = manager(world)
+    text = client.get(f"{PAGE}?name=table_complexity").context["form"].initial["text"]
+
+    client.post(PAGE, {"name": "table_complexity", "text": text, "save": "1"})
+
+    (row,) = TaskTypeDefinition.objects.all()
+    assert row.data == DEFINITION
+
+
+def test_the_preview_saves_nothing_and_shows_what_annotators_see(world: World) -> None:
+    client = manager(world)
+    text = client.get(PAGE).context["form"].initial["text"]
+
+    part = client.post(PAGE, {"name": "complexity", "text": text}, headers={"HX-Request": "true"})
+
+    content = part.content.decode()
+    assert "<html" not in content
+    assert "You have to search or calculate." in content
+    assert "when did Heat come out" in content
+    assert not TaskTypeDefinition.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("title: A\ninstruction: B\nfields:\n  - {name: x, type: choice}\n", "line 4: fields[1]: "),
+        ("title: A\ninstruction: B\nfields: [{name: x, typ: text}]\n", "line 3: "),
+        ("title: [\n", "line "),
+        ("title: A\ninstruction: B\n", "line 1: fields is missing."),
+        ("\n", "line 1: "),
+        ("just a text", "line 1: "),
+    ],
+)
+def test_the_page_refuses_a_bad_definition_with_its_line(world: World, text: str, fault: str) -> None:
+    page = manager(world).post(PAGE, {"name": "complexity", "text": text, "save": "1"})
+
+    assert page.status_code == 200
+    assert fault in " ".join(page.context["form"].non_field_errors()).replace("&#x27;", "'") or (
+        "text" in page.context["form"].errors
+    )
+    assert not TaskTypeDefinition.objects.exists()
+
+
+def test_the_page_refuses_the_name_of_an_installed_task_type(world: World) -> None:
+    client = manager(world)
+    text = client.get(PAGE).context["form"].initial["text"]
+
+    page = client.post(PAGE, {"name": "question_type", "text": text, "save": "1"})
+
+    assert "already" in page.content.decode()

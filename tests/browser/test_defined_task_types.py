@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.journeys import assigning, defining
 from annotation.models import Annotation, Batch
 from tests.annotation.cast import NOON, World, make_world
-from tests.browser.pages import annotating, settled
+from tests.browser.pages import annotating, settled, signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 DEFINITION: dict[str, Any] = {
     "title": "Table complexity",
     "instruction": "How hard is this table to read?",
@@ -134,3 +136,26 @@ def test_one_choice_submits_by_its_key(
     page.keyboard.press("1")
     expect(page.locator(".question")).not_to_have_text(first)
     assert Annotation.objects.get().response["data"] == {"level": "easy"}
+
+
+def test_the_preview_follows_the_text_and_names_the_line_of_a_fault(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    page.goto(f"{live_server.url}/projects/films/task-types/")
+    preview = page.locator("#preview")
+    expect(preview.get_by_text("How hard is it?")).to_be_visible()
+    text = page.get_by_label("Definition (YAML)")
+    before = text.input_value()
+
+    text.fill(before.replace("question: How hard is it?", "question: Is it hard?"))
+    expect(preview.get_by_text("Is it hard?")).to_be_visible()
+    text.fill(before.replace("when: level == hard", "when: level == high"))
+    expect(preview).to_contain_text("line 11: fields[2].when: 'level' has no value 'high'.")
+    assert Axe().run(page, options=AXE).violations_count == 0
+
+    text.fill(before)
+    expect(preview.get_by_text("How hard is it?")).to_be_visible()
+    assert Axe().run(page, options=AXE).violations_count == 0
+    page.get_by_role("button", name="Save task type").click()
+    expect(page.get_by_text("Saved as version 1.")).to_be_visible()

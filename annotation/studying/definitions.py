@@ -1,0 +1,68 @@
+"""The definition of one task type as YAML text: read with the lines of its faults, and written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.studying import yaml_file
+from annotation.studying.study import parse
+from annotation.studying.yaml_file import Fault, StudyError
+from tasks.common.definitions import NAME
+
+_ABOVE = "study: 1\nproject: {slug: x, name: x}\ntask_types:\n"
+_LINES_ABOVE = _ABOVE.count("\n") + 1
+_PLACEHOLDER = "task_type"
+
+EXAMPLE = """\
+title: Table complexity
+instruction: How hard is this table to read?
+shows: [question, table, answers]
+fields:
+  - name: level
+    type: choice
+    question: How hard is it?
+    options:
+      - {value: easy, help: You see the answer at once.}
+      - {value: hard, help: You have to search or calculate.}
+  - {name: reasons, type: multi_choice, options: [long, wide], when: level == hard}
+  - {name: quality, type: scale, min: 1, max: 5, anchors: {1: poor, 5: excellent}}
+  - {name: comment, type: text, optional: true}
+decide: {field: level, rule: majority}
+agreement: {level: [fleiss, alpha_nominal], quality: [alpha_ordinal]}
+guidelines: |
+  Look at the table first, then at the question.
+"""
+
+
+def read(name: str, text: str) -> Mapping[str, Any]:
+    """The definition that a text holds. Raises `StudyError` with the lines of the text."""
+    key = name if re.fullmatch(NAME, name) else _PLACEHOLDER
+    within = "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True))
+    try:
+        return parse(f"{_ABOVE}  {key}:\n{within}\n").task_types[key]
+    except StudyError as error:
+        last = max(1, len(text.splitlines()))
+        raise StudyError([_moved(fault, f"task_types.{key}", last) for fault in error.faults]) from None
+
+
+def written(data: Mapping[str, Any]) -> str:
+    """A definition as YAML, its keys in the order of the reference."""
+    order = (
+        "title",
+        "instruction",
+        "shows",
+        "fields",
+        "overlap",
+        "decide",
+        "agreement",
+        "guidelines",
+        "practice",
+    )
+    return yaml_file.write({key: data[key] for key in order if key in data})
+
+
+def _moved(fault: Fault, prefix: str, last: int) -> Fault:
+    line = min(max(1, fault.line - _LINES_ABOVE), last)
+    return Fault(line, fault.where.removeprefix(prefix).removeprefix("."), fault.message)

@@ -1,0 +1,108 @@
+"""Task types that a project defines: their list, and the form with its preview."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotation import access
+from annotation.forms.definitions import DefinitionForm
+from annotation.journeys import defining
+from annotation.models import Example as StoredExample
+from annotation.models import Project, TaskTypeDefinition
+from annotation.roles import Permission
+from annotation.studying import definitions
+from annotation.views import tables
+from annotation.views.pages import PageRequest, page, refusals_on
+from tableqa import Example, Table
+from tasks.common.defined import DefinedTask, task_of
+from tasks.contract import Item
+
+SAMPLE = Example(
+    "sample",
+    "Which nation has the most gold medals?",
+    Table(
+        ["Nation", "Gold", "Silver"], [["India", "102", "58"], ["Nepal", "32", "10"], ["Bhutan", "1", "6"]]
+    ),
+    ["India"],
+)
+"""What the preview shows in a project without examples."""
+
+
+@page("GET", "POST")
+def task_types(request: PageRequest, slug: str) -> HttpResponse:
+    """The task types of a project, and the form of one: ?name= of the list, else a new one.
+
+    `preview` in a post renders what annotators will see, and saves nothing; htmx asks for this part alone.
+    """
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    rows = defining.newest(project)
+    edited = _edited(request, rows)
+    form = DefinitionForm(request.POST or None, initial=_initial(edited))
+    if form.is_valid() and "preview" not in request.POST and not request.headers.get("HX-Request"):
+        with refusals_on(form):
+            cleaned = form.cleaned_data
+            row = defining.define(
+                project=project,
+                name=cleaned["name"],
+                data=cleaned["definition"],
+                by=request.user,
+                now=timezone.now(),
+            )
+            messages.success(request, gettext("Saved as version {number}.").format(number=row.number))
+            return redirect(f"{request.path}?name={row.name}")
+    context: dict[str, Any] = {"project": project, "form": form, "edited": edited} | _preview(
+        project, form, edited
+    )
+    if request.headers.get("HX-Request"):
+        return render(request, "defining/_preview.html", context)
+    context["rows"] = [(row, row.task()) for row in rows.values()]
+    return render(request, "defining/task_types.html", context)
+
+
+def _edited(request: PageRequest, rows: dict[str, TaskTypeDefinition]) -> TaskTypeDefinition | None:
+    name = request.GET.get("name", "")
+    if name and name not in rows:
+        raise Http404(access.NOT_HERE)
+    return rows.get(name)
+
+
+def _initial(row: TaskTypeDefinition | None) -> dict[str, str]:
+    if row is None:
+        return {"name": "table_complexity", "text": definitions.EXAMPLE}
+    return {"name": row.name, "text": definitions.written(row.data)}
+
+
+def _preview(project: Project, form: DefinitionForm, row: TaskTypeDefinition | None) -> dict[str, Any]:
+    """What the form of a definition shows annotators; nothing where the definition has faults."""
+    if form.is_bound:
+        data = form.cleaned_data.get("definition") if hasattr(form, "cleaned_data") else None
+        name = form.cleaned_data.get("name") or "task_type"
+    else:
+        data = definitions.read("task_type", definitions.EXAMPLE) if row is None else row.data
+        name = "task_type" if row is None else row.name
+    if data is None:
+        return {}
+    task = task_of(name, data)
+    item = Item(_example(project, task))
+    shows = task.payload(item)
+    return {
+        "task": task,
+        "data": {},
+        "assignment": {"shows": shows},
+        "table": tables.given(task, item) if "table" in shows else None,
+    }
+
+
+def _example(project: Project, task: DefinedTask) -> Example:
+    """The first practice item, else the first example of the project, else `SAMPLE`."""
+    for entry in task.practice()[:1]:
+        return Example.from_dict(entry["example"])
+    first = StoredExample.objects.usable().filter(source__project=project).select_related("stored_table")
+    stored = first.order_by("pk").first()
+    return SAMPLE if stored is None else stored.example()
