@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ from tableqa.tables import Table
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "id": (*USUAL["id"], "qid", "idx", "index", "nr"),
-    "question": (*USUAL["question"], "q", "frage", "prompt"),
+    "question": ("question", "query", "utterance", "statement", "q", "frage", "prompt", "text"),
     "answers": (*USUAL["answers"], "gold", "gold_answer", "gold_answers", "targetvalue", "antwort", "antworten"),
     "table": (
         *USUAL["table"], "table_file", "table_path", "table_csv", "table_name", "table_id", "sheet", "file", "path",
@@ -52,9 +53,27 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 OPTIONS = ("separator", "encoding", "answer_separator")
 """What can be said of a file beside the names of its columns."""
 
+REQUIRED = ("question", "table")
+"""Parts without which there is no example."""
+MOST_COMPARED = 50
+"""Records of which the names of fields are collected: those of JSON may differ."""
+
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 _SIGNS = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file of questions is laid out: its columns, which of them is which part, and the form of a text file.
+
+    `encoding` and `separator` are "" where the file is not text in columns.
+    """
+
+    columns: tuple[str, ...] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
+    encoding: str = ""
+    separator: str = ""
 
 
 class Sheets:
@@ -95,17 +114,19 @@ class OwnData:
     fields: Mapping[str, str] = field(default_factory=dict)
 
     def with_fields(self, fields: Mapping[str, str]) -> "OwnData":
-        """The same reader for columns of these names, {part or option: name}; ValueError for an unknown one."""
+        """The same reader for columns of these names, {part or option: name}, "" for none; ValueError for an unknown one."""
         known = (*PARTS, *OPTIONS)
         if unknown := [part for part in fields if part not in known]:
             raise ValueError(
                 f"there is no part {unknown[0]!r} of an example; the parts and options are {', '.join(known)}"
             )
-        separator = fields.get("separator", ",").replace("\\t", "\t")
+        separator = (fields.get("separator") or ",").replace("\\t", "\t")
         if separator not in SEPARATORS:
             raise ValueError(f"the separator {separator!r} is not one of , ; | and \\t (a tab)")
-        if "separator" in fields:
+        if fields.get("separator"):
             fields = {**fields, "separator": separator}
+        if absent := [part for part in REQUIRED if fields.get(part) == ""]:
+            raise ValueError(f"a column for the {absent[0]} is needed")
         return dataclasses.replace(self, fields=dict(fields))
 
     def __call__(
@@ -152,6 +173,21 @@ class OwnData:
                     name = _file_named(record.value.get(self._columns(record).get("table", "")))
                     if name is not None and name not in sheets and seen.add(name, 1):
                         yield library.find(name, record.place.line)
+
+    def layout(self, path: str | Path, tables: str | Path | None = None) -> Layout:
+        """How the file of questions is laid out, by what is said and else by what is detected; ReaderError."""
+        with self._opened(Path(path), tables) as (questions, _):
+            names: dict[str, None] = {}
+            for record in islice(self._each_record(questions), MOST_COMPARED):
+                names.update(
+                    dict.fromkeys(record.record or {} if isinstance(record, Rejected) else record.value)
+                )
+            told = {part: name for part, name in self.fields.items() if part in PARTS}
+            parts = {**guessed(names, told), **{part: name for part, name in told.items() if name in names}}
+            if is_workbook(questions) or _is_json(questions):
+                return Layout(tuple(names), parts)
+            form = self._form(questions)
+            return Layout(tuple(names), parts, form.encoding, form.separator)
 
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
@@ -237,7 +273,7 @@ class OwnData:
             return []
         if isinstance(value, str):
             value = _list_in(value) or [
-                text.strip() for text in value.split(self.fields.get("answer_separator", "|"))
+                text.strip() for text in value.split(self.fields.get("answer_separator") or "|")
             ]
         whole = value if isinstance(value, list) else [value]
         return Fields(record.place, {column: whole}).texts(column)
@@ -245,9 +281,10 @@ class OwnData:
     def _columns(self, record: Fields) -> dict[str, str]:
         """Which column is which part: as a person said, else by its name."""
         told = {part: name for part, name in self.fields.items() if part in PARTS}
-        for name in told.values():
+        chosen = {part: name for part, name in told.items() if name}
+        for name in chosen.values():
             record.required(name)
-        return {**guessed(record.value, told), **told}
+        return {**guessed(record.value, told), **chosen}
 
     def _form(self, path: Path) -> TextForm:
         names = {name for known in PARTS.values() for name in known}

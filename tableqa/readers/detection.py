@@ -1,0 +1,50 @@
+"""Which reader suits a file, by the names of fields that only one published format has."""
+
+import re
+from pathlib import Path
+
+from tableqa.readers.reader import cannot_open
+from tableqa.readers.workbook import is_workbook
+
+OWN = "own"
+"""The reader of everything that is no published format."""
+SAMPLE = 256 * 1024
+"""Bytes from the start of a file in which the names of fields are looked for."""
+
+_MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("wtq", (r"\A\ufeff?id\tutterance\tcontext\ttargetValue\b",)),
+    ("sqa", (r"\A\ufeff?id\tannotator\tposition\tquestion\ttable_file\b",)),
+    ("lftqa", (r'"model_output"\s*:', r'"metadata"\s*:')),
+    ("wikisql", (r'"sql"\s*:', r'"table_id"\s*:', r'"conds"\s*:')),
+    ("tat_qa", (r'"paragraphs"\s*:', r'"questions"\s*:', r'"table"\s*:')),
+    ("fetaqa", (r'"feta_id"\s*:', r'"table_array"\s*:')),
+    ("qtsumm", (r'"summary"\s*:', r'"row_ids"\s*:')),
+    ("freb_tqa", (r'"rel_cells?"\s*:',)),
+    ("robut", (r'"perturbation_type"\s*:',)),
+    ("label_studio", (r'"data"\s*:\s*\{', r'"(annotations|completions|predictions)"\s*:')),
+    ("suc", (r'"title"\s*:', r'"context"\s*:', r'"query"\s*:', r'"label"\s*:', r'"caption"\s*:')),
+    ("tabfact", (r'\A\ufeff?\s*\{\s*"[^"]+\.csv"\s*:\s*\[\s*\[',)),
+)
+"""Patterns that all have to be in the sample; the first reader that has them is taken."""
+_HF = ("dataset_info.json", "dataset_dict.json")
+
+
+def detected(path: Path) -> str:
+    """The name of the reader that suits a file of questions, else OWN; ReaderError where it cannot be opened."""
+    if path.name == "manifest.json":
+        return "askew"
+    if path.name.endswith(_HF):
+        return "hf"
+    if path.suffix.lower() == ".parquet":
+        return "parquet"
+    try:
+        if path.is_dir() or is_workbook(path):
+            return OWN
+        with path.open("rb") as file:
+            sample = file.read(SAMPLE).decode("utf-8", errors="replace")
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    return next(
+        (name for name, marks in _MARKS if all(re.search(mark, sample) for mark in marks)),
+        OWN,
+    )
