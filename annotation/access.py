@@ -31,6 +31,7 @@ from annotation.models import (
     Release,
     Source,
     Tally,
+    Upload,
 )
 from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.models.work import AssignmentQuerySet
@@ -240,10 +241,18 @@ def release(actor: Actor, public_id: str, permission: Permission = Permission.SE
     return found
 
 
-def job(actor: Actor, public_id: str) -> Job:
-    """The job, for those who see the project's progress."""
+def job(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Job:
+    """The job, for those who see the project's progress, or who may do this there."""
     found = _one(Job.objects.select_related("project").filter(public_id=public_id))
-    _require(actor, found.project, Permission.SEE_PROGRESS)
+    _require(actor, found.project, permission)
+    return found
+
+
+def upload(project: Project, public_id: str) -> Upload:
+    """A file that was uploaded for an import into a project that the caller may import into."""
+    found: Upload = _one(
+        Upload.objects.select_related("project").filter(project=project, public_id=public_id)
+    )
     return found
 
 

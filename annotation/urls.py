@@ -119,6 +119,13 @@ urlpatterns = [
     # importing
     path("projects/<slug:slug>/sources/", importing.sources, name="sources"),
     path("projects/<slug:slug>/sources/import/", importing.import_new, name="import_new"),
+    path(
+        "projects/<slug:slug>/sources/import/<str:public_id>/",
+        importing.import_preview,
+        name="import_preview",
+    ),
+    path("jobs/<str:public_id>/good/", importing.import_good_only, name="import_good_only"),
+    path("jobs/<str:public_id>/rejected/", importing.import_rest, name="import_rest"),
     path("sources/<str:public_id>/", importing.source, name="source"),
     path("examples/<str:public_id>/", importing.example, name="example"),
     path("projects/<slug:slug>/task-types/", defining.task_types, name="task_types"),

@@ -11,11 +11,8 @@ from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.forms.people import TimeZoneField
-from annotation.journeys import importing, setting_up
+from annotation.journeys import setting_up
 from annotation.models import Guidelines, Project
-from annotation.refusals import Refused
-from annotation.terms.options import NamedTextsField
-from tableqa.readers import READERS
 
 
 class ProjectForm(forms.Form):
@@ -133,88 +130,5 @@ class GuidelinesForm(forms.Form):
         return text + "\n"
 
 
-OWN_DATA = "own"
-"""The format that the form of an import offers first."""
-
-
-class ImportForm(forms.Form):
-    """A published format, the file of its questions, and its tables where they lie in files of their own."""
-
-    reader = forms.ChoiceField(label=gettext_lazy("Format"))
-    questions = forms.FileField(label=gettext_lazy("Questions file"))
-    tables = forms.FileField(
-        required=False,
-        label=gettext_lazy("Tables and other files"),
-        help_text=gettext_lazy(
-            "A zip archive, if the format has several files (see below). It may contain folders."
-        ),
-    )
-
-    name = forms.CharField(
-        required=False,
-        max_length=importing.LONGEST_NAME,
-        label=gettext_lazy("Name of the source"),
-        help_text=gettext_lazy(
-            "Leave empty to use the file name. Files with the same name are added to one source."
-        ),
-    )
-    split = forms.RegexField(
-        rf"\A{importing.SPLIT.pattern}\Z",
-        required=False,
-        label=gettext_lazy("Split"),
-        help_text=gettext_lazy("For example dev or test. Leave empty to take it from the file name."),
-        error_messages={"invalid": gettext_lazy("A split may contain letters, digits, '.', '_' and '-'.")},
-        empty_value="",
-    )
-    limit = forms.IntegerField(
-        required=False,
-        min_value=1,
-        label=gettext_lazy("Number of examples"),
-        help_text=gettext_lazy("Imports only the first examples. Leave empty to import all."),
-    )
-    fields_of = NamedTextsField(
-        required=False,
-        label=gettext_lazy("Field names"),
-        help_text=gettext_lazy(
-            "For formats with custom fields. One field per line with its name in the file, for "
-            "example: question = text"
-        ),
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        named = sorted(READERS.items(), key=lambda reader: (reader[0] != OWN_DATA, reader[0]))
-        choices = [(name, gettext(reader.title)) for name, reader in named]
-        self.fields["reader"].choices = choices  # type: ignore[attr-defined]
-
-    def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        try:
-            importing.check_fields(given.get("reader", ""), given.get("fields_of") or {})
-        except Refused as refused:
-            self.add_error("fields_of", refused.detail)
-        return given
-
-    def clean_questions(self) -> Any:
-        return _upload(self.cleaned_data["questions"])
-
-    def clean_tables(self) -> Any:
-        file = self.cleaned_data["tables"]
-        return _upload(file) if file else None
-
-
 def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").strip("\n") + "\n"
-
-
-def _upload(file: Any) -> Any:
-    """The source is named after the file, so its name must be short enough to be one."""
-    if file.size > settings.MAX_IMPORT_BYTES:
-        raise ValidationError(
-            gettext("{name} is larger than {value} MB. Import it from the command line.").format(
-                name=file.name, value=settings.MAX_IMPORT_BYTES // 2**20
-            )
-        )
-    if len(file.name) > 100:
-        raise ValidationError(gettext("The file name is longer than 100 characters. Shorten it."))
-    return file

@@ -68,7 +68,13 @@ WITHIN: Final[dict[str, tuple[Link, ...]]] = {
 }
 """Second rows, by the tab that they belong to."""
 MENU: Final[tuple[Link, ...]] = (
-    Link("sources", "Sources", Permission.SEE_PROGRESS, ("source", "example", "import_new"), DATA),
+    Link(
+        "sources",
+        "Sources",
+        Permission.SEE_PROGRESS,
+        ("source", "example", "import_new", "import_preview"),
+        DATA,
+    ),
     Link("perturbations", gettext_noop("Automatic perturbations"), Permission.SEE_PROGRESS, group=DATA),
     Link("task_types", gettext_noop("Task types"), Permission.SET_UP, group=DATA),
     Link("study", gettext_noop("Study file"), Permission.SET_UP, group=DATA),

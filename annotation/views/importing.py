@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
-from django.http import HttpResponse
+from django.core.exceptions import ValidationError
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 
+import tableqa
 from annotation import access, uploads, visibility
-from annotation.forms.projects import ImportForm
-from annotation.journeys import importing
-from annotation.models import Example, Job, Project, Release, Source
+from annotation.forms.imports import LICENCES, ChoicesForm, UploadForm, chosen_columns
+from annotation.journeys import importing, previewing
+from annotation.models import Example, Job, Project, Release, Source, Upload
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.terms.options import NamedTextsField
 from annotation.views import tables
-from annotation.views.pages import PageRequest, cut, page, refusals_on
+from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.work import ancestry
 from tableqa.operations import from_dict
 from tableqa.readers import READERS
+from tableqa.tables import Table
 
 
 @page("GET")
@@ -42,36 +48,146 @@ def sources(request: PageRequest, slug: str) -> HttpResponse:
 
 @page("GET", "POST")
 def import_new(request: PageRequest, slug: str) -> HttpResponse:
-    """Upload a file of questions, and its tables, to be read in the background."""
+    """Upload a file of questions, and its tables. A program that names the reader starts the import at once."""
     project = access.project(access.actor(request), slug, Permission.IMPORT)
-    form = ImportForm(request.POST or None, request.FILES or None)
-    if form.is_valid():
+    form = UploadForm(request.POST or None, request.FILES or None)
+    at_once = ChoicesForm(request.POST) if "reader" in request.POST else None
+    if form.is_valid() and (at_once is None or at_once.is_valid()):
         with refusals_on(form):
-            return redirect("job", _started(request, project, form.cleaned_data).public_id)
+            questions, tables = _kept(request, project, form.cleaned_data)
+            if at_once is None:
+                return redirect(_preview_url(project, questions, tables))
+            choices = at_once.choices(at_once.cleaned_data["fields_of"])
+            return redirect("job", _started(request, at_once, questions, tables, choices).public_id)
     # Readers are callable, and templates call what they can.
     formats = [
         {"title": reader.title, "licence": reader.licence, "url": reader.url, "beside": reader.beside}
         for _, reader in sorted(READERS.items())
     ]
-    return render(
-        request, "importing/import_new.html", {"project": project, "form": form, "formats": formats}
-    )
+    context = {
+        "project": project,
+        "form": form,
+        "at_once": at_once,
+        "formats": formats,
+        "most": settings.MAX_IMPORT_BYTES // 2**20,
+    }
+    return render(request, "importing/import_new.html", context)
 
 
-def _started(request: PageRequest, project: Project, given: dict[str, Any]) -> Job:
-    """Keep the files, then start the import of them."""
+def _kept(request: PageRequest, project: Project, given: dict[str, Any]) -> tuple[Upload, Upload | None]:
     by, now = request.user, timezone.now()
     questions = uploads.keep(project=project, file=given["questions"], by=by, now=now)
     tables = given["tables"] and uploads.keep(project=project, file=given["tables"], by=by, now=now)
+    return questions, tables or None
+
+
+def _preview_url(project: Project, questions: Upload, tables: Upload | None) -> str:
+    url = reverse("import_preview", args=[project.slug, questions.public_id])
+    return f"{url}?tables={tables.public_id}" if tables else url
+
+
+def _started(
+    request: PageRequest,
+    form: ChoicesForm,
+    questions: Upload,
+    tables: Upload | None,
+    choices: importing.Choices,
+) -> Job:
     return importing.start_import(
-        project=project,
-        reader=given["reader"],
+        project=questions.project,
+        reader=form.cleaned_data["reader"],
         questions=questions,
         tables=tables,
-        choices=importing.Choices(given["name"].strip(), given["split"], given["limit"], given["fields_of"]),
-        by=by,
-        now=now,
+        choices=choices,
+        by=request.user,
+        now=timezone.now(),
     )
+
+
+@page("GET", "POST")
+def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
+    """The first examples of uploaded files, with everything that was detected to correct; and the import."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.IMPORT)
+    questions = access.upload(project, public_id)
+    archive = access.upload(project, request.GET["tables"]) if "tables" in request.GET else None
+    sent = request.POST
+    chosen = chosen_columns(sent)
+    try:
+        named = NamedTextsField(required=False).clean(sent.get("fields_of", ""))
+        preview = previewing.preview(
+            project=project,
+            questions=questions,
+            tables=archive,
+            reader=sent.get("reader", ""),
+            chosen=chosen,
+            named=named,
+        )
+    except (Refused, ValidationError) as error:
+        detail = error.detail if isinstance(error, Refused) else " ".join(error.messages)
+        messages.error(request, detail)
+        return redirect("import_new", project.slug)
+    form = ChoicesForm(sent or None, preview=preview)
+    if sent.get("act") == "import" and form.is_valid():
+        with refusals_on(form):
+            job = _started(request, form, questions, archive, form.choices(preview.fields))
+            return redirect("job", job.public_id)
+    context = {
+        "project": project,
+        "upload": questions,
+        "form": form if sent.get("act") == "import" else ChoicesForm(initial=_typed(sent), preview=preview),
+        "licences": LICENCES,
+        "preview": preview,
+        "format": gettext(READERS[preview.reader].title) if preview.reader in READERS else preview.reader,
+        "examples": [_shown(example) for example in preview.examples],
+    }
+    return render(request, "importing/import_preview.html", context)
+
+
+MOST_ROWS = 8
+"""Rows of a table in a preview."""
+
+
+def _shown(example: tableqa.Example) -> dict[str, Any]:
+    """An example for the preview, with the first rows of its table."""
+    table = example.table
+    rows = len(table.rows)
+    if rows > MOST_ROWS:
+        table = Table(table.header, table.rows[:MOST_ROWS], table.title, table.caption)
+    return {
+        "example": example,
+        "label": gettext("Table of example {id}").format(id=example.id),
+        "table": tables.drawn(table),
+        "rows": rows,
+        "left_out": rows - len(table.rows),
+    }
+
+
+def _typed(sent: QueryDict) -> dict[str, str]:
+    """What was typed about the source stays while the preview changes."""
+    return {
+        name: sent[name] for name in ("name", "licence", "citation", "url", "split", "limit") if name in sent
+    }
+
+
+@page("POST")
+def import_good_only(request: PageRequest, public_id: str) -> HttpResponse:
+    """Import the records without a problem of an import that was refused."""
+    job = access.job(access.actor(request), public_id, Permission.IMPORT)
+    with refusals_to(request):
+        started = importing.start_good_only(job=job, by=request.user, now=timezone.now())
+        return redirect("job", started.public_id)
+    return redirect("job", job.public_id)
+
+
+@page("GET")
+def import_rest(request: PageRequest, public_id: str) -> HttpResponseBase:
+    """The records of an import that have a problem, each with the reason."""
+    job = access.job(access.actor(request), public_id, Permission.IMPORT)
+    upload = access.upload(job.project, job.result.get("rest", ""))
+    if not upload.file.storage.exists(str(upload.file.name)):
+        raise Http404(access.NOT_HERE)
+    return FileResponse(upload.file.open("rb"), as_attachment=True, filename=upload.name)
 
 
 @page("GET")

@@ -20,7 +20,7 @@ from annotation.board import board
 from annotation.board.needs import leading
 from annotation.database import limits
 from annotation.evaluation import evaluation_runs
-from annotation.models import Batch, Job, Project, Release, Tally
+from annotation.models import Batch, Job, Project, Release, Tally, Upload
 from annotation.people import next_batch
 from annotation.roles import Permission
 from annotation.views import boards
@@ -157,6 +157,8 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "result_words": words,
         "again_url": _again(job),
         "sources_ready": job.state == Job.State.DONE and "source" in job.result,
+        "problems_left_out": job.result.get("rejected", 0) - len(job.result.get("problems", [])),
+        "may_import": Permission.IMPORT in access.may(access.actor(request), job.project),
         "may_set_up": Permission.SET_UP in access.may(access.actor(request), job.project),
     }
     return render(request, "site/_job_state.html" if request.htmx else "site/job.html", context)
@@ -181,6 +183,11 @@ def _again(job: Job) -> str:
         return reverse("evaluations", args=[release.public_id])
     if job.kind == "draw_items":
         return reverse("batch", args=[Batch.objects.get(pk=job.ids["batch"]).public_id])
+    if "problems" in job.result and job.kind == "import":
+        questions = get_object_or_404(Upload, pk=job.ids["questions"])
+        tables = Upload.objects.filter(pk=job.ids.get("tables")).first()
+        url = reverse("import_preview", args=[job.project.slug, questions.public_id])
+        return f"{url}?tables={tables.public_id}" if tables else url
     return reverse(AGAIN.get(job.kind, "project"), args=[job.project.slug])
 
 

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from annotation import uploads
 from annotation.journeys import adjudicating, assigning, releasing, setting_up
 from annotation.models import (
     Annotation,
@@ -33,6 +35,7 @@ from annotation.models import (
     Person,
     Release,
     SavedView,
+    Upload,
 )
 from annotation.people import accounts, crowd
 from annotation.roles import Permission, Role
@@ -94,6 +97,28 @@ def make_things(world: World) -> Things:
     member = Membership.objects.get(person=world.cy)
     annotation = Annotation.objects.get(assignment__person=world.ada, assignment__item=item)
     return Things(world, batch, item, release, job, token, invitation, assignment, member, annotation)
+
+
+def an_upload(things: Things, name: str = "own.csv") -> Upload:
+    """A file that waits to be imported."""
+    content = SimpleUploadedFile(name, b'question,table\nwho?,"Name\nAnn"\n')
+    return uploads.keep(project=things.world.project, file=content, by=things.world.mara, now=NOON)
+
+
+def a_refused_import(things: Things) -> list[str]:
+    """An import with problems, of which the good records can be imported."""
+    questions, rest = an_upload(things), an_upload(things, "own-rejected.csv")
+    job = Job.objects.create(
+        project=things.world.project,
+        kind="import",
+        state=Job.State.FAILED,
+        ids={"reader": "own", "questions": questions.pk, "choices": {}},
+        result={"problems": [], "rejected": 1, "good": 1, "rest": rest.public_id},
+        made_by=things.world.mara,
+        made_at=NOON,
+        heartbeat=NOON,
+    )
+    return [job.public_id]
 
 
 def make_people(world: World) -> None:
@@ -258,6 +283,9 @@ PAGES: dict[str, Row] = {
     "try_batch": (the_batch, MANAGE, MANAGE),
     "sources": (the_project, PROGRESS, None),
     "import_new": (the_project, MANAGE, MANAGE),
+    "import_preview": (lambda t: [t.world.project.slug, an_upload(t).public_id], MANAGE, MANAGE),
+    "import_good_only": (a_refused_import, None, MANAGE),
+    "import_rest": (a_refused_import, MANAGE, None),
     "source": (lambda t: [t.world.source.public_id], PROGRESS, None),
     "example": (lambda t: [t.world.source.examples.all()[0].public_id], PROGRESS, None),
     "batch_new": (the_project, MANAGE, MANAGE),

@@ -482,7 +482,7 @@ WRONG = [
         "at least one permission",
         "nightly",
     ),
-    ("mara", "/projects/films/sources/import/", {"reader": "wtq"}, "required", "wtq"),
+    ("mara", "/projects/films/sources/import/", {"reader": "wtq"}, "required", ""),
     (
         "mara",
         "/projects/films/batches/new/",

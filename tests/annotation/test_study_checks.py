@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation import jobs
+from annotation import jobs, uploads
 from annotation.models import Batch, Event, Example, Gold, Item, Job, Project, Source
 from annotation.money import statements
 from annotation.quality import gold
@@ -336,8 +336,9 @@ BATCH_NEW, CHANGE = (
     "/projects/films/batches/new/?kind=value_change:answer_changes",
     "/batches/{batch}/settings/",
 )
+UPLOAD = "/projects/films/sources/import/"
 IMPORT, PERTURB, PAY = (
-    "/projects/films/sources/import/",
+    "/projects/films/sources/import/{upload}/",
     "/projects/films/perturbations/",
     "/projects/films/people/",
 )
@@ -365,8 +366,8 @@ PAGES: dict[str, tuple[str, str]] = {
     "people.roles": (PEOPLE, "roles"),
     "sources.name": (IMPORT, "name"),
     "sources.reader": (IMPORT, "reader"),
-    "sources.path": (IMPORT, "questions"),
-    "sources.tables": (IMPORT, "tables"),
+    "sources.path": (UPLOAD, "questions"),
+    "sources.tables": (UPLOAD, "tables"),
     "sources.split": (IMPORT, "split"),
     "sources.limit": (IMPORT, "limit"),
     "sources.fields": (IMPORT, "fields_of"),
@@ -476,11 +477,13 @@ def test_what_a_file_can_say_can_be_typed_in_a_page(films: World, client: Any, s
     batch = films.batch(name="Types", open=False)
     films.batch(name="Before", purpose="qualification", pass_percent=80, open=False)
     films.batch(name="Decided")
+    file = SimpleUploadedFile("rows.json", b'[{"id": 1, "data": {}, "annotations": []}]')
+    upload = uploads.keep(project=films.project, file=file, by=films.mara, now=NOON)
     client.force_login(films.mara)
     pages: dict[str, str] = {}
     for page, _ in PAGES.values():
         if page not in pages:
-            answer = client.get(page.format(batch=batch.public_id), follow=True)
+            answer = client.get(page.format(batch=batch.public_id, upload=upload.public_id), follow=True)
             pages[page] = answer.content.decode() if answer.status_code == 200 else f"{answer.status_code}"
 
     assert {page for page, said in pages.items() if said.isdigit()} == set()

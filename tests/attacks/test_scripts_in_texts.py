@@ -339,6 +339,7 @@ LEFT_OUT = {
     "data_of",
     "my_data",
     "evaluations_download",
+    "import_rest",
     "explorer_export",
     "figure_file",
     "methods_file",

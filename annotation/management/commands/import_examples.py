@@ -102,7 +102,7 @@ class Command(RefusingCommand):
 
 def _field(text: str) -> tuple[str, str]:
     part, said, name = text.partition("=")
-    if not (part and said and name):
+    if not (part and said):
         raise ArgumentTypeError("write PART=FIELD, for example question=text")
     return part, name
 

@@ -1,0 +1,235 @@
+"""The forms of an import: its files, then what was detected of them and whose data they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, gettext_lazy
+
+from annotation.journeys import importing
+from annotation.journeys.previewing import Chosen, Preview
+from annotation.refusals import Refused
+from annotation.terms.options import NamedTextsField
+from tableqa.readers import READERS, Mapped
+from tableqa.readers.detection import OWN
+from tableqa.readers.own_data import OPTIONS, REQUIRED
+from tableqa.readers.reader import Credit
+from tableqa.readers.text_form import ENCODING_NAMES
+
+PARTS = {
+    "question": gettext_lazy("Question"),
+    "answers": gettext_lazy("Answers"),
+    "table": gettext_lazy("Table"),
+    "id": gettext_lazy("Id"),
+    "title": gettext_lazy("Table title"),
+    "caption": gettext_lazy("Table caption"),
+    "context": gettext_lazy("Context"),
+    "split": gettext_lazy("Split"),
+}
+"""Parts of an example in the order of the form, each a drop-down of columns."""
+LICENCES = (
+    "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC0-1.0", "ODbL-1.0", "ODC-By-1.0", "MIT", "Apache-2.0", "BSD-3-Clause",
+)  # fmt: skip
+"""Licences that the form suggests; any SPDX identifier can be entered."""
+_SEPARATORS = [
+    (",", gettext_lazy("Comma")),
+    (";", gettext_lazy("Semicolon")),
+    ("\\t", gettext_lazy("Tab")),
+    ("|", gettext_lazy("Pipe")),
+]
+_ENCODINGS = ("utf-8", "utf-16", "cp1252", "cp1250", "cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5")
+
+
+class UploadForm(forms.Form):
+    """The file of the questions, and the other files of its format."""
+
+    questions = forms.FileField(
+        label=gettext_lazy("Questions file"),
+        help_text=gettext_lazy(
+            "CSV, Excel, JSON, JSON Lines, Parquet, a zip archive of them, or a file of a format below."
+        ),
+    )
+    tables = forms.FileField(
+        required=False,
+        label=gettext_lazy("Tables and other files"),
+        help_text=gettext_lazy(
+            "A zip archive, if the questions are not all in one file. It may contain folders."
+        ),
+    )
+
+    def clean_questions(self) -> Any:
+        return _checked(self.cleaned_data["questions"])
+
+    def clean_tables(self) -> Any:
+        file = self.cleaned_data["tables"]
+        return _checked(file) if file else None
+
+
+def _checked(file: Any) -> Any:
+    """The source is named after the file, so its name must be short enough to be one."""
+    if file.size > settings.MAX_IMPORT_BYTES:
+        raise ValidationError(
+            gettext("{name} is larger than {value} MB. Import it from the command line.").format(
+                name=file.name, value=settings.MAX_IMPORT_BYTES // 2**20
+            )
+        )
+    if len(file.name) > 100:
+        raise ValidationError(gettext("The file name is longer than 100 characters. Shorten it."))
+    return file
+
+
+class ChoicesForm(forms.Form):
+    """How uploaded files are read, and name, licence and credit of the source.
+
+    preview: what was detected; its columns are the choices of the drop-downs.
+    """
+
+    reader = forms.ChoiceField(label=gettext_lazy("Format"), required=False)
+    fields_of = NamedTextsField(
+        required=False,
+        label=gettext_lazy("Field names"),
+        help_text=gettext_lazy(
+            "For formats with custom fields. One field per line with its name in the file, for "
+            "example: question = text"
+        ),
+    )
+    name = forms.CharField(
+        required=False,
+        max_length=importing.LONGEST_NAME,
+        label=gettext_lazy("Name of the source"),
+        help_text=gettext_lazy(
+            "Leave empty to use the file name. Files with the same name are added to one source."
+        ),
+    )
+    licence = forms.RegexField(
+        r"\A[A-Za-z0-9][A-Za-z0-9.+-]*( AND [A-Za-z0-9][A-Za-z0-9.+-]*)*\Z",
+        required=False,
+        max_length=80,
+        label=gettext_lazy("Licence"),
+        empty_value="",
+        help_text=gettext_lazy("SPDX identifier, such as CC-BY-4.0. Leave empty if it is not stated."),
+        error_messages={"invalid": gettext_lazy("Enter an SPDX identifier, such as CC-BY-4.0.")},
+        widget=forms.TextInput(attrs={"list": "licences"}),
+    )
+    citation = forms.CharField(
+        required=False,
+        max_length=5000,
+        label=gettext_lazy("Citation"),
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    url = forms.URLField(
+        required=False, max_length=200, label=gettext_lazy("URL"), assume_scheme="https", empty_value=""
+    )
+    split = forms.RegexField(
+        rf"\A{importing.SPLIT.pattern}\Z",
+        required=False,
+        label=gettext_lazy("Split"),
+        help_text=gettext_lazy("For example dev or test. Leave empty to take it from the file name."),
+        error_messages={"invalid": gettext_lazy("A split may contain letters, digits, '.', '_' and '-'.")},
+        empty_value="",
+    )
+    limit = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label=gettext_lazy("Number of examples"),
+        help_text=gettext_lazy("Imports only the first examples. Leave empty to import all."),
+    )
+
+    def __init__(self, *args: Any, preview: Preview | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.reads_own = preview is not None and preview.reader == OWN
+        named = sorted(READERS.items(), key=lambda reader: (reader[0] != OWN, reader[0]))
+        choices = [(name, gettext(reader.title)) for name, reader in named]
+        self.fields["reader"].choices = choices  # type: ignore[attr-defined]
+        if preview is not None:
+            self._add_columns(preview)
+            read = READERS.get(preview.reader)
+            if self.reads_own or not isinstance(read, Mapped):
+                del self.fields["fields_of"]
+
+    def _add_columns(self, preview: Preview) -> None:
+        layout = preview.layout
+        self.initial = {
+            "reader": preview.reader,
+            "licence": "" if preview.credit.licence == "NOASSERTION" else preview.credit.licence,
+            "citation": preview.credit.citation,
+            "url": preview.credit.url,
+            **{part: layout.parts.get(part, "") for part in PARTS},
+            "separator": "\\t" if layout.separator == "\t" else layout.separator,
+            "encoding": layout.encoding.replace("utf-8-sig", "utf-8"),
+            "answer_separator": preview.fields.get("answer_separator", "|"),
+            **self.initial,
+        }
+        if not self.reads_own:
+            return
+        shown = json.dumps(layout.columns)
+        self.fields["known_columns"] = forms.CharField(
+            required=False, strip=False, initial=shown, widget=forms.HiddenInput
+        )
+        for part, label in PARTS.items():
+            columns = [("", gettext("(none)"))] + [(name, name) for name in layout.columns]
+            self.fields[f"column_{part}"] = forms.CharField(
+                label=label,
+                required=part in REQUIRED,
+                strip=False,
+                initial=self.initial[part],
+                widget=forms.Select(choices=columns),
+            )
+        if layout.separator:
+            self.fields["separator"] = forms.ChoiceField(
+                label=gettext_lazy("Separator"), choices=_SEPARATORS, required=False
+            )
+            encodings = dict.fromkeys((*_ENCODINGS, self.initial["encoding"]))
+            self.fields["encoding"] = forms.ChoiceField(
+                label=gettext_lazy("Encoding"),
+                choices=[(name, ENCODING_NAMES.get(name, name)) for name in encodings],
+                required=False,
+            )
+        self.fields["answer_separator"] = forms.CharField(
+            label=gettext_lazy("Separator of several answers"),
+            help_text=gettext_lazy("Lists such as [“a”, “b”] are recognised without it."),
+            required=False,
+            max_length=5,
+            strip=False,
+        )
+
+    def columns(self) -> Iterator[forms.BoundField]:
+        """The fields about columns, in their order."""
+        names = ["known_columns", *(f"column_{part}" for part in PARTS)]
+        return (self[name] for name in (*names, *OPTIONS, "fields_of") if name in self.fields)
+
+    def about_the_source(self) -> Iterator[forms.BoundField]:
+        """The fields about the source."""
+        return (self[name] for name in ("name", "licence", "citation", "url", "split", "limit"))
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        try:
+            importing.check_fields(given.get("reader", ""), given.get("fields_of") or {})
+        except Refused as refused:
+            self.add_error("fields_of", refused.detail)
+        return given
+
+    def choices(self, fields: Mapping[str, str]) -> importing.Choices:
+        """What an import takes of a valid form; `fields` are the names of columns."""
+        given = self.cleaned_data
+        credit = Credit(given["licence"], given["citation"], given["url"])
+        return importing.Choices(given["name"].strip(), given["split"], given["limit"], fields, credit)
+
+
+def chosen_columns(sent: Mapping[str, Any]) -> Chosen | None:
+    """The columns and options that a form was sent with, whether or not it is valid; None where it has none."""
+    parts = {part: str(sent[f"column_{part}"]) for part in PARTS if f"column_{part}" in sent}
+    if not parts:
+        return None
+    options = {name: str(sent[name]) for name in OPTIONS if sent.get(name)}
+    try:
+        columns = tuple(map(str, json.loads(str(sent.get("known_columns") or "[]"))))
+    except (ValueError, TypeError):
+        columns = ()
+    return Chosen(parts, options, columns)

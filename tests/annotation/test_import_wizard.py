@@ -1,0 +1,212 @@
+"""The pages of an import: upload, check what was recognised, import; and what to do about problems."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from annotation.journeys import previewing
+from annotation.models import Job, Source, Upload
+from tests.annotation.cast import World
+
+GERMAN = "Nr;Frage;Gold;Tabelle\n1;Wer gewann für Köln?;Ann|Bob;cup.csv\n2;Wer fehlte?;Bob;fehlt.csv\n"
+CUP = "Name;Wins\nAnn;3\nBob;4\n"
+
+
+@pytest.fixture
+def mara(world: World) -> Client:
+    client = Client()
+    client.force_login(world.mara)
+    return client
+
+
+def packed(**files: str) -> SimpleUploadedFile:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as inside:
+        for name, text in files.items():
+            inside.writestr(f"{name}.csv", text)
+    return SimpleUploadedFile("tables.zip", archive.getvalue())
+
+
+def uploaded(mara: Client, content: str, name: str = "fragen.csv", encoding: str = "cp1252") -> str:
+    """The address of the preview of a file."""
+    questions = SimpleUploadedFile(name, content.encode(encoding))
+    answer = mara.post("/projects/films/sources/import/", {"questions": questions, "tables": packed(cup=CUP)})
+    assert answer.status_code == 302, answer.content.decode()
+    return str(answer["Location"])
+
+
+def text(answer: Any) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
+
+
+def sent(page: Any, **changed: str) -> dict[str, str]:
+    """What a browser sends of the form of a preview."""
+    form = page.context["form"]
+    return {name: str(form[name].value() or "") for name in form.fields} | changed
+
+
+def test_the_preview_shows_examples_and_what_was_recognised(mara: Client) -> None:
+    page = mara.get(uploaded(mara, GERMAN))
+
+    words = text(page)
+    assert "Wer gewann für Köln?" in words
+    assert "Ann | Bob" in words
+    assert "fragen.csv was read as semicolon-separated, Windows-1252" in words
+    form = page.context["form"]
+    assert form["column_question"].value() == "Frage"
+    assert (form["separator"].value(), form["encoding"].value()) == (";", "cp1252")
+    assert "fehlt.csv is not in" in words
+    assert "/tmp" not in words
+
+
+def test_a_column_that_was_guessed_wrong_is_corrected_and_the_import_takes_it(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    content = "id,text,question,table\n1,who won?,easy,cup.csv\n"
+    url = uploaded(mara, content, "q.csv")
+    page = mara.get(url)
+    assert page.context["examples"][0]["example"].question == "easy"
+
+    page = mara.post(url, sent(page, column_question="text"))
+    assert page.context["examples"][0]["example"].question == "who won?"
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(
+            url,
+            sent(page, act="import", licence="CC-BY-4.0", citation="Ann (2026)", url="https://cup.example/"),
+        )
+
+    source = Source.objects.get(name="q")
+    assert source.how["fields"] == {"question": "text"}
+    assert (source.licence, source.citation, source.url) == (
+        "CC-BY-4.0",
+        "Ann (2026)",
+        "https://cup.example/",
+    )
+    assert source.examples.get().question == "who won?"
+
+
+def test_the_next_file_with_these_columns_is_read_in_the_same_way(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    content = "id,text,question,table\n{n},who won?,easy,cup.csv\n"
+    url = uploaded(mara, content.format(n=1), "one.csv")
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(mara.get(url), column_question="text", act="import"))
+
+    page = mara.get(uploaded(mara, content.format(n=2), "two.csv"))
+
+    assert page.context["form"]["column_question"].value() == "text"
+
+
+def test_another_separator_gives_other_columns(mara: Client) -> None:
+    url = uploaded(mara, "question|x,table\nwho|a?,cup.csv\n", "q.csv")
+    page = mara.get(url)
+    assert page.context["form"]["column_question"].value() == ""
+
+    page = mara.post(url, sent(page, separator="|"))
+
+    assert page.context["form"]["column_question"].value() == "question"
+    assert "no column is known as the table" in text(page)
+
+
+def test_answers_are_parted_by_a_separator_of_ones_own(mara: Client) -> None:
+    url = uploaded(mara, "question,answers,table\nwho?,Ann; Bob,cup.csv\n", "q.csv")
+
+    page = mara.post(url, sent(mara.get(url), answer_separator=";"))
+
+    assert page.context["examples"][0]["example"].answers == ("Ann", "Bob")
+
+
+def test_a_published_format_needs_no_choice(
+    mara: Client, tmp_path: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    questions = SimpleUploadedFile("more-dev.tsv", (tmp_path / "films-dev.tsv").read_bytes())
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as inside:
+        inside.write(tmp_path / "csv/1-csv/1.csv", "csv/1-csv/1.csv")
+    tables = SimpleUploadedFile("tables.zip", archive.getvalue())
+
+    url = mara.post("/projects/films/sources/import/", {"questions": questions, "tables": tables})["Location"]
+    page = mara.get(url)
+
+    assert page.context["form"]["reader"].value() == "wtq"
+    assert page.context["form"]["licence"].value() == "CC-BY-SA-4.0"
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(page, act="import"))
+    assert Source.objects.get(name="more-dev").examples_count == 4
+
+
+def test_a_licence_that_is_no_identifier_is_asked_for_again(mara: Client) -> None:
+    url = uploaded(mara, GERMAN)
+
+    page = mara.post(url, sent(mara.get(url), act="import", licence="free to use!"))
+
+    assert "Enter an SPDX identifier" in text(page)
+    assert not Job.objects.exists()
+
+
+@pytest.fixture
+def refused(mara: Client, django_capture_on_commit_callbacks: Any) -> Job:
+    url = uploaded(mara, GERMAN)
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(mara.get(url), act="import"))
+    return Job.objects.latest("pk")
+
+
+def test_problems_are_a_table_with_the_choice_to_import_the_rest(
+    mara: Client, refused: Job, django_capture_on_commit_callbacks: Any
+) -> None:
+    page = mara.get(reverse("job", args=[refused.public_id]))
+
+    words = text(page)
+    assert "1 problem" in words
+    assert "fragen.csv 3 Tabelle the table fehlt.csv is not in" in words
+    rest = mara.get(reverse("import_rest", args=[refused.public_id]))
+    assert rest["Content-Disposition"] == 'attachment; filename="fragen-rejected.csv"'
+    assert "Wer fehlte?" in b"".join(rest.streaming_content).decode("utf-8-sig")
+    assert "Import the 1 good record" in words
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(reverse("import_good_only", args=[refused.public_id]))
+    assert Source.objects.get(name="fragen").examples_count == 1
+    words = text(mara.get(reverse("job", args=[Job.objects.latest("pk").public_id])))
+    assert "1 record was left out because of a problem." in words
+
+
+def test_a_refused_import_leads_back_to_the_choices_with_its_files(mara: Client, refused: Job) -> None:
+    page = mara.get(reverse("job", args=[refused.public_id])).content.decode()
+
+    upload = Upload.objects.get(pk=refused.ids["questions"])
+    assert f"/sources/import/{upload.public_id}/?tables=" in page
+
+
+def test_a_file_that_was_imported_has_no_preview_any_more(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    url = uploaded(mara, "question,table\nwho?,cup.csv\n", "q.csv")
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(mara.get(url), act="import"))
+
+    assert "Upload the files again" in text(mara.get(url, follow=True))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "fields"),
+    [
+        ({"question": "question", "table": "table"}, {}),
+        ({"question": "text", "table": "table"}, {"question": "text"}),
+        ({"question": "question", "title": ""}, {"title": ""}),
+        ({"question": "question", "answers": "gone"}, {}),
+    ],
+)
+def test_only_what_differs_from_the_guess_is_kept(chosen: dict[str, str], fields: dict[str, str]) -> None:
+    assert previewing.differing(chosen, ["question", "text", "table", "title"]) == fields

@@ -1,0 +1,55 @@
+"""The import of one's own data in a browser: a wrong guess is corrected while the preview follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.models import Source
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import signed_in
+
+AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+ROWS = 'id;text;question;table\n1;Who won in Köln?;easy;"Name,Wins\nAnn,3"\n2;Who lost?;hard;gone.csv\n'
+
+
+@pytest.fixture
+def world(transactional_db: None, tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+def finds_the_page_accessible(page: Page) -> None:
+    found = Axe().run(page, options=AXE)
+    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_wrong_guess_is_corrected_and_the_good_records_are_imported(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path, width: int
+) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(ROWS)
+    base = live_server.url
+    page = signed_in(new_context, base, world.mara, viewport={"width": width, "height": 850}).new_page()
+    page.goto(f"{base}/projects/films/sources/import/")
+    page.get_by_label("Questions file").set_input_files(path)
+    page.get_by_role("button", name="Continue").click()
+
+    expect(page.locator(".previewed .question")).to_contain_text("easy")
+    page.get_by_label("Question", exact=True).select_option("text")
+    expect(page.locator(".previewed .question")).to_contain_text("Who won in Köln?")
+    finds_the_page_accessible(page)
+    page.get_by_label("Licence").fill("CC-BY-4.0")
+    page.get_by_role("button", name="Import", exact=True).click()
+
+    expect(page.get_by_role("heading", name="1 problem")).to_be_visible()
+    finds_the_page_accessible(page)
+    page.get_by_role("button", name="Import the 1 good record").click()
+    expect(page.get_by_role("link", name="Open the source")).to_be_visible()
+    source = Source.objects.get(name="mine")
+    assert (source.licence, source.examples.get().question) == ("CC-BY-4.0", "Who won in Köln?")
