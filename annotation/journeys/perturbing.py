@@ -36,7 +36,7 @@ from annotation.models import (
 )
 from annotation.refusals import refuse
 from annotation.work import lineage
-from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts, Instance, count
+from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts, count
 from tableqa.selection import KINDS, RULES, Kind, Rules, SelectionError
 from tableqa.selection import select as selected
 from tasks.contract import task_types
@@ -287,26 +287,9 @@ def _make(run: PerturbationRun, chunk: Sequence[Example]) -> None:
             outcome = instance.outcome()
             count(run.counts, instance.kind, outcome)
             if instance.is_made:
-                rows.append(_row(original, instance, outcome["digest"]))
+                rows.append(lineage.automatic_example(original, instance, outcome["digest"]))
     # What an earlier run made with the same seed is the same, and stays.
     Example.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
-
-
-def _row(original: Example, instance: Instance, digest: str) -> Example:
-    return Example(
-        source_id=original.source_id,
-        external_id=instance.id_of(original.external_id),
-        position=original.position,
-        question=original.question,
-        answers=original.answers,
-        stored_table_id=original.stored_table_id,
-        operations=[operation.to_dict() for operation in instance.perturbed.operations],
-        table_digest=digest,
-        more=original.more,
-        parent=original,
-        perturbation=instance.kind,
-        seed=instance.seed,
-    )
 
 
 def _marks(sources: Sequence[Source], keys: Sequence[int] | None = None) -> dict[str, list[list[str]]]:

@@ -502,7 +502,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     raw = release_files.write_raw(
         out,
         described,
-        sources=_sources(items, runs, imported),
+        sources=_sources(release, items, runs, imported),
         annotations=counted(_annotations(release, batches, items)),
         decisions=counted(_decisions(release, batches, items)),
     )
@@ -722,9 +722,9 @@ def _imported(release: Release) -> Iterator[int]:
 
 
 def _sources(
-    items: Sorted, runs: Sequence[PerturbationRun], imported: Iterable[int]
+    release: Release, items: Sorted, runs: Sequence[PerturbationRun], imported: Iterable[int]
 ) -> Iterator[dict[str, Any]]:
-    """Sources with licence and credit, then their tables, then the original examples that everything rests on."""
+    """Sources with licence and credit, then items, tables, and the original examples that everything rests on."""
     used = Sorted(6, key=3)
     used.update(items.distinct(1, 2, 5, 6, 7, 8))
     for run in runs:
@@ -746,14 +746,10 @@ def _sources(
                 "checksums": [],
             },
         )
-        record["checksums"].append(source.checksum)
+        # A source that was restored from a release stands for all imports of its name.
+        record["checksums"] += source.how.get("checksums", [source.checksum])
     yield from by_name.values()
-    for page in by_key.in_lists(items.distinct(4, 3)):
-        keys = [pk for _, pk in page]
-        shown = dict(Item.objects.filter(among("pk", keys)).values_list("pk", "inputs"))
-        for id, pk in page:
-            if shown[pk]:
-                yield {"kind": "item", "id": id, "inputs": shown[pk]}
+    yield from _item_records(release, items)
     for page in by_key.in_lists(used.distinct(4), TABLES):
         rows = StoredTable.objects.filter(digest__in=[digest_of for (digest_of,) in page])
         for digest_of, content in sorted(rows.values_list("digest", "content")):
@@ -774,6 +770,24 @@ def _sources(
                 "table": digest_of,
                 "more": more,
             }
+
+
+def _item_records(release: Release, items: Sorted) -> Iterator[dict[str, Any]]:
+    """The items with inputs, and those that no annotation and no decision of the release names."""
+    named = Annotation.objects.filter(event_id__lte=release.watermark, assignment__item=OuterRef("pk"))
+    decided = Decision.objects.filter(event_id__lte=release.watermark, item=OuterRef("pk"))
+    is_named = Exists(named) | Exists(decided)
+    place = ("batch__public_id", "example__source__name", "example__external_id")
+    for page in by_key.in_lists(items.distinct(4, 3)):
+        rows = Item.objects.filter(among("pk", [pk for _, pk in page])).annotate(is_named=is_named)
+        stored = {pk: fields for pk, *fields in rows.values_list("pk", "is_named", "inputs", *place)}
+        for id, pk in page:
+            is_in_records, inputs, batch, source, example = stored[pk]
+            record = {"kind": "item", "id": id, **({"inputs": inputs} if inputs else {})}
+            if not is_in_records:
+                record |= {"batch": batch, "source": source, "example": example}
+            if len(record) > 2:
+                yield record
 
 
 _ORIGINAL = ("source__name", "external_id", "question", "answers", "stored_table__digest", "more")

@@ -256,7 +256,7 @@ class Raw:
             self._index(index)
         self.tables = Tables(self._files, folder / SOURCES, tables)
         self.originals = Records(self._files, folder / SOURCES, originals)
-        self.inputs = Records(self._files, folder / SOURCES, inputs, lambda record: record["inputs"])
+        self.inputs = Records(self._files, folder / SOURCES, inputs, lambda record: record.get("inputs", {}))
         self.derived = Records(
             self._files,
             folder / DECISIONS,

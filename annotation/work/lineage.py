@@ -503,3 +503,21 @@ def marks(run: PerturbationRun, original: Example) -> list[tuple[str, str]]:
 def instances(run: PerturbationRun, original: Example) -> Iterator[Instance]:
     """What a run makes of one original: the same today as on the day when it ran."""
     return instances_of(original.example(), run.kinds, run.seeds, relevant_cells=marks(run, original))
+
+
+def automatic_example(original: Example, instance: Instance, digest: str) -> Example:
+    """The row, not saved, of what a program made of an original; `digest` is that of the new table."""
+    return Example(
+        source_id=original.source_id,
+        external_id=instance.id_of(original.external_id),
+        position=original.position,
+        question=original.question,
+        answers=original.answers,
+        stored_table_id=original.stored_table_id,
+        operations=[operation.to_dict() for operation in instance.perturbed.operations],
+        table_digest=digest,
+        more=original.more,
+        parent=original,
+        perturbation=instance.kind,
+        seed=instance.seed,
+    )

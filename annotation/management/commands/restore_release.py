@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.journeys import restoring, setting_up
+from annotation.management.commands._refusing import RefusingCommand
+from annotation.models import Person
+
+
+class Command(RefusingCommand):
+    help = "Restore a project from one of its releases, with batches, responses and decisions."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("release", type=Path, help="a release: a folder or a zip file")
+        parser.add_argument("slug", help="short name of the new project")
+        parser.add_argument("--name", required=True)
+        parser.add_argument("--manager", required=True, metavar="EMAIL")
+        parser.add_argument("--time-zone", default="UTC")
+
+    @transaction.atomic
+    def run(self, **options: Any) -> None:
+        email, now = options["manager"].lower(), timezone.now()
+        manager = Person.objects.filter(email=email).first()
+        if manager is None:
+            manager = setting_up.register(name=email.partition("@")[0], email=email, password=None)
+        project = setting_up.create_project(
+            slug=options["slug"],
+            name=options["name"],
+            manager=manager,
+            time_zone=options["time_zone"],
+            now=now,
+        )
+        restored = restoring.restore(project=project, folder=options["release"], by=manager, now=now)
+        self.stdout.write(
+            f"{project.slug}: {restored.batches} batches with {restored.items} items, "
+            f"{restored.annotations} responses of {restored.people} people, {restored.decisions} decisions."
+        )
+        if restored.has_new_ids:
+            self.stdout.write(
+                "The original project is on this server. Batches, items and responses of the copy have new ids."
+            )
+        if restored.without_batch:
+            self.stdout.write(
+                f"{restored.without_batch} examples are in no batch: an older release does not name their items."
+            )
+        self.stdout.write("Not restored, because a release does not contain it:")
+        for loss in restoring.LOSSES:
+            self.stdout.write(f"  {loss}")

@@ -1,0 +1,207 @@
+"""A release becomes a project again, and that project releases the same files and figures."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import transaction
+
+from annotation import access, demo_world, doctor
+from annotation.journeys import adjudicating, perturbing, releasing, restoring, setting_up
+from annotation.models import Annotation, Batch, Decision, Item, Outcome, Person, Project, Source
+from annotation.refusals import Refused
+from annotation.releases import release_files
+from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_mixing import perturbed_thrice
+
+LATER = NOON + timedelta(days=1)
+OLD = Path(__file__).parent / "release_of_november"
+NAMES_THE_PROJECT = {"DATA_STATEMENT.md"}
+
+
+@contextmanager
+def elsewhere() -> Iterator[None]:
+    """Another server: nothing of what is done in it is in this database afterwards."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def released(project: Project, out: Path, **options: Any) -> Path:
+    options = {"name": "v1", "format": "askew", "by": None, "allow_simulated": True, **options}
+    releasing.make_release(project=project, now=LATER, out=out, **options)
+    return out
+
+
+def empty_project(slug: str = "restored") -> Project:
+    manager = Person.objects.create_person("Mara Lind", f"{slug}@example.org")
+    return setting_up.create_project(slug=slug, name="Restored", manager=manager, now=LATER)
+
+
+def restore(folder: Path, slug: str = "restored") -> restoring.Restored:
+    project = empty_project(slug)
+    return restoring.restore(project=project, folder=folder, by=None, now=LATER + timedelta(days=1))
+
+
+def differing_files(one: Path, other: Path) -> set[str]:
+    files = {path.relative_to(folder).as_posix() for folder in (one, other) for path in folder.rglob("*.*")}
+    data = files - NAMES_THE_PROJECT - {"manifest.json"}
+    return {
+        name
+        for name in data
+        if not (one / name).is_file()
+        or not (other / name).is_file()
+        or (one / name).read_bytes() != (other / name).read_bytes()
+    }
+
+
+def require_the_same(one: Path, other: Path) -> None:
+    assert differing_files(one, other) == set()
+    before, after = (json.loads((folder / "manifest.json").read_text()) for folder in (one, other))
+    names = ("batches", "sources", "guidelines", "counts", "agreement", "contradicted", "mix", "automatic")
+    assert {name: after[name] for name in names} == {name: before[name] for name in names}
+    assert doctor.findings() == []
+
+
+def test_the_demo_project_survives_a_release(db: None, tmp_path: Path) -> None:
+    formats = list(release_files.FORMATS)
+    with elsewhere():
+        demo_world.load(now=NOON)
+        before = released(Project.objects.get(), tmp_path / "before", format=formats)
+        counts = (Annotation.objects.count(), Decision.objects.count(), Item.objects.count())
+    assert Annotation.objects.count() == 0
+    restored = restore(before, "tilted-tables")
+    assert (restored.annotations, restored.decisions, restored.items) == counts
+    assert counts[0] >= 65
+    assert counts[1] >= 24
+    assert not restored.has_new_ids
+    assert restored.without_batch == 0
+    after = released(restored.project, tmp_path / "after", format=formats)
+    require_the_same(before, after)
+    assert (before / "DATA_STATEMENT.md").read_bytes() == (after / "DATA_STATEMENT.md").read_bytes()
+
+
+def test_lineage_and_pseudonyms_come_back(db: None, tmp_path: Path) -> None:
+    with elsewhere():
+        demo_world.load(now=NOON)
+        project = Project.objects.get()
+        before = released(project, tmp_path / "before")
+        fed = {batch.name: batch.feeds_from.name for batch in Batch.objects.exclude(feeds_from=None)}
+        made = set(
+            Outcome.objects.exclude(example=None).values_list(
+                "example__external_id", "example__parent__external_id"
+            )
+        )
+    project = restore(before).project
+    batches = project.batches.exclude(feeds_from=None).select_related("feeds_from")
+    assert {batch.name: batch.feeds_from.name for batch in batches if batch.feeds_from} == fed
+    outcomes = Outcome.objects.exclude(example=None)
+    assert set(outcomes.values_list("example__external_id", "example__parent__external_id")) == made
+    written = {record["annotator"] for record in release_files.records(before / "annotations.jsonl")}
+    assert written <= set(project.memberships.values_list("pseudonym", flat=True))
+    assert not Person.objects.filter(name__in=written, is_active=True).exists()
+
+
+def test_a_project_with_mixes_and_automatic_perturbations_comes_back(db: None, tmp_path: Path) -> None:
+    with elsewhere():
+        (tmp_path / "world").mkdir()
+        world = make_world(tmp_path / "world")
+        perturbed_thrice(world)
+        run = perturbing.plan_run(
+            project=world.project, kinds=["row_shuffle", "mask_cell"], seeds=[1, 2], now=NOON
+        )
+        perturbing.perform(run)
+        before = released(world.project, tmp_path / "before", mix=7)
+    restored = restore(before)
+    require_the_same(before, released(restored.project, tmp_path / "after", mix=7))
+
+
+def test_a_copy_beside_its_original_has_ids_of_its_own(world: World, tmp_path: Path) -> None:
+    batch = world.batch("question_type")
+    while (assignment := world.take(batch, "ada")) is not None:
+        world.answer(assignment, {"label": "extraction"})
+    before = released(world.project, tmp_path / "before")
+    restored = restore(before)
+    assert restored.has_new_ids
+    after = released(restored.project, tmp_path / "after")
+    figures = [json.loads((folder / "manifest.json").read_text())["agreement"] for folder in (before, after)]
+    without_batch = [[{**one, "batch": ""} for one in each] for each in figures]
+    assert without_batch[0] == without_batch[1]
+    assert differing_files(before, after) == {"annotations.jsonl", "sources.jsonl"} & differing_files(
+        before, after
+    )
+    assert doctor.findings() == []
+
+
+def test_withdrawn_and_sent_back_responses_come_back(db: None, tmp_path: Path) -> None:
+    with elsewhere():
+        (tmp_path / "world").mkdir()
+        world = make_world(tmp_path / "world")
+        batch = world.batch("question_type", overlap=2)
+        for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+            while (assignment := world.take(batch, who)) is not None:
+                world.answer(assignment, {"label": label})
+        adjudicating.resolve_batch(batch=batch, now=LATER)
+        rewritten, left, decided, *_ = adjudicating.waiting(batch)
+        for item in (rewritten, left):
+            adjudicating.send_back(item=item, by=world.ivo, choose="A", note="Read again.", now=LATER)
+        assignment = rewritten.assignments.get(state="leased")
+        world.answer(
+            access.assignment(access.Actor(assignment.person), assignment.public_id), {"label": "neither"}
+        )
+        adjudicating.decide(item=decided, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
+        before = released(world.project, tmp_path / "before")
+    flags = [record.get("sent_back") for record in release_files.records(before / "annotations.jsonl")]
+    assert any(flags)
+    assert not all(flags)
+    restored = restore(before)
+    require_the_same(before, released(restored.project, tmp_path / "after"))
+
+
+def test_an_older_release_restores_what_it_has(db: None, tmp_path: Path) -> None:
+    restored = restore(OLD)
+    checked = release_files.verify(OLD)
+    assert (restored.annotations, restored.decisions) == (checked["annotations"], checked["decisions"])
+    formats = release_files.formats_of(release_files.read_manifest(OLD))
+    after = released(restored.project, tmp_path / "after", format=formats, mix=7)
+    assert differing_files(OLD, after) <= {"perturbations.jsonl"}  # today's wording of why nothing changed
+
+
+def test_a_changed_release_is_refused_and_nothing_is_written(db: None, tmp_path: Path) -> None:
+    shutil.copytree(OLD, tmp_path / "changed")
+    path = tmp_path / "changed" / "annotations.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace("extraction", "reasoning", 1), encoding="utf-8")
+    with pytest.raises(Refused, match=r"does not verify.*annotations\.jsonl"):
+        restore(tmp_path / "changed")
+    assert not Source.objects.exists()
+    assert not Batch.objects.exists()
+
+
+def test_a_project_with_data_is_left_alone(world: World) -> None:
+    with pytest.raises(Refused, match=r"empty project"):
+        restoring.restore(project=world.project, folder=OLD, by=None, now=LATER)
+
+
+def test_a_command_restores_a_zip_file(db: None, tmp_path: Path, capsys: Any) -> None:
+    archive = shutil.make_archive(str(tmp_path / "release"), "zip", OLD)
+    call_command("restore_release", archive, "old", "--name", "Old", "--manager", "mara@example.org")
+    shown = capsys.readouterr().out
+    assert "18 responses" in shown
+    assert "9 decisions" in shown
+    assert "Not restored" in shown
+    assert Project.objects.get(slug="old").batches.exists()
+
+
+def test_a_command_names_what_is_no_release(db: None, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"manifest\.json is missing"):
+        call_command("restore_release", tmp_path, "old", "--name", "Old", "--manager", "mara@example.org")
+    assert not Project.objects.exists()
