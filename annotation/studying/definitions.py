@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from django.conf import settings
 
 from annotation.studying import yaml_file
 from annotation.studying.study import parse
@@ -34,6 +38,16 @@ agreement: {level: [fleiss, alpha_nominal], quality: [alpha_ordinal]}
 guidelines: |
   Look at the table first, then at the question.
 """
+
+
+TEMPLATES = Path(settings.BASE_DIR) / "fixtures" / "task_types"
+
+
+@functools.cache
+def shipped() -> Mapping[str, Mapping[str, Any]]:
+    """The definitions that come with Askew, by name: common forms to start from."""
+    studies = [parse(path.read_text(encoding="utf-8")) for path in sorted(TEMPLATES.glob("*.yaml"))]
+    return {name: data for study in studies for name, data in study.task_types.items()}
 
 
 def read(name: str, text: str) -> Mapping[str, Any]:

@@ -20,6 +20,12 @@ def entered(data: Any, name: str) -> str | list[str]:
 
 
 @register.filter
+def unique(values: Any) -> list[str]:
+    """The texts of a list in their order, each once."""
+    return list(dict.fromkeys(map(str, values or ())))
+
+
+@register.filter
 def at(values: Any, place: int) -> str:
     """The text at a place of a list; "" where the list is shorter."""
     return str(values[place]) if isinstance(values, list | tuple) and place < len(values) else ""

@@ -43,7 +43,7 @@ def task_types(request: PageRequest, slug: str) -> HttpResponse:
     project = access.project(access.actor(request), slug, Permission.SET_UP)
     rows = defining.newest(project)
     edited = _edited(request, rows)
-    form = DefinitionForm(request.POST or None, initial=_initial(edited))
+    form = DefinitionForm(request.POST or None, initial=_initial(edited, request.GET.get("from", "")))
     if form.is_valid() and "preview" not in request.POST and not request.headers.get("HX-Request"):
         with refusals_on(form):
             cleaned = form.cleaned_data
@@ -61,6 +61,7 @@ def task_types(request: PageRequest, slug: str) -> HttpResponse:
     )
     if request.headers.get("HX-Request"):
         return render(request, "defining/_preview.html", context)
+    context["templates"] = [(name, task_of(name, data)) for name, data in definitions.shipped().items()]
     context["rows"] = [(row, row.task()) for row in rows.values()]
     return render(request, "defining/task_types.html", context)
 
@@ -72,7 +73,9 @@ def _edited(request: PageRequest, rows: dict[str, TaskTypeDefinition]) -> TaskTy
     return rows.get(name)
 
 
-def _initial(row: TaskTypeDefinition | None) -> dict[str, str]:
+def _initial(row: TaskTypeDefinition | None, template: str) -> dict[str, str]:
+    if row is None and template in definitions.shipped():
+        return {"name": template, "text": definitions.written(definitions.shipped()[template])}
     if row is None:
         return {"name": "table_complexity", "text": definitions.EXAMPLE}
     return {"name": row.name, "text": definitions.written(row.data)}
@@ -84,8 +87,8 @@ def _preview(project: Project, form: DefinitionForm, row: TaskTypeDefinition | N
         data = form.cleaned_data.get("definition") if hasattr(form, "cleaned_data") else None
         name = form.cleaned_data.get("name") or "task_type"
     else:
-        data = definitions.read("task_type", definitions.EXAMPLE) if row is None else row.data
-        name = "task_type" if row is None else row.name
+        name = form.initial["name"] if row is None else row.name
+        data = definitions.read(name, form.initial["text"]) if row is None else row.data
     if data is None:
         return {}
     task = task_of(name, data)

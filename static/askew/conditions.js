@@ -23,6 +23,20 @@ export function applyConditions(parts, fields, valueOf) {
   }
 }
 
+/* Offer the answers of an item in a field that ranks them. */
+export function offerRanks(field, answers) {
+  const options = [...new Set(answers ?? [])];
+  const choose = field.dataset.choose ??= field.querySelector("option")?.textContent ?? "";
+  for (const label of field.querySelectorAll("label")) label.remove();
+  options.forEach((_, place) => {
+    const select = Object.assign(document.createElement("select"), { name: field.dataset.field });
+    select.append(new Option(choose, ""), ...options.map((answer) => new Option(answer, answer)));
+    const label = document.createElement("label");
+    label.append(Object.assign(document.createElement("span"), { textContent: `${place + 1}.` }), select);
+    field.append(label);
+  });
+}
+
 /* A rank that was given an option of another rank: both change places. */
 export function swapRanks(select, before) {
   const others = [...select.closest("fieldset").querySelectorAll("select")].filter((one) => one !== select);

@@ -26,6 +26,7 @@ from tasks.common.definitions import (
     value_of,
 )
 from tasks.common.fields import (
+    AnswerRank,
     Cells,
     Choice,
     MultiChoice,
@@ -44,6 +45,7 @@ from tasks.resolving import Nature
 NATURES: Mapping[type[Question], Nature] = {
     Choice: "labels",
     Rank: "labels",
+    AnswerRank: "labels",
     Scale: "scales",
     MultiChoice: "sets",
     Cells: "sets",
@@ -300,6 +302,8 @@ def _field(data: Mapping[str, Any]) -> Question:
         "when": condition(data["when"]) if "when" in data else None,
     }
     type = data["type"]
+    if "of" in data:
+        return AnswerRank(**facts)
     if type in ("choice", "multi_choice", "rank"):
         kinds = {"choice": Choice, "multi_choice": MultiChoice, "rank": Rank}
         return kinds[type](**facts, options=tuple(map(_option, data["options"])))

@@ -60,6 +60,7 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
 """By type of the decided field: the decision rules that fit, the usual one first."""
 FOR_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "options": OPTIONED,
+    "of": ("rank",),
     "min": ("scale",),
     "max": ("scale",),
     "anchors": ("scale",),
@@ -162,6 +163,7 @@ _FIELD: Final[dict[str, Any]] = {
         "question": _text(300, "question above the input; default: the label"),
         "help": _text(500, "a sentence below the question"),
         "options": {"type": "array", "items": _OPTION, "minItems": 2, "maxItems": 40},
+        "of": {"enum": ["answers"], "description": "rank the answers of the example, in place of options"},
         "min": {"type": "integer", "minimum": -100, "maximum": 100, "description": "lowest step; default 1"},
         "max": {"type": "integer", "minimum": -100, "maximum": 100, "description": "highest step; default 5"},
         "anchors": {
@@ -250,6 +252,7 @@ def faults(name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ())
         found += _field(field, ("fields", place), seen)
         seen.setdefault(field["name"], field)
     found += _key_clashes(data["fields"])
+    found += _of_answers(data)
     found += _decide(data, seen)
     found += _agreement(data.get("agreement", {}), seen)
     return found
@@ -313,12 +316,25 @@ def _field(
             message = gettext("A field of type {type} has no `{key}`. Remove it, or use the type {types}.")
             words = message.format(type=type, key=key, types=gettext(" or ").join(types))
             yield DefinitionFault((*path, key), words)
-    if type in OPTIONED:
+    if type in OPTIONED and "of" not in field:
         yield from _options(field, path)
     if type == "scale":
         yield from _scale(field, path)
     if "when" in field:
         yield from _when(field["when"], (*path, "when"), seen)
+
+
+def _of_answers(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+    """Whoever ranks the answers has to see them, and no other options."""
+    for place, field in enumerate(data["fields"]):
+        if field["type"] != "rank" or "of" not in field:
+            continue
+        if "options" in field:
+            message = gettext("`of` takes the place of `options`. Remove one of them.")
+            yield DefinitionFault(("fields", place, "options"), message)
+        if "answers" not in data.get("shows", ()):
+            message = gettext("Annotators rank the answers, so add `answers` to `shows`.")
+            yield DefinitionFault(("fields", place, "of"), message)
 
 
 def _options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:

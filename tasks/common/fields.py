@@ -422,6 +422,35 @@ class Rank(MultiChoice):
         return Measure(self.name, "nominal", self.value_in)
 
 
+@dataclass(frozen=True, kw_only=True)
+class AnswerRank(Rank):
+    """The answers of the example in an order, the best first. An answer that is there twice has one rank."""
+
+    template = "fields/_answer_rank.html"
+
+    def read(self, value: object, item: Item) -> Read:
+        answers = list(dict.fromkeys(item.example.answers))
+        if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
+            return (), [Problem(self.name, self.malformed, gettext("This must be a list of options."))]
+        if value and sorted(value) != sorted(answers):
+            message = gettext("Give every option one rank: {options}.").format(options=", ".join(answers))
+            return (), [Problem(self.name, "incomplete_ranking", message)]
+        return tuple(value), []
+
+    def label_of(self, value: Sequence[str]) -> str:
+        return " > ".join(value)
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> list[str]:
+        answers = list(dict.fromkeys(item.example.answers))
+        right = truth.sample(answers, len(answers))
+        return right if rng.random() < accuracy else rng.sample(answers, len(answers))
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+
+
 def in_words(options: Sequence[Option]) -> list[str]:
     """Options in the reader's language: the title, and the meaning if there is one."""
     return [

@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.journeys import assigning, defining
 from annotation.models import Annotation, Batch
+from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import annotating, settled, signed_in
 
@@ -64,6 +65,12 @@ def batch_of(world: World, definition: dict[str, Any], size: int = 2) -> Batch:
     return batch
 
 
+def submitted() -> Any:
+    """The data of the only response."""
+    response: Any = Annotation.objects.get().response
+    return response["data"]
+
+
 def field(page: Page, name: str) -> Any:
     return page.locator(f"[data-field={name}]")
 
@@ -93,7 +100,7 @@ def test_keys_answer_open_fields_and_a_condition_shows_another_one(
     page.keyboard.press("Enter")
     expect(page.locator(".question")).not_to_have_text(first)
 
-    assert Annotation.objects.get().response["data"] == {
+    assert submitted() == {
         "level": "hard",
         "reasons": ["wide"],
         "quality": 4,
@@ -123,7 +130,7 @@ def test_what_a_hidden_field_held_is_not_sent_and_a_required_one_is_named(
     page.keyboard.press("Enter")
     expect(page.locator(".question")).not_to_have_text(first)
 
-    data = Annotation.objects.get().response["data"]
+    data = submitted()
     assert (data["level"], data["reasons"]) == ("easy", [])
 
 
@@ -135,7 +142,7 @@ def test_one_choice_submits_by_its_key(
     first = page.locator(".question").inner_text()
     page.keyboard.press("1")
     expect(page.locator(".question")).not_to_have_text(first)
-    assert Annotation.objects.get().response["data"] == {"level": "easy"}
+    assert submitted() == {"level": "easy"}
 
 
 def test_the_preview_follows_the_text_and_names_the_line_of_a_fault(
@@ -159,3 +166,31 @@ def test_the_preview_follows_the_text_and_names_the_line_of_a_fault(
     assert Axe().run(page, options=AXE).violations_count == 0
     page.get_by_role("button", name="Save task type").click()
     expect(page.get_by_text("Saved as version 1.")).to_be_visible()
+
+
+def test_the_answers_of_each_item_are_ranked(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    answers = [["Heat", "Alien"], ["Stalker", "Playtime", "Heat"]]
+    films = Table(["Film"], [["Heat"], ["Alien"]])
+    world.source = world.import_written(
+        *(Example(f"p-{number}", f"which? ({number})", films, said) for number, said in enumerate(answers))
+    )
+    fields = [{"name": "order", "type": "rank", "of": "answers", "question": "Best answer first"}]
+    page = annotating(
+        new_context,
+        live_server.url,
+        world.ada,
+        batch_of(world, {**DEFINITION, "fields": fields, "decide": {"field": "order"}}),
+    )
+    ranks = field(page, "order").locator("select")
+    number = ranks.count()
+    first = page.locator(".question").inner_text()
+    shown = [text for text in ranks.nth(0).locator("option").all_inner_texts() if text != "Choose"]
+    for place, answer in enumerate(reversed(shown)):
+        ranks.nth(place).select_option(answer)
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator(".question")).not_to_have_text(first)
+    assert submitted() == {"order": list(reversed(shown))}
+    expect(ranks).to_have_count(5 - number)
+    expect(ranks.nth(0)).to_have_value("")

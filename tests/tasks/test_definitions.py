@@ -199,6 +199,25 @@ def test_labels_have_a_german_form() -> None:
         AnnotationConfig.ready(None)  # type: ignore[arg-type]
 
 
+def test_answers_of_the_example_are_ranked() -> None:
+    made = task_of(
+        "preference", only({"name": "order", "type": "rank", "of": "answers"}, shows=["question", "answers"])
+    )
+    item = Item(Example("e-2", "who?", MEDALS, ["India", "Nepal"]))
+
+    said = [
+        made.parse({"order": order}, item)
+        for order in (["Nepal", "India"], ["Nepal", "India"], ["India", "Nepal"])
+    ]
+
+    decided = resolve(made, {}, said, item)
+    assert isinstance(decided, Accepted)
+    assert response_data(decided.outcomes[0].response) == {"order": ["Nepal", "India"]}
+    with pytest.raises(Invalid):
+        made.parse({"order": ["India"]}, item)
+    assert made.parse(made.simulate(item, random.Random(1), 1, random.Random(1)), item)
+
+
 LEVEL = {"name": "level", "type": "choice", "options": ["easy", "hard"]}
 REFUSED = [
     (only({"name": "level", "type": "choice"}), ("fields", 0), "needs `options`"),
@@ -209,6 +228,7 @@ REFUSED = [
         "'s'",
     ),
     (only({**LEVEL, "options": ["a", {"value": "b", "key": 1}]}), ("fields", 0, "options", 1), "same key"),
+    (only({"name": "r", "type": "rank", "of": "answers"}), ("fields", 0, "of"), "add `answers` to `shows`"),
     (only({**LEVEL, "min": 1}), ("fields", 0, "min"), "has no `min`"),
     (only({**LEVEL, "name": "answers"}), ("fields", 0, "name"), "reserved"),
     (only({**LEVEL, "name": "class"}), ("fields", 0, "name"), "reserved"),
