@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from annotation.api import exploring, first_day, own_work, sharing, views
+from annotation.api import exploring, first_day, own_work, sharing, task_types, views
 
 urlpatterns = [
     # Addresses are tried in this order: first what is asked for with every item.
@@ -17,6 +17,11 @@ urlpatterns = [
     path("projects/<slug:slug>/releases/", views.MakeRelease.as_view(), name="api_make_release"),
     path("projects/<slug:slug>/items/", exploring.Items.as_view(), name="api_items"),
     path("projects/<slug:slug>/model-answers/", sharing.ModelAnswers.as_view(), name="api_model_answers"),
+    path(
+        "projects/<slug:slug>/task-types/",
+        task_types.ProjectTaskTypes.as_view(),
+        name="api_project_task_types",
+    ),
     path("projects/<slug:slug>/practice/<str:type>/", views.Practice.as_view(), name="api_practice"),
     path(
         "projects/<slug:slug>/practice/<str:type>/predictions/",

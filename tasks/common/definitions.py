@@ -112,13 +112,18 @@ class DefinitionFault:
     path: Path
     message: str
 
+    def __str__(self) -> str:
+        """The path as people write it, counted from 1, and the message: "fields[2].when: …"."""
+        where = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in self.path)
+        return f"{where.removeprefix('.')}: {self.message}" if where else self.message
+
 
 class BadDefinition(ValueError):
     """A definition that makes no task type. Carries every fault."""
 
     def __init__(self, faults: Sequence[DefinitionFault]) -> None:
         self.faults = list(faults)
-        super().__init__("\n".join(fault.message for fault in faults))
+        super().__init__("\n".join(map(str, faults)))
 
 
 def _text(longest: int, description: str) -> dict[str, Any]:

@@ -386,6 +386,10 @@ API: dict[str, dict[str, Call]] = {
     "api_task_types": {"get": (nothing, None, EVERYBODY, None)},
     "api_releases": {"get": (nothing, None, EVERYBODY, None)},
     "api_work_out": {"post": (lambda t: ["question_type"], {"question": {}}, EVERYBODY, None)},
+    "api_project_task_types": {
+        "get": (the_project, None, MANAGE, Permission.SET_UP),
+        "post": (the_project, {"name": "Bad", "definition": {}}, MANAGE, Permission.SET_UP),
+    },
     "api_practice": {
         "post": (in_practice, lambda t: {"number": 1, "variant": "", "response": _respond(t)}, MEMBERS, None)
     },

@@ -14,13 +14,21 @@ from jsonschema import Draft202012Validator
 
 from annotation import doctor, simulating
 from annotation.journeys import adjudicating, assigning, defining, releasing
-from annotation.models import Adjudication, Batch, Decision, Guidelines, TaskTypeDefinition
-from annotation.quality import agreement
+from annotation.models import (
+    Adjudication,
+    Batch,
+    Decision,
+    Guidelines,
+    Qualification,
+    TaskTypeDefinition,
+)
+from annotation.quality import agreement, gold
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.studying import applying, standing, yaml_file
 from annotation.studying.study import document, parse
 from annotation.studying.yaml_file import StudyError
+from annotation.work import practising
 from tests.annotation.cast import NOON, World
 
 DEFINITION: dict[str, Any] = {
@@ -273,6 +281,130 @@ def test_every_page_of_such_a_batch_answers(world: World) -> None:
     page = client.get(f"/batches/{batch.public_id}/annotate/")
     assert "How hard is this table to read?" in page.content.decode()
     assert 'data-when="level"' in page.content.decode()
+
+
+# -- practice, gold, qualification, adjudication ---------------------------------------------------------
+
+PRACTICE = [
+    {
+        "example": {"id": "p", "question": "who?", "table": {"header": ["a"], "rows": [["b"]]}},
+        "expected": {"level": "hard", "reasons": ["long"]},
+        "why": "It is long.",
+    }
+]
+
+
+def test_practice_is_judged_through_the_api(world: World) -> None:
+    row = define(world, practice=PRACTICE)
+    client = Client()
+    client.force_login(world.ada)
+    task = row.task()
+    item = practising.exercises(task)[0].item
+    body = {"number": 1, "response": task.envelope(task.parse({"level": "easy"}, item), item)}
+
+    reply = client.post(
+        "/api/projects/films/practice/table_complexity/", json.dumps(body), content_type="application/json"
+    ).json()
+
+    assert reply["right"] is False
+    assert reply["words"][0] == "Level: your answer Easy, expected Hard."
+    assert reply["why"] == "It is long."
+
+
+def test_a_qualification_is_passed_by_gold_answers(world: World) -> None:
+    row = define(world)
+    batch = batch_of(world, row, open=False, size=2, purpose="qualification", pass_percent=60)
+    for item in batch.items.select_related("example"):
+        gold.mark(batch=batch, example=item.example, data=HARD, by=world.mara, now=NOON)
+    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+
+    for _ in range(2):
+        say(world, batch, "ada", HARD)
+        say(world, batch, "bo", EASY)
+
+    rights = {row.person: row.passed for row in Qualification.objects.filter(batch=batch)}
+    assert rights == {world.ada: True, world.bo: False}
+    assert define(world, title="Other").number == 2, "a gold answer keeps the version that it was given in"
+
+
+def test_an_adjudicator_reads_the_responses_field_by_field_and_decides(world: World) -> None:
+    batch = batch_of(world, define(world), overlap=2, size=1)
+    for who, data in {"ada": HARD, "bo": EASY}.items():
+        say(world, batch, who, data)
+    adjudicating.resolve_due(now=LATER)
+    (item,) = adjudicating.waiting(batch)
+    client = Client()
+    client.force_login(world.ivo)
+
+    page = client.get(f"/items/{item.public_id}/adjudicate/").content.decode()
+
+    assert "Level: Hard" in page
+    assert "Reasons: Long" in page
+    decision = adjudicating.decide(item=item, by=world.ivo, note="It is long.", choose=["A"], now=LATER)
+    assert decision.kind == "accepted"
+
+
+def test_annotators_with_german_pages_read_german_labels(world: World) -> None:
+    fields = [
+        {
+            "name": "level",
+            "type": "choice",
+            "question": {"en": "How hard?", "de": "Wie schwer?"},
+            "options": ["a", "b"],
+        }
+    ]
+    batch = batch_of(world, define(world, fields=fields, instruction={"en": "Look", "de": "Schauen Sie"}))
+    client = Client(headers={"Accept-Language": "de"})
+    client.force_login(world.ada)
+
+    page = client.get(f"/batches/{batch.public_id}/annotate/").content.decode()
+
+    assert "Wie schwer?" in page
+    assert "Schauen Sie" in page
+
+
+def test_a_release_for_hugging_face_verifies(world: World, tmp_path: Path) -> None:
+    batch = batch_of(world, define(world), size=1)
+    for who in ("ada", "bo", "cy"):
+        say(world, batch, who, HARD)
+    adjudicating.resolve_due(now=LATER)
+    out = tmp_path / "release"
+
+    releasing.make_release(project=world.project, name="v1", format="hf", by=world.rea, now=LATER, out=out)
+
+    assert release_files.verify(out)["annotations"] == 3
+
+
+# -- the API ------------------------------------------------------------------------------------------
+
+
+def test_the_api_lists_and_saves_definitions(world: World) -> None:
+    client = Client()
+    client.force_login(world.mara)
+    address = "/api/projects/films/task-types/"
+
+    saved = client.post(
+        address, json.dumps({"name": "complexity", "definition": DEFINITION}), content_type="application/json"
+    )
+
+    assert (saved.status_code, saved.json()["version"]) == (200, 1)
+    (listed,) = client.get(address).json()
+    assert (listed["name"], listed["definition"]) == ("complexity", DEFINITION)
+    assert listed["response_schema"]["properties"]["level"] == {"enum": ["easy", "hard", ""]}
+
+
+def test_the_api_refuses_a_bad_definition(world: World) -> None:
+    client = Client()
+    client.force_login(world.mara)
+    body = {"name": "complexity", "definition": {**DEFINITION, "fields": [{"name": "x", "type": "choice"}]}}
+
+    refused = client.post(
+        "/api/projects/films/task-types/", json.dumps(body), content_type="application/json"
+    )
+
+    assert refused.status_code == 422
+    assert "needs `options`" in refused.json()["detail"]
+    assert not TaskTypeDefinition.objects.exists()
 
 
 # -- the page that defines one -----------------------------------------------------------------------

@@ -47,6 +47,7 @@ NOT_ABOUT_THEM = {
     "qualification.granted_by": "about whoever passed, who has it under `qualifications`",
     "release.made_by": _THING,
     "source.made_by": _THING,
+    "tasktypedefinition.made_by": _THING,
     "upload.made_by": "a file that is deleted once it is read",
     "exclusion.person": "which items they never get: follows from `assignments` and `decisions`",
     "place.reserved_for": "an item that may come to them: before they have it, it is not theirs to know",

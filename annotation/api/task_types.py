@@ -1,0 +1,68 @@
+"""The task types that a project defines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation import access
+from annotation.api.views import valid
+from annotation.journeys import defining
+from annotation.models import TaskTypeDefinition
+from annotation.roles import Permission
+
+
+class DefinitionRequest(serializers.Serializer[Any]):
+    """A definition under its name."""
+
+    name = serializers.CharField(max_length=40)
+    definition = serializers.DictField()
+
+
+class DefinitionShape(serializers.Serializer[Any]):
+    """The newest version of a task type, and the JSON Schema of its responses."""
+
+    name = serializers.CharField()
+    version = serializers.IntegerField()
+    definition = serializers.DictField()
+    response_schema = serializers.DictField()
+
+
+class ProjectTaskTypes(APIView):
+    """Task types of a project."""
+
+    @extend_schema(responses=DefinitionShape(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the task types that the project defines, each in its newest version."""
+        project = access.project(access.actor(request), slug, Permission.SET_UP)
+        return Response([_shape(row) for row in defining.newest(project).values()])
+
+    @extend_schema(request=DefinitionRequest, responses=DefinitionShape)
+    def post(self, request: Request, slug: str) -> Response:
+        """Save a definition. The same definition again changes nothing."""
+        actor = access.actor(request)
+        project = access.project(actor, slug, Permission.SET_UP)
+        given = valid(DefinitionRequest, request)
+        row = defining.define(
+            project=project,
+            name=given["name"],
+            data=given["definition"],
+            by=actor.person,
+            now=timezone.now(),
+        )
+        return Response(_shape(row))
+
+
+def _shape(row: TaskTypeDefinition) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "version": row.number,
+        "definition": row.data,
+        "response_schema": row.task().response_schema(),
+    }
