@@ -306,10 +306,10 @@ def _uploads() -> Iterator[str]:
     """A job that waits for a file will find it."""
     alive = _alive(jobs.clock())
     waiting = Job.objects.filter(
-        Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING) & ~alive, kind="import"
+        Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING) & ~alive, kind__in=["import", "restore"]
     )
     for job in waiting.select_related("project"):
-        keys = [job.ids[name] for name in ("questions", "tables") if job.ids.get(name)]
+        keys = [job.ids[name] for name in ("questions", "tables", "upload") if job.ids.get(name)]
         for upload in Upload.objects.filter(pk__in=keys):
             gone = not upload.file.storage.exists(upload.file.name or "")
             # A worker that has taken the job meanwhile may have read the file, which then goes.

@@ -63,14 +63,14 @@ class UploadForm(forms.Form):
     )
 
     def clean_questions(self) -> Any:
-        return _checked(self.cleaned_data["questions"])
+        return checked_upload(self.cleaned_data["questions"])
 
     def clean_tables(self) -> Any:
         file = self.cleaned_data["tables"]
-        return _checked(file) if file else None
+        return checked_upload(file) if file else None
 
 
-def _checked(file: Any) -> Any:
+def checked_upload(file: Any) -> Any:
     """The source is named after the file, so its name must be short enough to be one."""
     if file.size > settings.MAX_IMPORT_BYTES:
         raise ValidationError(

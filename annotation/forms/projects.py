@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
 
+from annotation.forms.imports import checked_upload
 from annotation.forms.people import TimeZoneField
 from annotation.journeys import setting_up
 from annotation.models import Guidelines, Project
@@ -39,6 +40,18 @@ class ProjectForm(forms.Form):
             stored=time_zone,
             help_text=gettext_lazy("Days and weeks of the project begin in this time zone."),
         )
+        self.fields["release"] = forms.FileField(
+            required=False,
+            label=gettext_lazy("Release to restore"),
+            help_text=gettext_lazy(
+                "Optional: the zip archive of a release of Askew. The project gets its batches, responses and "
+                "decisions."
+            ),
+        )
+
+    def clean_release(self) -> Any:
+        release = self.cleaned_data["release"]
+        return release and checked_upload(release)
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation import access
+from annotation import access, uploads
 from annotation.board import board
 from annotation.forms.projects import ProjectForm, RenameForm
-from annotation.journeys import defining, setting_up
-from annotation.models import Batch, Project
+from annotation.journeys import defining, restoring, setting_up
+from annotation.models import Batch, Job, Project
 from annotation.roles import Permission
 from annotation.views import boards
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_on
@@ -24,16 +25,28 @@ from tasks.contract import TaskType, task_types
 
 @page("GET", "POST")
 def project_new(request: PageRequest) -> HttpResponse:
-    """A new project, with the person who makes it as its first manager. Its first step is an import."""
+    """A new project, with the person who makes it as its first manager. It is empty, or restored from a release."""
     access.require_may_make_projects(access.actor(request))
-    form = ProjectForm(request.POST or None, time_zone=request.user.time_zone)
+    form = ProjectForm(request.POST or None, request.FILES or None, time_zone=request.user.time_zone)
     if form.is_valid():
         with refusals_on(form):
-            project = setting_up.create_project(manager=request.user, now=timezone.now(), **form.cleaned_data)
+            given = {**form.cleaned_data}
+            release = given.pop("release")
+            project = setting_up.create_project(manager=request.user, now=timezone.now(), **given)
+            if release:
+                return redirect("job", _restored(request, project, release).public_id)
             words = gettext("“{name}” was created. Import its first examples.")
             messages.success(request, words.format(name=project.name))
             return redirect("import_new", project.slug)
-    return render(request, "setting_up/project_new.html", {"form": form})
+    context = {"form": form, "losses": [gettext(loss) for loss in restoring.LOSSES]}
+    return render(request, "setting_up/project_new.html", context)
+
+
+def _restored(request: PageRequest, project: Project, release: UploadedFile) -> Job:
+    """Keep the file, then start to restore it into the project."""
+    now = timezone.now()
+    upload = uploads.keep(project=project, file=release, by=request.user, now=now)
+    return restoring.start_restore(project=project, upload=upload, by=request.user, now=now)
 
 
 @page("GET")

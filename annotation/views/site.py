@@ -172,6 +172,7 @@ TITLES = {
     "study": gettext_noop("Applying a study file"),
     "ask_originals": gettext_noop("Asking the model"),
     "draw_items": gettext_noop("Asking the model and drawing items"),
+    "restore": gettext_noop("Restoring a release"),
 }
 AGAIN = {"import": "import_new", "release": "releases", "study": "study"}
 
@@ -216,6 +217,8 @@ def _result(job: Job) -> tuple[str, str, str]:
             gettext("Open the release"),
             gettext("The release is ready."),
         )
+    if job.kind == "restore":
+        return reverse("project", args=[job.project.slug]), gettext("Open the project"), _restored(result)
     if job.kind == "study":
         done = len(result["done"])
         words = ngettext(
@@ -236,6 +239,22 @@ def _result(job: Job) -> tuple[str, str, str]:
         ).format(resolved=resolved)
         return reverse("batch", args=[result["batch"]]), gettext("Open the batch"), words
     return reverse("project", args=[job.project.slug]), gettext("Open the project"), "Done."
+
+
+def _restored(result: Mapping[str, Any]) -> str:
+    """What a release was restored to, and what differs from the original project."""
+    parts = [
+        gettext("Restored: {batches} batches, {items} items, {annotations} responses, {decisions} decisions.")
+    ]
+    if result["has_new_ids"]:
+        parts.append(
+            gettext("The original project is on this server, so batches, items and responses have new ids.")
+        )
+    if result["without_batch"]:
+        parts.append(
+            gettext("Examples in no batch: {number}. Older releases do not name items without responses.")
+        )
+    return " ".join(parts).format(**result, number=result["without_batch"])
 
 
 # -- health -----------------------------------------------------------------------------------------

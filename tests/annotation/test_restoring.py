@@ -14,10 +14,11 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import transaction
+from django.test import Client
 
-from annotation import access, demo_world, doctor
+from annotation import access, demo_world, doctor, jobs
 from annotation.journeys import adjudicating, perturbing, releasing, restoring, setting_up
-from annotation.models import Annotation, Batch, Decision, Item, Outcome, Person, Project, Source
+from annotation.models import Annotation, Batch, Decision, Item, Job, Outcome, Person, Project, Source
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from tests.annotation.cast import NOON, World, make_world
@@ -205,3 +206,40 @@ def test_a_command_names_what_is_no_release(db: None, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"manifest\.json is missing"):
         call_command("restore_release", tmp_path, "old", "--name", "Old", "--manager", "mara@example.org")
     assert not Project.objects.exists()
+
+
+def client_page(client: Client, address: str) -> str:
+    if "_auth_user_id" not in client.session:
+        client.force_login(Person.objects.create_person("Alma", "alma@example.org", is_administrator=True))
+    return client.get(address).content.decode()
+
+
+def sent(client: Client, folder: Path, tmp_path: Path) -> Job:
+    """A release, zipped and sent with the form of a new project, and the job that restores it."""
+    archive = Path(shutil.make_archive(str(tmp_path / "sent"), "zip", folder))
+    manager = Person.objects.create_person("Mara", "mara@example.org", is_administrator=True)
+    client.force_login(manager)
+    with archive.open("rb") as file:
+        form = {"name": "Old", "slug": "old", "time_zone": "UTC", "release": file}
+        answer = client.post("/projects/new/", form)
+    job = Job.objects.get()
+    assert answer.headers["Location"] == f"/jobs/{job.public_id}/"
+    jobs.run(job.pk)
+    return job
+
+
+def test_a_page_restores_a_release(client: Client, db: None, tmp_path: Path) -> None:
+    assert "cannot sign in" in client_page(client, "/projects/new/")
+    job = sent(client, OLD, tmp_path)
+    page = client_page(client, f"/jobs/{job.public_id}/")
+    assert "18 responses, 9 decisions" in page
+    assert Project.objects.get(slug="old").batches.exists()
+    assert doctor.findings() == []
+
+
+def test_a_page_says_why_a_release_is_not_restored(client: Client, db: None, tmp_path: Path) -> None:
+    shutil.copytree(OLD, tmp_path / "changed")
+    (tmp_path / "changed" / "decisions.jsonl").write_text("{}\n", encoding="utf-8")
+    job = sent(client, tmp_path / "changed", tmp_path)
+    assert "does not verify" in client_page(client, f"/jobs/{job.public_id}/")
+    assert not Project.objects.get(slug="old").sources.exists()
