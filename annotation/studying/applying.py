@@ -41,7 +41,8 @@ from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work
 from annotation.studying.yaml_file import StudyError
 from annotation.terms import TERMS, changeable
 from tableqa.answers import are_sentences
-from tableqa.readers import READERS, Mapped, ReaderError
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
+from tableqa.readers.reader import Credit
 from tasks.contract import Invalid, TaskType, UnknownTaskType, response_data, task_type
 
 
@@ -91,7 +92,11 @@ def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) 
             tables = folder / source.tables if source.tables else None
             checksum = importing.checksum_of(read.files(path, tables), source.limit, source.fields)
             number, named, first = 0, {}, []
-            for example in read(path, tables=tables, limit=source.limit):
+            for example in checked(read, path, tables, source.limit):
+                if isinstance(example, Rejected):
+                    if source.good_only and example.record is not None:
+                        continue
+                    raise example.error
                 number += 1
                 if number <= loop_fit.LOOKED_AT:
                     first.append(example.answers)
@@ -370,6 +375,8 @@ class _Doing:
             split=said.split,
             limit=said.limit,
             fields=said.fields,
+            credit=Credit(said.licence, said.citation, said.url),
+            good_only=said.good_only,
             said={key: value for key, value in (("path", said.path), ("tables", said.tables)) if value},
             by=self.by,
             now=self.now,

@@ -212,6 +212,21 @@ SCHEMA: Final[dict[str, Any]] = {
                     "description": "field names in the records, for the parts of an example",
                     "additionalProperties": {"type": "string"},
                 },
+                good_only={
+                    "type": "boolean",
+                    "description": "leave out records with a problem; default: one stops the import",
+                },
+                licence={
+                    "type": "string",
+                    "maxLength": 80,
+                    "description": "SPDX identifier of the data; default: that of the reader or the files",
+                },
+                citation={"type": "string", "description": "how the data are cited; default: as the licence"},
+                url={
+                    "type": "string",
+                    "maxLength": 200,
+                    "description": "website of the data; default: as the licence",
+                },
                 checksum={
                     "type": "string",
                     "pattern": "^[0-9a-f]{64}$",

@@ -250,6 +250,10 @@ def _guidelines(project: Project) -> dict[str, str]:
     return {key: text for key, text in newest.items() if key in kinds and text != kinds[key].guidelines()}
 
 
+_HOW = ("path", "tables", "limit", "fields", "good_only", "licence", "citation", "url")
+"""What of the import of a source a study file says."""
+
+
 def _source(row: Source) -> SourceFile:
     how: Mapping[str, Any] = row.how
     return SourceFile(
@@ -257,7 +261,7 @@ def _source(row: Source) -> SourceFile:
         reader=row.reader,
         split=row.split,
         checksum=row.checksum,
-        **{key: how[key] for key in ("path", "tables", "limit", "fields") if how.get(key)},
+        **{key: how[key] for key in _HOW if how.get(key)},
     )
 
 

@@ -76,6 +76,10 @@ class SourceFile:
     split: str = ""
     limit: int | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
+    good_only: bool = False
+    licence: str = ""
+    citation: str = ""
+    url: str = ""
     checksum: str = ""
 
 

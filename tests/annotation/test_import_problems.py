@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from annotation import uploads
 from annotation.journeys import importing
 from annotation.models import Example, Job, Source, Upload
 from annotation.refusals import Refused
+from annotation.studying import applying, standing
+from annotation.studying.study import parse
 from tableqa.readers.reader import Credit
 from tests.annotation.cast import NOON, World
 
@@ -169,3 +172,32 @@ class TestJob:
 
         assert upload.file.name
         assert not upload.file.storage.exists(upload.file.name)
+
+
+@pytest.mark.django_db
+def test_a_study_file_imports_a_source_with_the_same_choices(world: World, tmp_path: Path) -> None:
+    path = questions(tmp_path)
+    imported(
+        world,
+        path,
+        fields={"title": "", "context": "answers", "answers": ""},
+        credit=Credit("CC-BY-4.0", "Ann (2026)", "https://wins.example/"),
+        good_only=True,
+        said={"path": "own.csv"},
+    )
+    (entry,) = [one for one in standing.of_project(world.project, now=NOON).study.sources if one.name == "own"]
+    said = {key: value for key, value in dataclasses.asdict(entry).items() if value and key != "checksum"}
+    text = f"study: 1\nproject: {{slug: again, name: Again}}\nsources: {json.dumps([said])}\n"
+
+    applied = applying.apply(
+        parse(text, folder=tmp_path), project=None, by=world.mara, now=NOON, folder=tmp_path
+    )
+
+    source = applied.project.sources.get()
+    assert (source.licence, source.citation, source.url) == (
+        "CC-BY-4.0",
+        "Ann (2026)",
+        "https://wins.example/",
+    )
+    assert source.examples.count() == 2
+    assert source.examples.first().example().context.text == "Ann"

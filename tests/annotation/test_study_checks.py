@@ -371,6 +371,9 @@ PAGES: dict[str, tuple[str, str]] = {
     "sources.split": (IMPORT, "split"),
     "sources.limit": (IMPORT, "limit"),
     "sources.fields": (IMPORT, "fields_of"),
+    "sources.licence": (IMPORT, "licence"),
+    "sources.citation": (IMPORT, "citation"),
+    "sources.url": (IMPORT, "url"),
     "guidelines.file": ("/projects/films/guidelines/question_type/?edit", "text"),
     "perturbations.kinds": (PERTURB, "kinds"),
     "perturbations.seeds": (PERTURB, "seeds"),
@@ -431,6 +434,7 @@ _SHIPPED = "says how a file that comes with Askew is offered; it changes nothing
 ONLY_IN_A_FILE = {
     "study": "the version of the format of files",
     "people.email": "finds a member who goes by another name; on the page of people they are there by themselves",
+    "sources.good_only": "the button of an import with problems, on the page of its job",
     "sources.checksum": "which files are meant; whoever uploads a file has chosen it",
     "kinds.overlap": "said once for many batches; the form of a batch says it for each",
     "kinds.settings": "as kinds.overlap",
