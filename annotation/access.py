@@ -248,6 +248,13 @@ def job(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PR
     return found
 
 
+def upload_to_import(actor: Actor, public_id: str) -> Upload:
+    """A file that is being uploaded, for those who may import into its project."""
+    found: Upload = _one(Upload.objects.select_related("project").filter(public_id=public_id))
+    _require(actor, found.project, Permission.IMPORT)
+    return found
+
+
 def upload(project: Project, public_id: str) -> Upload:
     """A file that was uploaded for an import into a project that the caller may import into."""
     found: Upload = _one(

@@ -30,6 +30,7 @@ STATUS: Final[dict[str, int]] = {
     "run_unfinished": 409,
     "still_writing": 409,
     "import_failed": 422,
+    "upload_gap": 409,
     "invitation_used": 410,
     "invitation_expired": 410,
     "crowd_closed": 410,

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 from django.core.files import File
+from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext
 
@@ -22,6 +23,8 @@ from tableqa.readers.archive import unpack
 
 KEPT = timedelta(days=7)
 """How long the files of an import that was not finished are kept."""
+SLICE = 4 * 1024 * 1024
+"""The most bytes of a slice; less than a request may have."""
 
 
 def require_size(file: UploadedFile, most: int, *, code: str, fix: str) -> str:
@@ -52,6 +55,58 @@ def store(*, project: Project, file: File[bytes], name: str, by: Person, now: da
         _refuse_full_disk(error, name)
     upload.save()
     return upload
+
+
+def begin(*, project: Project, name: str, size: int, by: Person, now: datetime) -> Upload:
+    """A file of `size` bytes that comes in slices. Raises Refused when it is too large."""
+    if size > settings.MAX_IMPORT_BYTES:
+        refuse(
+            "import_failed",
+            "{name} is larger than {value} MB. Import it from the command line.",
+            name=name,
+            value=settings.MAX_IMPORT_BYTES // 2**20,
+        )
+    _delete_old(now)
+    return store(project=project, file=ContentFile(b""), name=name, by=by, now=now)
+
+
+def received(upload: Upload) -> int:
+    """Bytes of an upload that are here. Raises Refused(import_failed) where its file is gone."""
+    if not upload.file or not upload.file.storage.exists(str(upload.file.name)):
+        refuse("import_failed", "An uploaded file of this import is missing. Upload the files again.")
+    return int(upload.file.size)
+
+
+def append(*, upload: Upload, offset: int, data: bytes) -> None:
+    """Write a slice at its offset; the same slice again changes nothing. Raises Refused if earlier bytes are missing."""
+    here = received(upload)
+    if offset > here:
+        refuse("upload_gap", "The server has {here} bytes of this file. Continue there.", here=here)
+    if offset + len(data) > settings.MAX_IMPORT_BYTES:
+        refuse(
+            "import_failed",
+            "{name} is larger than {value} MB. Import it from the command line.",
+            name=upload.name,
+            value=settings.MAX_IMPORT_BYTES // 2**20,
+        )
+    try:
+        with Path(upload.file.path).open("r+b") as file:
+            file.seek(offset)
+            file.write(data)
+    except OSError as error:
+        _refuse_full_disk(error, upload.name)
+
+
+def require_whole(upload: Upload, size: int) -> None:
+    """Refuse an upload of which not all bytes are here."""
+    if (here := received(upload)) != size:
+        refuse(
+            "import_failed",
+            "{name} was not sent completely ({here} of {size} bytes). Choose it again: it continues there.",
+            name=upload.name,
+            here=here,
+            size=size,
+        )
 
 
 def _refuse_full_disk(error: OSError, name: str) -> None:

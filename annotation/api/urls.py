@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from annotation.api import exploring, first_day, own_work, sharing, task_types, views
+from annotation.api import exploring, first_day, imports, own_work, sharing, task_types, views
 
 urlpatterns = [
     # Addresses are tried in this order: first what is asked for with every item.
@@ -62,6 +62,9 @@ urlpatterns = [
     path("batches/<str:public_id>/change/", sharing.Change.as_view(), name="api_batch_change"),
     path("batches/<str:public_id>/accounts/", sharing.Accounts.as_view(), name="api_batch_accounts"),
     path("batches/<str:public_id>/shares/", sharing.Move.as_view(), name="api_batch_shares"),
+    path("projects/<slug:slug>/uploads/", imports.Uploads.as_view(), name="api_uploads"),
+    path("uploads/<str:public_id>/", imports.UploadSlice.as_view(), name="api_upload"),
+    path("projects/<slug:slug>/imports/", imports.Imports.as_view(), name="api_imports"),
     path("jobs/<str:public_id>/", views.JobDetail.as_view(), name="api_job"),
     re_path(r"", views.nothing_here),
 ]

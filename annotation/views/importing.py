@@ -50,6 +50,8 @@ def sources(request: PageRequest, slug: str) -> HttpResponse:
 def import_new(request: PageRequest, slug: str) -> HttpResponse:
     """Upload a file of questions, and its tables. A program that names the reader starts the import at once."""
     project = access.project(access.actor(request), slug, Permission.IMPORT)
+    if "questions_upload" in request.POST:
+        return _sent_in_slices(request, project)
     form = UploadForm(request.POST or None, request.FILES or None)
     at_once = ChoicesForm(request.POST) if "reader" in request.POST else None
     if form.is_valid() and (at_once is None or at_once.is_valid()):
@@ -72,6 +74,23 @@ def import_new(request: PageRequest, slug: str) -> HttpResponse:
         "most": settings.MAX_IMPORT_BYTES // 2**20,
     }
     return render(request, "importing/import_new.html", context)
+
+
+def _sent_in_slices(request: PageRequest, project: Project) -> HttpResponse:
+    """Lead to the preview of files that a script has sent in slices."""
+    sent = {
+        name: access.upload(project, request.POST[f"{name}_upload"])
+        for name in ("questions", "tables")
+        if f"{name}_upload" in request.POST
+    }
+    try:
+        for name, upload in sent.items():
+            size = request.POST.get(f"{name}_size", "")
+            uploads.require_whole(upload, int(size) if size.isdecimal() else -1)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("import_new", project.slug)
+    return redirect(_preview_url(project, sent["questions"], sent.get("tables")))
 
 
 def _kept(request: PageRequest, project: Project, given: dict[str, Any]) -> tuple[Upload, Upload | None]:

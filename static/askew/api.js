@@ -35,17 +35,18 @@ const WORDS = {
   503: t("The server is temporarily unavailable."),
 };
 
-/* Send JSON, get JSON; null for an answer without a body. Throws Problem; an aborted `signal` is a Problem, too. */
-export async function send(method, url, body, { keepalive = false, signal = null, headers = {} } = {}) {
+/* Send JSON or a Blob, get JSON; null for an answer without a body. Throws Problem; an aborted `signal` is a Problem, too. */
+export async function send(method, url, body, { keepalive = false, signal = null, headers = {}, patience = PATIENCE } = {}) {
+  const raw = body instanceof Blob;
   let response;
   try {
     response = await fetch(url, {
       method,
       keepalive,
       credentials: "same-origin",
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken(), ...headers },
-      body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
-      signal: AbortSignal.any([AbortSignal.timeout(PATIENCE), ...(signal ? [signal] : [])]),
+      headers: { "Content-Type": raw ? "application/octet-stream" : "application/json", Accept: "application/json", "X-CSRFToken": csrfToken(), ...headers },
+      body: method === "GET" ? undefined : raw ? body : JSON.stringify(body ?? {}),
+      signal: AbortSignal.any([AbortSignal.timeout(patience), ...(signal ? [signal] : [])]),
     });
   } catch {
     throw new Problem(0);

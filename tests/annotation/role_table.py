@@ -503,5 +503,15 @@ API: dict[str, dict[str, Call]] = {
             Permission.SET_UP,
         )
     },
+    "api_uploads": {
+        "post": (the_project, {"name": "own.csv", "size": 3}, MANAGE, Permission.IMPORT),
+    },
+    "api_upload": {
+        "get": (lambda t: [an_upload(t).public_id], None, MANAGE, Permission.IMPORT),
+        "put": (lambda t: [an_upload(t).public_id], b"", MANAGE, Permission.IMPORT),
+    },
+    "api_imports": {
+        "post": (the_project, lambda t: {"questions": an_upload(t).public_id}, MANAGE, Permission.IMPORT),
+    },
     "api_job": {"get": (lambda t: [t.job.public_id], None, PROGRESS, Permission.SEE_PROGRESS)},
 }

@@ -185,7 +185,9 @@ def test_a_study_file_imports_a_source_with_the_same_choices(world: World, tmp_p
         good_only=True,
         said={"path": "own.csv"},
     )
-    (entry,) = [one for one in standing.of_project(world.project, now=NOON).study.sources if one.name == "own"]
+    (entry,) = [
+        one for one in standing.of_project(world.project, now=NOON).study.sources if one.name == "own"
+    ]
     said = {key: value for key, value in dataclasses.asdict(entry).items() if value and key != "checksum"}
     text = f"study: 1\nproject: {{slug: again, name: Again}}\nsources: {json.dumps([said])}\n"
 

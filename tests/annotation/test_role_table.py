@@ -217,7 +217,7 @@ def call(client: Client, name: str, method: str, things: Things, **headers: str)
     return int(answer.status_code)
 
 
-ANSWERED = {200, 202, 204, 409, 422}
+ANSWERED = {200, 201, 202, 204, 409, 422}
 """An address that is there for somebody does what is asked, or says what is wrong with it."""
 
 

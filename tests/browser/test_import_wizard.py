@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from annotation.models import Source
+from annotation import uploads
+from annotation.models import Source, Upload
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import signed_in
 
@@ -53,3 +54,35 @@ def test_a_wrong_guess_is_corrected_and_the_good_records_are_imported(
     expect(page.get_by_role("link", name="Open the source")).to_be_visible()
     source = Source.objects.get(name="mine")
     assert (source.licence, source.examples.get().question) == ("CC-BY-4.0", "Who won in Köln?")
+
+
+@pytest.mark.smoke
+@pytest.mark.console_may_say("ERR_FAILED")
+def test_a_file_in_slices_survives_a_cut_connection(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "long.csv"
+    note = "x" * 1000
+    rows = "".join(f'{number},who?,"Name\nAnn",{note}\n' for number in range(6000))
+    path.write_text(f"id,question,table,note\n{rows}")
+    assert path.stat().st_size > uploads.SLICE
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    cut: list[str] = []
+
+    def cut_the_second(route: Route) -> None:
+        if "offset=0" in route.request.url or cut:
+            route.continue_()
+        else:
+            cut.append(route.request.url)
+            route.abort()
+
+    page.route("**/api/uploads/*/?offset=*", cut_the_second)
+    page.goto(f"{live_server.url}/projects/films/sources/import/")
+    page.get_by_label("Questions file").set_input_files(path)
+    page.get_by_role("button", name="Continue").click()
+
+    expect(page.get_by_role("heading", name="Import long.csv")).to_be_visible()
+    expect(page.locator(".previewed")).to_have_count(5)
+    assert len(cut) == 1
+    (upload,) = Upload.objects.filter(name="long.csv")
+    assert upload.file.size == path.stat().st_size

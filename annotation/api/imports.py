@@ -1,0 +1,146 @@
+"""The interface of imports: files in slices, and the job that reads them."""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation import access, uploads
+from annotation.api import serializers as shapes
+from annotation.api.views import valid
+from annotation.journeys import importing, previewing
+from annotation.models import Upload
+from annotation.roles import Permission
+from tableqa.readers import READERS
+from tableqa.readers.reader import Credit
+
+
+class Octets(BaseParser):
+    """The body of a request as bytes; its size is limited by `config.request_size`."""
+
+    media_type = "*/*"
+
+    def parse(self, stream: IO[bytes], media_type: Any = None, parser_context: Any = None) -> bytes:
+        """The bytes of the body."""
+        return stream.read()
+
+
+class UploadRequest(serializers.Serializer[Any]):
+    """A file that will be sent in slices."""
+
+    name = serializers.CharField(max_length=100)
+    size = serializers.IntegerField(min_value=1, help_text="Bytes of the whole file.")
+
+
+class UploadShape(serializers.Serializer[Any]):
+    """A file and how much of it the server has."""
+
+    id = serializers.CharField()
+    received = serializers.IntegerField(help_text="Bytes: the offset of the next slice.")
+    slice = serializers.IntegerField(help_text="The most bytes of a slice.")
+
+
+class ImportRequest(serializers.Serializer[Any]):
+    """An import of uploaded files. Without `reader`, the format is detected."""
+
+    questions = serializers.CharField(max_length=12, help_text="Id of an upload.")
+    tables = serializers.CharField(max_length=12, required=False, default="", allow_blank=True)
+    reader = serializers.ChoiceField(choices=sorted(READERS), required=False, default="", allow_blank=True)
+    fields_of = serializers.DictField(
+        child=serializers.CharField(allow_blank=True),
+        required=False,
+        default=dict,
+        help_text="Names of the fields by the parts of an example.",
+    )
+    name = serializers.CharField(
+        max_length=importing.LONGEST_NAME, required=False, default="", allow_blank=True
+    )
+    split = serializers.RegexField(importing.SPLIT, required=False, default="", allow_blank=True)
+    limit = serializers.IntegerField(min_value=1, required=False, default=None, allow_null=True)
+    licence = serializers.CharField(max_length=80, required=False, default="", allow_blank=True)
+    citation = serializers.CharField(max_length=5000, required=False, default="", allow_blank=True)
+    url = serializers.URLField(max_length=200, required=False, default="", allow_blank=True)
+    good_only = serializers.BooleanField(required=False, default=False)
+
+
+class Uploads(APIView):
+    """Beginning an upload."""
+
+    @extend_schema(request=UploadRequest, responses={201: UploadShape})
+    def post(self, request: Request, slug: str) -> Response:
+        """Begin to upload a file in slices. It is kept for a week."""
+        actor = access.actor(request)
+        project = access.project(actor, slug, Permission.IMPORT)
+        upload = uploads.begin(
+            project=project, by=actor.person, now=timezone.now(), **valid(UploadRequest, request)
+        )
+        return Response(_shape(upload), status=201)
+
+
+class UploadSlice(APIView):
+    """An upload that was begun."""
+
+    parser_classes = [Octets]
+
+    @extend_schema(responses=UploadShape)
+    def get(self, request: Request, public_id: str) -> Response:
+        """How much of a file the server has: where to continue after a cut connection."""
+        return Response(_shape(access.upload_to_import(access.actor(request), public_id)))
+
+    @extend_schema(
+        request={"application/octet-stream": bytes},
+        responses=UploadShape,
+        parameters=[OpenApiParameter("offset", int, required=True, description="First byte of the slice.")],
+    )
+    def put(self, request: Request, public_id: str) -> Response:
+        """Send a slice. Repeating one changes nothing; 409 if bytes before it are missing."""
+        upload = access.upload_to_import(access.actor(request), public_id)
+        offset = request.query_params.get("offset", "")
+        data = request.data if isinstance(request.data, bytes) else b""  # DRF parses no empty body
+        uploads.append(upload=upload, offset=int(offset) if offset.isdecimal() else 0, data=data)
+        return Response(_shape(upload))
+
+
+class Imports(APIView):
+    """Importing uploaded files."""
+
+    @extend_schema(request=ImportRequest, responses={202: shapes.JobShape})
+    def post(self, request: Request, slug: str) -> Response:
+        """Import uploaded files. Poll the job: if it fails, `result.problems` lists what to correct."""
+        actor = access.actor(request)
+        project = access.project(actor, slug, Permission.IMPORT)
+        data = valid(ImportRequest, request)
+        questions = access.upload(project, data["questions"])
+        tables = access.upload(project, data["tables"]) if data["tables"] else None
+        reader = (
+            data["reader"] or previewing.preview(project=project, questions=questions, tables=tables).reader
+        )
+        importing.check_fields(reader, data["fields_of"])
+        job = importing.start_import(
+            project=project,
+            reader=reader,
+            questions=questions,
+            tables=tables,
+            choices=importing.Choices(
+                data["name"].strip(),
+                data["split"],
+                data["limit"],
+                data["fields_of"],
+                Credit(data["licence"], data["citation"], data["url"]),
+                data["good_only"],
+            ),
+            by=actor.person,
+            now=timezone.now(),
+        )
+        return Response(shapes.JobShape(job).data, status=202)
+
+
+def _shape(upload: Upload) -> dict[str, Any]:
+    return {"id": upload.public_id, "received": uploads.received(upload), "slice": uploads.SLICE}

@@ -1,0 +1,93 @@
+"""Imports by programs: files in slices that can be resumed, and the job with its problems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.models import Job, Source
+from tests.annotation.cast import World
+
+CONTENT = b'question,answers,table\nwho?,Ann,"Name\nAnn"\nwhat?,Bob,gone.csv\n'
+
+
+@pytest.fixture
+def mara(world: World) -> Client:
+    client = Client()
+    client.force_login(world.mara)
+    return client
+
+
+def begun(mara: Client, size: int = len(CONTENT)) -> str:
+    answer = mara.post(
+        "/api/projects/films/uploads/", {"name": "own.csv", "size": size}, content_type="application/json"
+    )
+    assert answer.status_code == 201, answer.content
+    return str(answer.json()["id"])
+
+
+def put(mara: Client, upload: str, offset: int, data: bytes) -> Any:
+    return mara.put(f"/api/uploads/{upload}/?offset={offset}", data, content_type="application/octet-stream")
+
+
+def test_a_file_in_slices_is_whole_after_one_was_lost_and_one_came_twice(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    upload = begun(mara)
+
+    assert put(mara, upload, 0, CONTENT[:10]).json()["received"] == 10
+    assert put(mara, upload, 20, CONTENT[20:]).status_code == 409
+    assert put(mara, upload, 0, CONTENT[:10]).json()["received"] == 10
+    assert mara.get(f"/api/uploads/{upload}/").json()["received"] == 10
+    assert put(mara, upload, 10, CONTENT[10:]).json()["received"] == len(CONTENT)
+
+    sent = {"questions": upload, "good_only": True, "licence": "CC0-1.0"}
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = mara.post("/api/projects/films/imports/", sent, content_type="application/json")
+    assert answer.status_code == 202, answer.content
+    source = Source.objects.get(name="own")
+    assert (source.reader, source.licence, source.examples_count) == ("own", "CC0-1.0", 1)
+
+
+def test_the_job_of_a_refused_import_lists_its_problems(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    upload = begun(mara)
+    put(mara, upload, 0, CONTENT)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        job = mara.post(
+            "/api/projects/films/imports/", {"questions": upload}, content_type="application/json"
+        ).json()["id"]
+
+    result = mara.get(f"/api/jobs/{job}/").json()["result"]
+    assert (result["good"], result["rejected"]) == (1, 1)
+    assert result["problems"][0]["line"] == 4
+
+
+def test_a_file_that_is_too_large_is_refused_before_and_while_it_comes(mara: Client, settings: Any) -> None:
+    upload = begun(mara)
+    settings.MAX_IMPORT_BYTES = 5
+
+    answer = mara.post(
+        "/api/projects/films/uploads/", {"name": "own.csv", "size": 6}, content_type="application/json"
+    )
+
+    assert answer.status_code == 422
+    assert put(mara, upload, 0, b"123456").status_code == 422
+
+
+def test_the_page_takes_a_file_that_came_in_slices_only_whole(mara: Client) -> None:
+    upload = begun(mara)
+    put(mara, upload, 0, CONTENT[:10])
+    sent = {"questions_upload": upload, "questions_size": str(len(CONTENT))}
+
+    page = mara.post("/projects/films/sources/import/", sent, follow=True)
+    assert "was not sent completely (10 of" in page.content.decode()
+
+    put(mara, upload, 10, CONTENT[10:])
+    answer = mara.post("/projects/films/sources/import/", sent)
+    assert answer["Location"] == f"/projects/films/sources/import/{upload}/"
+    assert not Job.objects.exists()
