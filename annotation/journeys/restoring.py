@@ -46,6 +46,7 @@ from annotation.models import (
     Source,
     StoredTable,
     Tally,
+    TaskTypeDefinition,
     Telling,
     Trial,
     Try,
@@ -57,6 +58,7 @@ from annotation.quality import guidance
 from annotation.refusals import refuse
 from annotation.releases import automatic, provenances, release_files
 from annotation.releases.release_files import ANNOTATIONS, DECISIONS, MANIFEST, SOURCES, TRIES, Difference
+from annotation.releases.task_records import definition_of
 from annotation.work import lineage, queue
 from tableqa.canonical import digest
 from tableqa.language import message
@@ -136,7 +138,8 @@ def _restore(
 ) -> Restored:
     try:
         manifest = release_files.read_manifest(folder)
-        if unknown := sorted({batch["type"] for batch in manifest["batches"]} - task_types().keys()):
+        installed = {batch["type"] for batch in manifest["batches"] if "definition" not in batch}
+        if unknown := sorted(installed - task_types().keys()):
             refuse(
                 "import_failed",
                 "This server has no task type {task_type!r}. Install or define it, then restore the release.",
@@ -513,6 +516,7 @@ class _Items(_Examples):
                 project=self.project,
                 name=described["name"],
                 task_type=described["type"],
+                definition=self._definition(described),
                 **{
                     name: described[name]
                     for name in ("version", "variant", "settings", "settings_digest", "overlap", "seed")
@@ -549,6 +553,25 @@ class _Items(_Examples):
             )
         for batch in self.batches.values():
             guidance.ensure(project=self.project, task=batch.task(), now=self._first_at)
+
+    def _definition(self, described: Mapping[str, Any]) -> TaskTypeDefinition | None:
+        """The version of a task type that the released project defined; None for an installed task type."""
+        if "definition" not in described:
+            return None
+        data = definition_of(described)
+        row, _ = TaskTypeDefinition.objects.get_or_create(
+            project=self.project,
+            name=described["type"],
+            number=described["version"],
+            defaults={"data": data, "made_by": self.by, "made_at": self.now},
+        )
+        if row.data != data:
+            refuse(
+                "import_failed",
+                "This project defines the task type {name!r} in another way. Restore into a new project.",
+                name=row.name,
+            )
+        return row
 
     @cached_property
     def _first_at(self) -> datetime:

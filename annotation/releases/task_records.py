@@ -18,9 +18,13 @@ def task_of_record(batch: Mapping[str, Any]) -> TaskType:
     published = batch.get("definition")
     if not isinstance(published, Mapping):
         return task_type(batch["type"])
-    definition = {key: value for key, value in published.items() if key != "response_schema"}
-    task = task_of(batch["type"], definition, batch["version"])
+    task = task_of(batch["type"], definition_of(batch), batch["version"])
     if task.published() != published:
         wrong = "The schema of the responses does not follow from the definition."
         raise BadDefinition([DefinitionFault((), wrong)])
     return task
+
+
+def definition_of(batch: Mapping[str, Any]) -> dict[str, Any]:
+    """The definition that a release records with a batch, without the schema that follows from it."""
+    return {key: value for key, value in batch["definition"].items() if key != "response_schema"}

@@ -178,7 +178,7 @@ _FIELD: Final[dict[str, Any]] = {
         },
         "max_length": {"type": "integer", "minimum": 1, "maximum": 10_000, "description": "default 2000"},
         "optional": {"type": "boolean", "description": "the field can stay empty"},
-        "when": {"type": "string", "description": "condition, for example: level == hard"},
+        "when": {"type": "string", "maxLength": 200, "description": "condition, for example: level == hard"},
     },
     "required": ["name", "type"],
     "additionalProperties": False,

@@ -18,10 +18,22 @@ from django.test import Client
 
 from annotation import access, demo_world, doctor, jobs
 from annotation.journeys import adjudicating, perturbing, releasing, restoring, setting_up
-from annotation.models import Annotation, Batch, Decision, Item, Job, Outcome, Person, Project, Source
+from annotation.models import (
+    Annotation,
+    Batch,
+    Decision,
+    Item,
+    Job,
+    Outcome,
+    Person,
+    Project,
+    Source,
+    TaskTypeDefinition,
+)
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_defining import EASY, HARD, batch_of, define, say
 from tests.annotation.test_mixing import perturbed_thrice
 
 LATER = NOON + timedelta(days=1)
@@ -243,3 +255,20 @@ def test_a_page_says_why_a_release_is_not_restored(client: Client, db: None, tmp
     job = sent(client, tmp_path / "changed", tmp_path)
     assert "does not verify" in client_page(client, f"/jobs/{job.public_id}/")
     assert not Project.objects.get(slug="old").sources.exists()
+
+
+def test_a_task_type_of_the_project_comes_back_with_its_batch(db: None, tmp_path: Path) -> None:
+    with elsewhere():
+        (tmp_path / "world").mkdir()
+        world = make_world(tmp_path / "world")
+        row = define(world)
+        batch = batch_of(world, row)
+        for who, data in {"ada": HARD, "bo": HARD, "cy": EASY}.items():
+            for _ in range(3):
+                say(world, batch, who, data)
+        adjudicating.resolve_due(now=LATER)
+        before = released(world.project, tmp_path / "before")
+    restored = restore(before)
+    require_the_same(before, released(restored.project, tmp_path / "after"))
+    (definition,) = TaskTypeDefinition.objects.all()
+    assert definition.task().title == "Table complexity"
