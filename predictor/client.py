@@ -105,12 +105,14 @@ class Unanswered(Exception):
 class Bill:
     """What one question to a language model used: its requests, None as long as that is unknown.
 
-    `lost`: how often the question was sent before without an answer.
+    `lost`: how often the question was sent before without an answer. `is_metered`: the server describes the model as a
+    language model, so that a question without an answer counts by estimate.
     """
 
     request: PredictRequest
     usage: tuple[Call, ...] | None = None
     lost: int = 0
+    is_metered: bool = False
 
 
 # -- leaving a server alone -------------------------------------------------------------------------
@@ -200,9 +202,9 @@ class Model:
         self._waiting = 0
         self._originals: OrderedDict[str, Prediction] = OrderedDict()
         self.max_tokens: int | None = None
-        """Of a reply of a language model, 0 for other models; None as long as nobody has asked."""
-        self.has_costs = False
-        """Whether an answer has stated what a language model used."""
+        """Of a reply of a language model, 0 for other models; None until the server has described the model."""
+        self._described = ""
+        """The model's id when the server described it; other weights are described anew."""
         self._client: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = False
@@ -210,30 +212,39 @@ class Model:
     async def ask(
         self, request: PredictRequest, *, within: float = LIVE, bills: list[Bill] | None = None
     ) -> Prediction:
-        """The model's answer, checked. Raises Unanswered. Cancelling it hangs up. `bills` gets what it used."""
-        deadline = within * 1000
-        if self.max_tokens:  # a language model that is too late says in time what it has used
-            deadline -= min(TO_SAY_SO, deadline / 8)
-        body = request.to_dict() | {"model": self.model, "deadline_ms": max(1, int(deadline))}
+        """The model's answer, checked. Raises Unanswered. Cancelling it hangs up. `bills` gets what it used.
+
+        The first question waits for the server's description of the model: language models are metered from the first.
+        """
+        body = request.to_dict() | {"model": self.model, "deadline_ms": max(1, int(within * 1000))}
         try:
             PredictRequest.from_dict(body)  # what no model takes is not sent
         except ProtocolError as error:
             raise Unanswered("too_large", _sentence(error.message)) from None
         shape = (len(request.table.rows), len(request.table.header))
         began, outcome, bill = time.monotonic(), "cancelled", Bill(request)
-        if bills is not None:
-            bills.append(bill)
         try:
+            left = within
+            if self.max_tokens is None:
+                await self._describe(within)
+                left = max(0.001, within - (time.monotonic() - began))
+                body["deadline_ms"] = max(1, int(left * 1000))
+            if self.max_tokens:  # one that is too late says in time what it has used
+                body["deadline_ms"] = max(1, int(left * 1000 - min(TO_SAY_SO, left * 1000 / 8)))
+                bill.is_metered = True
+            if bills is not None:
+                bills.append(bill)
             prediction = await self._in_time(
                 "POST",
                 "/v1/predict",
                 body,
                 lambda data: Prediction.from_dict(data, shape=shape),
-                within,
+                left,
                 bill,
             )
             outcome, bill.usage = "answered", prediction.usage
-            self.has_costs = self.has_costs or bool(prediction.usage)
+            if prediction.model != self._described:
+                self.max_tokens = None
             return prediction
         except Unanswered as unanswered:
             outcome, bill.usage = unanswered.kind, unanswered.usage
@@ -262,7 +273,7 @@ class Model:
                 asyncio.ensure_future(self._remember(original, within, bills)),
                 asyncio.ensure_future(self.ask(perturbed, within=within, bills=bills)),
             ]
-            if self.max_tokens:  # what the other answer costs is to be known, too
+            if self.max_tokens != 0:  # what the other answer costs is to be known, too
                 await asyncio.gather(*asking, return_exceptions=True)
             first, second = await asyncio.gather(*asking)
         else:
@@ -302,23 +313,23 @@ class Model:
     def identity(self, *, within: float = LIVE) -> str:
         """The model's name with the hash of its weights, as the server says it now. Raises Unanswered."""
 
-        return self._info(within).id
+        return _wait_for(self._describe(within), within).id
 
     def reply_tokens(self, *, within: float = LIVE) -> int:
         """The most tokens of a reply of a language model, 0 for other models; asked once. Raises Unanswered."""
         if self.max_tokens is None:
-            self._info(within)
-        return self.max_tokens or 0
+            return _wait_for(self._describe(within), within).max_tokens
+        return self.max_tokens
 
-    def _info(self, within: float) -> ModelInfo:
+    async def _describe(self, within: float) -> ModelInfo:
         def read(data: object) -> ModelInfo:
             found = [info for info in models_from_dict(data) if info.name == self.model]
             if not found:
                 raise refused("bad_answer", f"the server has no model {self.model}")
             return found[0]
 
-        info = _wait_for(self._in_time("GET", "/v1/models", None, read, within), within)
-        self.max_tokens = info.max_tokens
+        info = await self._in_time("GET", "/v1/models", None, read, within)
+        self.max_tokens, self._described = info.max_tokens, info.id
         return info
 
     def close(self) -> None:

@@ -42,7 +42,7 @@ class Payment:
             self.meter.settle_all(self.reservation, calls)
 
     def _calls(self, bill: Bill) -> Sequence[Call]:
-        if self.reservation is None and not bill.usage:  # nobody knows that it is a language model
+        if self.reservation is None and not bill.usage and not bill.is_metered:
             return ()
         lost = bill.lost + (bill.usage is None)
         estimated = Call("away", _prompt_tokens(bill.request), USUAL_COMPLETION, is_counted=False)
@@ -59,14 +59,14 @@ def begin(
 ) -> Payment:
     """Reserve what the questions may use at most, where the model is a language model.
 
-    The server is asked whether it is one where its entry has a price, there is a budget (`has_budget`, None: look), or it
-    has stated costs before.
+    The server is asked whether it is one where its entry has a price or there is a budget (`has_budget`, None: look).
+    Without either nothing is reserved, and the client finds out with the first question.
     Raises ChatError("budget"), Unanswered.
     """
     if meter is None:
         return Payment()
     model = connect(entry)
-    if model.max_tokens is None and not model.has_costs:
+    if model.max_tokens is None:
         has_budget = meter.has_budget() if has_budget is None else has_budget
         if not has_budget and "price" not in entry:
             return Payment(meter)
@@ -80,12 +80,14 @@ def begin(
 
 
 def is_language_model(name: str) -> bool:
-    """Whether a predictor of the settings is a language model. One behind a server says so, which is asked once a process;
+    """Whether a predictor of the settings is a language model. One behind a server says so, which is asked once per process;
     a server that does not answer counts as none.
     """
-    entry = settings.PREDICTORS.get(name)
-    if entry is None or entry.get("protocol") == "chat":
-        return entry is not None
+    if name not in settings.PREDICTORS:
+        return False
+    entry = settings.PREDICTORS[name]
+    if entry["protocol"] == "chat":
+        return True
     try:
         return connect(entry).reply_tokens() > 0
     except Unanswered:

@@ -267,7 +267,62 @@ def test_a_language_model_that_replies_is_ready(
         assert server.get("/readyz").status_code == status
 
 
+def test_a_language_model_that_dies_is_not_ready_until_it_answers_again(
+    llm: Endpoint, tmp_path: Path
+) -> None:
+    with behind(llm, tmp_path) as server:
+        wait_until(lambda: server.get("/readyz").status_code == 200)
+        llm.moods = ["broken"] * 4
+        assert server.post("/v1/predict", json=PredictRequest.about(EXAMPLE).to_dict()).status_code == 500
+        llm.mood = "locked"
+        dead = server.get("/readyz")
+        assert (dead.status_code, "did not answer" in dead.text) == (503, True)
+        llm.mood = "well"
+        wait_until(lambda: server.get("/readyz").status_code == 200)
+
+
+def test_one_failed_request_asks_no_test_question(llm: Endpoint, tmp_path: Path) -> None:
+    with behind(llm, tmp_path) as server:
+        wait_until(lambda: server.get("/readyz").status_code == 200)
+        llm.moods = ["broken"]
+        assert server.post("/v1/predict", json=PredictRequest.about(EXAMPLE).to_dict()).status_code == 200
+        assert server.get("/readyz").status_code == 200
+    assert len(llm.requests) == 3, "the test question, the request, and its retry"
+
+
 # -- what is lost ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("moods", [["crashing"], ["cut"], ["hung"]])
+def test_a_first_answer_that_is_lost_counts_without_price_and_budget(
+    world: World, settings: Any, moods: list[str]
+) -> None:
+    with scripted(answer("1999", usage=(Call("answered", 30, 2, True),))) as script:
+        script.max_tokens = 50
+        client._connected.cache_clear()
+        settings.PREDICTORS = {"small": script.entry}
+        script.moods = moods * 2
+        meter = metering.meter_of("small", project=world.project.pk, batch=None, purpose="evaluation")
+        request = PredictRequest.about(EXAMPLE)
+        payment = paying.begin(meter, script.entry, [request], within=1)
+        with pytest.raises(client.Unanswered):
+            client.connect(script.entry).predict(request, within=1, bills=payment.bills)
+        payment.settle()
+        lost = len(script.asked)
+        script.stop.set()
+    rows = list(ModelRequest.objects.all())
+    assert [(row.state, row.is_counted) for row in rows] == [("away", False)] * lost
+    assert lost >= 1
+
+
+def test_a_server_that_cannot_describe_its_model_is_asked_nothing() -> None:
+    with scripted(answer("1999")) as script:
+        script.kill()
+        client._connected.cache_clear()
+        bills: list[client.Bill] = []
+        with pytest.raises(client.Unanswered):
+            client.connect(script.entry).predict(PredictRequest.about(EXAMPLE), within=1, bills=bills)
+    assert (bills, script.asked) == ([], [])
 
 
 def test_each_try_that_was_lost_counts_by_estimate_within_what_was_reserved(

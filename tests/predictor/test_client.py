@@ -63,7 +63,7 @@ def test_an_answer_comes_back_checked_and_whole(server: Scripted, model: Model) 
     assert (prediction.answers, prediction.cells, prediction.model) == (("1995",), ((0, 1),), f"small@{SHA}")
     assert model.identity() == f"small@{SHA}"
     assert server.asked[0]["model"] == "small"
-    assert server.asked[0]["deadline_ms"] == 1000 * PATIENT
+    assert 0 < server.asked[0]["deadline_ms"] <= 1000 * PATIENT
 
 
 @pytest.mark.parametrize(
