@@ -59,6 +59,8 @@ PAID_CANARY_EVERY = 3_600.0
 """The same of a language model, whose every answer costs."""
 REPLIED = frozenset(("cut_off", "declined", "filtered", "unreadable"))
 """States of unusable replies: the endpoint of a language model works, whatever it made of the test question."""
+FAILS_AFTER = 2
+"""Requests in a row without an answer after which the endpoint of a language model has to pass the test again."""
 HANGS_AFTER = 60.0
 """Seconds after which one batch is no longer slow but stuck."""
 
@@ -76,6 +78,7 @@ class Served:
         self.reason = "It has not answered its first question yet."
         self._asked_at = -math.inf
         self._asking = asyncio.Lock()
+        self._test: asyncio.Future[bool] | None = None
 
     async def is_ready(self) -> bool:
         """Whether it answers; asks the canary where the last answer is too old."""
@@ -84,6 +87,11 @@ class Served:
             return False
         if self._asking.locked():
             return self.canary is not None  # somebody is finding out already
+        failures = getattr(self.model, "failures", 0)
+        if failures >= FAILS_AFTER and self.canary is not None:
+            self.canary, self.reason = None, f"Its endpoint did not answer the last {failures} requests."
+            self._test = asyncio.ensure_future(self.is_ready())  # which takes long where nobody answers
+            return False
         async with self._asking:
             loop = asyncio.get_running_loop()
             every = PAID_CANARY_EVERY if self.info.max_tokens else CANARY_EVERY

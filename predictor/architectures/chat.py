@@ -39,6 +39,8 @@ class ChatPredictor:
         self.serialisation = serialisation
         self.budget = self.at_once = chat.at_once
         self.max_tokens = chat.max_tokens or LIMITS.new_tokens
+        self.failures = 0
+        """Requests to the endpoint in a row that got no answer: it is down, or turns requests away."""
         self._under_way: dict[str, Tally] = {}
         shots = [[table.to_dict(), question, answers] for table, question, answers in SHOTS]
         options = [{"reasoning_effort": chat.reasoning_effort, "extra": dict(chat.extra)}]
@@ -77,7 +79,7 @@ class ChatPredictor:
 
         def answer(place: int) -> Prediction | ProtocolError:
             request = requests[place]
-            tally = self._under_way[request.key] = _WantedTally(lambda: stop(place))
+            tally = self._under_way[request.key] = _WantedTally(lambda: stop(place), self._observe)
             try:
                 return self._answer(request, tally)
             finally:
@@ -85,6 +87,9 @@ class ChatPredictor:
 
         with ThreadPoolExecutor(min(self.at_once, len(requests))) as pool:
             return list(pool.map(answer, range(len(requests))))
+
+    def _observe(self, call: Call) -> None:
+        self.failures = self.failures + 1 if call.state == "away" else 0
 
     def used(self, request: PredictRequest) -> list[Call]:
         """What was sent to the endpoint for a request that is under way: what is not answered yet by estimate."""
@@ -119,9 +124,14 @@ class ChatPredictor:
 class _WantedTally(Tally):
     """Counts requests, and lets none be sent that nobody waits for."""
 
-    def __init__(self, stop: Callable[[], bool]) -> None:
+    def __init__(self, stop: Callable[[], bool], observe: Callable[[Call], None]) -> None:
         super().__init__()
         self._stop = stop
+        self._observe = observe
+
+    def settle(self, reservation: int, call: Call) -> None:
+        super().settle(reservation, call)
+        self._observe(call)
 
     def reserve(self, prompt_tokens: int, completion_tokens: int) -> int:
         if self._stop():
