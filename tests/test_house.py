@@ -590,3 +590,24 @@ class TestNoTestSleeps:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         gives_way = bool(call.args) and isinstance(call.args[0], ast.Constant) and call.args[0].value == 0
         return name in ("sleep", "wait_for_timeout") and not gives_way
+
+
+@pytest.mark.parametrize(
+    ("files", "is_needed"),
+    [
+        ({"askew.json": '{"architecture": "chat"}'}, False),
+        ({"bundled.json": "{}"}, False),
+        ({"bundled.json": "{}", "askew.json": '{"licence": "MIT"}'}, False),
+        ({"config.json": '{"model_type": "bart"}'}, True),
+        ({"askew.json": '{"architecture": "tabert"}'}, True),
+        ({}, True),
+    ],
+)
+def test_torch_is_installed_only_for_models_that_need_it(
+    tmp_path: Path, files: dict[str, str], is_needed: bool
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert run.needs_torch(["--model", str(tmp_path), "--port", "1"]) == is_needed
+    assert run.needs_torch([f"--model={tmp_path}"]) == is_needed
+    assert not run.needs_torch(["--port", "1"])
