@@ -48,10 +48,15 @@ PERMISSIONS: Final[dict[Role, frozenset[Permission]]] = {
 
 DESCRIPTIONS: Final[dict[Role, str]] = {
     Role.ANNOTATOR: gettext_noop("annotates items of open batches"),
-    Role.ADJUDICATOR: gettext_noop("decides where annotators disagree"),
+    Role.ADJUDICATOR: gettext_noop(
+        "decides where annotators disagree, and excludes, flags or sends back several items at once"
+    ),
     Role.RESEARCHER: gettext_noop("reads agreement and creates releases"),
     Role.VIEWER: gettext_noop("reads everything and changes nothing"),
-    Role.MANAGER: gettext_noop("imports data, opens batches, invites people, creates releases"),
+    Role.MANAGER: gettext_noop(
+        "imports data, opens batches, invites people, creates releases, and excludes, flags or sends back "
+        "several items at once"
+    ),
 }
 
 

@@ -61,6 +61,7 @@ def main() -> int:
                 slow += [f"{name} ({part})"] if over else []
                 line = f"{name + ', ' + part:<46}{statistics.median(times):>6.0f} ms{p95:>6.0f} ms{status:>8}"
                 print(line + ("  !" if over else ""), flush=True)
+        _act(world, number)
         print(f"load: {os.getloadavg()[0]:.1f}")
     if slow:
         print(f"slower than promised: {', '.join(slow)}", file=sys.stderr)
@@ -98,7 +99,9 @@ def _made(number: int, database: str) -> dict[str, Any]:
     began = time.monotonic()
     world = large._small()
     for assignment in world["batch"].assignments.order_by("pk")[:200:20]:
-        Flag.objects.create(assignment=assignment, note="An odd table", made_at=large.NOW)
+        Flag.objects.create(
+            assignment=assignment, item=assignment.item, note="An odd table", made_at=large.NOW
+        )
     undecided = Item.objects.filter(decision__isnull=True, adjudication__isnull=True).order_by("-pk")
     Item.objects.filter(pk__in=list(undecided.values_list("pk", flat=True)[:20])).update(is_gold=True)
     job = Job.objects.create(
@@ -178,6 +181,31 @@ def _filters(world: dict[str, Any]) -> list[tuple[str, str]]:
         ("most active time first", "sort=-seconds"),
         ("label and order", "label=label:extraction&sort=-answered"),
     ]
+
+
+def _act(world: dict[str, Any], number: int) -> None:
+    """Print how long it takes to exclude as many items at once as one action may have, and to undo it."""
+    from django.utils import timezone
+
+    from annotation.access import Actor
+    from annotation.explorer import acting, querysets
+    from annotation.explorer.actions import MOST_ITEMS
+    from annotation.explorer.selection import parse
+
+    who = querysets.reader(Actor(world["mara"]), world["project"])
+    items = querysets.matching(who, parse({"state": ["open"]}))
+    keys = list(querysets.ordered(items, "").values_list("pk", flat=True)[:MOST_ITEMS])
+    began = time.perf_counter()
+    done = acting.act(who, "exclude", keys, note="Torn table", now=timezone.now())
+    acted = time.perf_counter()
+    assert done.action is not None, "no item could be excluded"
+    undone = acting.undo(who, done.action, now=timezone.now())
+    ended = time.perf_counter()
+    keep(f"explorer, exclude {done.number:,} items, {number:,} items", acted - began, "s")
+    keep(f"explorer, undo for {undone.number:,} items, {number:,} items", ended - acted, "s")
+    print(
+        f"exclude {done.number:,} items: {acted - began:.1f} s; undo for {undone.number:,}: {ended - acted:.1f} s"
+    )
 
 
 def _asked(world: dict[str, Any], address: str, rounds: int) -> tuple[list[float], int]:

@@ -25,7 +25,10 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
     """
     columns = (
         *drawn.names("Batch", gettext("State")),
-        *map(Column, (gettext("Responses"), gettext("Slots"), gettext("Accepted"), gettext("Items"))),
+        *map(
+            Column,
+            (gettext("Responses"), gettext("Planned responses"), gettext("Accepted"), gettext("Items")),
+        ),
         *map(Column, (gettext("Excluded"), gettext("Hours"), gettext("Seconds per item"))),
         *(map(Column, (gettext("Cost"), gettext("Cost per 100 accepted"))) if costs else ()),
     )
@@ -45,6 +48,28 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
     )
     title = gettext("Progress by batch")
     return Figure("batches", title, Sheet("batches", title, columns, rows))
+
+
+def counts(numbers: Mapping[str, int]) -> Figure:
+    """The counts of one batch (`assigning.progress`), a row for each."""
+    names = {
+        "places": gettext("Planned responses"),
+        "submitted": gettext("Submitted"),
+        "leased": gettext("In progress"),
+        "free": gettext("Not started"),
+        "skipped": gettext("Skipped"),
+        "returned": gettext("Returned"),
+        "items": gettext("Items"),
+        "open": gettext("Items open"),
+        "complete": gettext("Items complete"),
+        "adjudication": gettext("Items in adjudication"),
+        "decided": gettext("Items accepted"),
+        "excluded": gettext("Items excluded"),
+    }
+    title = gettext("Counts of the batch")
+    columns = (*drawn.names(gettext("Count")), Column(gettext("Number")))
+    rows = tuple((text(label), _whole(numbers[name])) for name, label in names.items())
+    return Figure("counts", title, Sheet("counts", title, columns, rows))
 
 
 def reasons(rows: Sequence[tuple[str, str, int]]) -> Figure | None:
@@ -110,7 +135,9 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
             _gold(row),
             _with_n(row["agreement"]) if row["agreement"] is not None else text(NOTHING),
             _reliability(row),
-            text(words.number(str(len(row["raised"]))) if row["raised"] else gettext("no")),
+            Cell(words.number(str(len(row["raised"]))), address=row["anchor"])
+            if row["raised"]
+            else text(gettext("no")),
         )
         for row in rows
     )
@@ -171,6 +198,62 @@ def costs(rows: Sequence[Line]) -> Figure | None:
         for currency in (row["amounts"] or {"": None})
     )
     return Figure("costs", title, Sheet("costs", title, columns, lines))
+
+
+def members(rows: Sequence[Line]) -> Figure | None:
+    """Who is in a project: a line has person, roles, submitted, in_progress, hours and amounts by currency."""
+    if not rows:
+        return None
+    title = gettext("Members")
+    columns = (
+        *drawn.names(gettext("Person"), gettext("Roles")),
+        *map(Column, (gettext("Submitted"), gettext("In progress"), gettext("Hours"), gettext("Pay"))),
+        *drawn.names(gettext("Currency")),
+    )
+    lines = tuple(
+        (
+            text(row["person"]),
+            text(row["roles"]),
+            _whole(row["submitted"]),
+            _whole(row["in_progress"]),
+            _decimal(row["hours"], 2),
+            _decimal(amount, 2),
+            text(currency or NOTHING),
+        )
+        for row in rows
+        for currency, amount in (row["amounts"] or {"": None}).items()
+    )
+    return Figure("members", title, Sheet("members", title, columns, lines))
+
+
+def model_costs(rows: Sequence[Line], states: Sequence[str]) -> Figure | None:
+    """What language models used: a line has purpose, predictor, spent (`metering.Spent`) and a number for each state."""
+    if not rows:
+        return None
+    title = gettext("Cost of language models")
+    columns = (
+        *drawn.names(gettext("Purpose"), gettext("Model")),
+        *map(
+            Column,
+            (gettext("Requests"), gettext("Input tokens"), gettext("Output tokens"), gettext("Counted")),
+        ),
+        Column(gettext("USD")),
+        *map(Column, states),
+    )
+    lines = tuple(
+        (
+            text(row["purpose"]),
+            text(row["predictor"]),
+            *(
+                _whole(getattr(row["spent"], name))
+                for name in ("requests", "prompt_tokens", "completion_tokens", "counted")
+            ),
+            _decimal(float(row["spent"].usd) if row["spent"].is_priced else None, 4),
+            *map(_whole, row["states"]),
+        )
+        for row in rows
+    )
+    return Figure("model-costs", title, Sheet("model-costs", title, columns, lines))
 
 
 def confusion(

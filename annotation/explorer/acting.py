@@ -109,22 +109,24 @@ def act(who: Reader, action: str, keys: Sequence[int], *, note: str, now: dateti
         plan = preview(who, action, keys)
         if not plan.changes:
             return Done(None, 0, plan.refused)
-        made = ItemAction.objects.create(
-            project=who.project, kind=action, note=note, made_by=who.actor.person, made_at=now
-        )
-        changes: list[ItemChange] = []
+        states: dict[int, dict[str, Any]] = {}
         for item in _loaded(plan.changes):
             try:
                 with transaction.atomic():
-                    before = _DO[action](item, who.actor.person, note, _state(item), now)
+                    states[item.pk] = _DO[action](item, who.actor.person, note, _state(item), now)
             except Refused:  # only what the locks do not hold, such as a release that began this moment
                 plan.refused.setdefault(CHANGED, []).append(item.pk)
-                continue
-            changes.append(ItemChange(action=made, item=item, before=before))
-        ItemChange.objects.bulk_create(changes)
-        detail = {"items": len(changes), **({"reason": note} if note else {})}
+        if not states:
+            return Done(None, 0, plan.refused)
+        made = ItemAction.objects.create(
+            project=who.project, kind=action, note=note, made_by=who.actor.person, made_at=now
+        )
+        ItemChange.objects.bulk_create(
+            ItemChange(action=made, item_id=key, before=before) for key, before in states.items()
+        )
+        detail = {"items": len(states), **({"reason": note} if note else {})}
         events.log(made, "", ACTIONS[action].state, by=who.actor.person, now=now, detail=detail)
-    return Done(made, len(changes), plan.refused)
+    return Done(made, len(states), plan.refused)
 
 
 def may_undo(actor: Actor, action: ItemAction, *, now: datetime) -> bool:

@@ -19,13 +19,15 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation.access import Actor, may, where
-from annotation.explorer.selection import ANY, BadSelection, Selection, terms
+from annotation.explorer.selection import ANY, PLACE, BadSelection, Selection, terms
 from annotation.models import (
     Assignment,
     Batch,
     Example,
     Flag,
     Item,
+    ItemAction,
+    ItemChange,
     Membership,
     Outcome,
     Project,
@@ -128,6 +130,11 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
         if not who.leads:
             raise BadSelection([gettext("Only managers can filter by gold items.")])
         found = knowing(who, found).filter(is_gold=chosen.gold)
+    if chosen.answered is not None:
+        given = Q(submitted_count__gt=0)
+        found = knowing(who, found).filter(given if chosen.answered else ~given)
+    if chosen.actions:
+        found = knowing(who, found).filter(_changed_by(who, chosen.actions))
     for term in terms(chosen.q):
         found = found.filter(
             Q(indexed__given__contains=term) | Q(readable(who), indexed__responded__contains=term)
@@ -150,6 +157,23 @@ def ordered(items: QuerySet[Item], sort: str) -> QuerySet[Item]:
 def counted(items: QuerySet[Item]) -> int:
     """How many there are, at most `MOST_COUNTED` + 1."""
     return items.order_by().values("pk")[: MOST_COUNTED + 1].count()
+
+
+def counted_within(who: Reader, chosen: Selection) -> int | None:
+    """How many skips, flags or responses a selection of such is about, at most `MOST_COUNTED` + 1; else None.
+
+    Two people may have skipped one item: figures of other pages count both.
+    """
+    if chosen.skipped:
+        rows = _skips(who, chosen)
+    elif chosen.flagged:
+        rows = Flag.objects.filter(item__batch__project=who.project)
+    elif chosen.in_progress is None and (chosen.answered or chosen.people):
+        rows = _given(who, chosen)
+    else:
+        return None
+    items = matching(who, chosen.without(*PLACE)).order_by().values("pk")
+    return int(rows.order_by().filter(item__in=items).values("pk")[: MOST_COUNTED + 1].count())
 
 
 @dataclass(frozen=True)
@@ -246,6 +270,14 @@ def _in_progress(who: Reader, chosen: Selection, items: QuerySet[Item]) -> Query
     return knowing(who, items).filter(there if chosen.in_progress else ~there)
 
 
+def _changed_by(who: Reader, actions: Sequence[str]) -> Q:
+    """Items that one of these actions changed; flags are as blind as responses."""
+    changes = ItemChange.objects.filter(action__project=who.project, action__public_id__in=actions)
+    flags = changes.filter(action__kind=ItemAction.Kind.FLAG).values("item")
+    others = changes.exclude(action__kind=ItemAction.Kind.FLAG).values("item")
+    return Q(pk__in=others) | (readable(who) & Q(pk__in=flags))
+
+
 def _made_of(who: Reader, ids: Sequence[str]) -> Q:
     """Items on examples with these ids, and those whose outcome is such an example."""
     named = Q(public_id__in=ids) | Q(external_id__in=ids)
@@ -320,16 +352,28 @@ def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
             )
         found += [Q(pk__in=of_one.values("item")), Q(pk__in=of_other.values("item"))]
     if chosen.skipped:
-        skips: QuerySet[Any] = Assignment.objects.filter(batch__in=who.listed, state=Assignment.State.SKIPPED)
-        skips = _narrowed(skips, people, chosen, period, at="ended_at", seconds="active_seconds")
-        if ANY not in chosen.skipped:
-            skips = skips.filter(reason__in=chosen.skipped)
-        found.append(Q(pk__in=skips.values("item")))
+        found.append(Q(pk__in=_skips(who, chosen).values("item")))
     elif not said and (people or period or chosen.seconds_from is not None or chosen.seconds_to is not None):
-        given: QuerySet[Any] = Assignment.objects.filter(batch__in=who.listed).submitted()
-        given = _narrowed(given, people, chosen, period, at="ended_at", seconds="active_seconds")
-        found.append(Q(pk__in=given.values("item")))
+        found.append(Q(pk__in=_given(who, chosen).values("item")))
     return found
+
+
+def _skips(who: Reader, chosen: Selection) -> QuerySet[Any]:
+    """The skips that a selection of skipped items is about."""
+    skips = Assignment.objects.filter(batch__in=who.listed, state=Assignment.State.SKIPPED)
+    if ANY not in chosen.skipped:
+        skips = skips.filter(reason__in=chosen.skipped)
+    return _of_people(who, chosen, skips)
+
+
+def _given(who: Reader, chosen: Selection) -> QuerySet[Any]:
+    """The responses that a selection of people, a period or active time is about."""
+    return _of_people(who, chosen, Assignment.objects.filter(batch__in=who.listed).submitted())
+
+
+def _of_people(who: Reader, chosen: Selection, rows: QuerySet[Any]) -> QuerySet[Any]:
+    people = [] if chosen.in_progress is not None else _people(who, chosen)
+    return _narrowed(rows, people, chosen, _period(chosen), at="ended_at", seconds="active_seconds")
 
 
 def _facts(facts: QuerySet[ResponseFact], chosen: Selection) -> list[QuerySet[ResponseFact]]:

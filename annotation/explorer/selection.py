@@ -67,6 +67,8 @@ class Selection:
     seconds_from, seconds_to       active time of a response, in seconds
     since, until                   day on which a response was submitted (or the item skipped)
     in_progress  somebody has the item in progress now; with `people`, one of them
+    answered     the item has a response (True) or none (False)
+    actions      public ids of actions on several items that changed it
     items        public ids of items that were ticked
     examples     ids of examples: that of the item, or one that was made from it
     after, before                  public id of the item behind which, or before which, the page begins
@@ -92,6 +94,8 @@ class Selection:
     since: date | None = None
     until: date | None = None
     in_progress: bool | None = None
+    answered: bool | None = None
+    actions: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     sort: str = ""
@@ -215,6 +219,8 @@ PARAMETERS: Final = {
     "since": "since",
     "until": "until",
     "in_progress": "in_progress",
+    "answered": "answered",
+    "action": "actions",
     "item": "items",
     "example": "examples",
     "sort": "sort",
@@ -222,7 +228,18 @@ PARAMETERS: Final = {
     "before": "before",
 }
 """Query parameters and the fields of `Selection` that they fill."""
-TEXTS: Final = ("type", "batch", "source", "person", "skipped", "finding", "verdict", "item", "example")
+TEXTS: Final = (
+    "type",
+    "batch",
+    "source",
+    "person",
+    "skipped",
+    "finding",
+    "verdict",
+    "action",
+    "item",
+    "example",
+)
 """Parameters that take several texts, of any form."""
 
 
@@ -240,7 +257,10 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         "states": parser.among("state", STATES, parser.many("state")),
         "labels": parser.parts("label", 2, "measure:label"),
         "pairs": parser.parts("pair", 3, "measure:label~label"),
-        **{name: parser.yes(name) for name in ("differs", "flagged", "gold", "unsure", "in_progress")},
+        **{
+            name: parser.yes(name)
+            for name in ("differs", "flagged", "gold", "unsure", "in_progress", "answered")
+        },
         **{name: parser.number(name) for name in ("seconds_from", "seconds_to")},
         **{name: parser.day(name) for name in ("since", "until")},
         "sort": next(iter(parser.among("sort", SORTS, [parser.one("sort")])), ""),

@@ -22,10 +22,12 @@ from django.utils.translation import gettext
 from annotation import immutable
 from annotation.journeys import setting_up
 from annotation.models import (
+    Adjudication,
     Annotation,
     ApiToken,
     Assignment,
     CrowdEntry,
+    Decision,
     Draft,
     Event,
     Flag,
@@ -33,6 +35,7 @@ from annotation.models import (
     Inquiry,
     Invitation,
     ItemAction,
+    ItemChange,
     LabelImport,
     Membership,
     Person,
@@ -140,6 +143,11 @@ def _take_out_of_texts(person: Person) -> None:
     _replace(Flag.objects.filter(item__batch__project__in=projects), "note", person)
     _replace(SentBack.objects.filter(assignment__batch__project__in=projects), "note", person)
     _replace(ItemAction.objects.filter(project__in=projects), "note", person)
+    _replace(Adjudication.objects.filter(item__batch__project__in=projects), "reason", person)
+    with immutable.writable():
+        for field in ("reason", "note"):
+            _replace(Decision.objects.filter(item__batch__project__in=projects), field, person)
+    _replace_in_changes(ItemChange.objects.filter(action__project__in=projects), person)
     for field in ("text", "answer"):
         _replace(Inquiry.objects.filter(project__in=projects), field, person)
     _replace_in_log(Event.objects.filter(project__in=projects), person)
@@ -171,6 +179,13 @@ def _replace_in_log(rows: QuerySet[Event], person: Person) -> None:
     with immutable.writable():
         for key, detail in list(rows.filter(_named("text", person)).values_list("pk", "detail")):
             Event.objects.filter(pk=key).update(detail=_without(_pattern(person), detail))
+
+
+def _replace_in_changes(rows: QuerySet[ItemChange], person: Person) -> None:
+    """What an action on several items keeps for undo: why an item waited for an adjudicator."""
+    rows = rows.annotate(text=Cast("before", models.TextField()))
+    for key, before in list(rows.filter(_named("text", person)).values_list("pk", "before")):
+        ItemChange.objects.filter(pk=key).update(before=_without(_pattern(person), before))
 
 
 def _take_out_of_index(person: Person) -> None:

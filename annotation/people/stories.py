@@ -538,8 +538,10 @@ def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], About
     in_itself = (name.removeprefix("item__") for name in of_item)
     for pk, item, batch, question in rows("item", Item.objects.all(), *in_itself):
         found["item", pk] = _item_as_thing(item, batch, question)
-    for pk, kind, public_id in rows("itemaction", ItemAction.objects.all(), "kind", "public_id"):
-        found["itemaction", pk] = About(gettext(ItemAction.Kind(kind).label), action=public_id)
+    of_action = ("kind", "public_id", "project__slug")
+    for pk, kind, public_id, slug in rows("itemaction", ItemAction.objects.all(), *of_action):
+        address = f"{reverse('explorer', args=[slug])}?action={public_id}"
+        found["itemaction", pk] = About(gettext(ItemAction.Kind(kind).label), address, action=public_id)
     for pk, public_id, name in rows("batch", Batch.objects.all(), "public_id", "name"):
         found["batch", pk] = About(name, reverse("batch", args=[public_id]))
     for pk, person in rows("membership", Membership.objects.all(), "person"):

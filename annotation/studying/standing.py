@@ -30,6 +30,7 @@ from annotation.models import (
     Item,
     Membership,
     PerturbationRun,
+    PinnedExample,
     Project,
     Source,
     Tally,
@@ -144,6 +145,13 @@ def of_project(
     works = _works(batches, sources, notes, made)
     runs = _runs(project, batches, notes)
     notes += _drawn_from_people(works)
+    if PinnedExample.objects.filter(item__batch__project=project).exists():
+        notes.append(
+            gettext(
+                "The file has no guideline examples: they are items of this project. Choose others in the explorer "
+                "of the new project."
+            )
+        )
     study = Study(
         slug=project.slug,
         name=project.name,

@@ -102,6 +102,9 @@ MENU_OF_BATCH: Final[tuple[Link, ...]] = (
 )
 
 
+MORE_OF_PROJECT: Final = gettext_noop("More pages of the project")
+
+
 @dataclass(frozen=True)
 class Level:
     """Entries of one level for one reader, and the groups of its menu."""
@@ -155,6 +158,8 @@ def project_nav(context: Any) -> dict[str, Any]:
     if is_of_batch and batch is not None:
         readable_of_batch = _readable(granted, batch.public_id, here)
         of_batch = level(readable_of_batch(TABS_OF_BATCH), readable_of_batch(MENU_OF_BATCH))
+        if of_batch.menu and len(of_batch.tabs) > 1:
+            shown, of_batch = _with_one_menu(shown, of_batch)
     return {
         "project": project,
         "batch": batch,
@@ -163,6 +168,12 @@ def project_nav(context: Any) -> dict[str, Any]:
         "within": row,
         "of_batch": of_batch,
     }
+
+
+def _with_one_menu(above: Level, below: Level) -> tuple[Level, Level]:
+    """Two levels with one menu: that of the level below, which ends with the pages of the level above."""
+    groups = [(group or MORE_OF_PROJECT, links) for group, links in above.menu]
+    return Level(above.tabs, []), Level(below.tabs, [*below.menu, *groups])
 
 
 def _leads_to(here: str, links: Iterable[Link]) -> bool:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
 from annotation.board import board as study_board
+from annotation.drawing import work_tables
 from annotation.explorer import new_batch, querysets
 from annotation.explorer.actions import MOST_ITEMS
 from annotation.forms.batches import BatchForm, SettingsForm, settings_in_words
@@ -213,7 +214,6 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "task": task,
         "variant": task.variants.get(batch.variant, ""),
         "may": {permission.value for permission in may},
-        "counts": assigning.progress([batch])[batch.pk],
         "feeds": list(batch.feeds.order_by("pk")),
         "warning": qualifying.warning(batch) if Permission.SET_UP in may else "",
         "facts": [fact for each in facts(batch, task).values() for fact in each],
@@ -221,7 +221,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "sees_agreement": sees,
         "sees_counts": visibility.sees_counts(actor.person, batch),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
-        **_agreement(request, batch, told),
+        **_figures(request, batch, told),
     }
     if Permission.ADJUDICATE in may:
         waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
@@ -237,8 +237,6 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         context |= _drawing(batch)
     elif batch.loop_right_only:
         context["accuracy"] = _accuracy_in_words(batch)
-    if Permission.SET_UP in may:
-        context |= _model_costs(batch)
     if Permission.SET_UP in may and sees:
         # What colleagues note and skip tells what they think of an item: as blind as their responses.
         context["flags"] = cut(request, _flags(batch), "flags")
@@ -247,16 +245,24 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def agreement_of(request: PageRequest, public_id: str) -> dict[str, Any]:
-    """The part of the page's context that holds its agreement, where this person may see it."""
+    """The part of the page's context that holds its figures, as far as this person may see them."""
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
     sees = visibility.may_see_agreement(actor.person, batch)
-    return _agreement(request, batch, snapshots.one(batch, "agreement", now=timezone.now()) if sees else None)
+    return _figures(request, batch, snapshots.one(batch, "agreement", now=timezone.now()) if sees else None)
 
 
-def _agreement(request: PageRequest, batch: Batch, told: snapshots.Shown | None) -> dict[str, Any]:
+def _figures(request: PageRequest, batch: Batch, told: snapshots.Shown | None) -> dict[str, Any]:
+    """The agreement of a batch, and its counts where this person may see them."""
     table = figures_in_table(told.data["figures"] if told and told.data else [])
-    return {"told": told, **table, **figure_gallery(request, "batch", batch.public_id, [table["statistics"]])}
+    counts = assigning.progress([batch])[batch.pk]
+    counts_table = work_tables.counts(counts) if visibility.sees_counts(request.user, batch) else None
+    costs: dict[str, Any] = {}
+    if Permission.SET_UP in access.may(access.actor(request), batch.project):
+        costs = _model_costs(batch)
+    figures = [table["statistics"], counts_table, costs.get("model_costs_table")]
+    gallery = figure_gallery(request, "batch", batch.public_id, figures)
+    return {"told": told, "counts": counts, "counts_table": counts_table, **costs, **table, **gallery}
 
 
 @page("GET")
@@ -306,6 +312,7 @@ def _model_costs(batch: Batch) -> dict[str, Any]:
     last = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk").first()
     return {
         "model_costs": costs,
+        "model_costs_table": work_tables.model_costs(costs.rows, costs.columns),
         "model_estimates": _estimates(batch),
         "model_stops": last.result.get("stopped", {}) if last is not None else {},
     }

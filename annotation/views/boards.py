@@ -51,7 +51,7 @@ def context(board: Board, project: Project) -> dict[str, Any]:
         "counts": counts,
         "accepted_address": explorer_url(project, state="accepted") if counts.accepted else "",
         "percent": 100 * counts.decided // counts.items if counts.items else 0,
-        "responses": _responses(board),
+        "responses": _responses(board, project),
         "people": board.people,
     }
 
@@ -119,10 +119,11 @@ def _batch_address(stage: Stage) -> str:
     return reverse("batch", args=[stage.public_id])
 
 
-def _responses(board: Board) -> dict[str, int]:
-    """Submitted responses and slots, of the batches whose counts the person sees."""
+def _responses(board: Board, project: Project) -> dict[str, Any]:
+    """Submitted responses with the address of their items, and slots, of the batches whose counts the person sees."""
     seen = [board.progress[batch.pk] for batch in board.batches if batch.pk not in board.hidden]
-    return {name: sum(one[name] for one in seen) for name in ("submitted", "places")}
+    numbers = {name: sum(counts[name] for counts in seen) for name in ("submitted", "places")}
+    return {**numbers, "address": explorer_url(project, answered="yes") if numbers["submitted"] else ""}
 
 
 # -- rows of the table and of the list ---------------------------------------------------------------

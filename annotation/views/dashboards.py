@@ -519,7 +519,11 @@ def _line(batch: Batch, progress: Mapping[str, int], found: Shown) -> dict[str, 
         "name": batch.name,
         "address": reverse("batch", args=[batch.public_id]),
         "links": {
-            name: explorer_url(batch.project, batch=batch, state=name) for name in ("accepted", "excluded")
+            "submitted": explorer_url(batch.project, batch=batch, answered="yes"),
+            **{
+                name: explorer_url(batch.project, batch=batch, state=name)
+                for name in ("accepted", "excluded")
+            },
         },
         "kind": kind_title(batch),
         "state": batch.state,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import words
-from annotation.explorer import facets as counted
+from annotation.explorer import facets as facet_counts
 from annotation.explorer.links import with_query
-from annotation.explorer.querysets import MOST_COUNTED, Reader
+from annotation.explorer.querysets import MOST_COUNTED, Reader, counted_within
 from annotation.explorer.selection import (
     ANY,
     BETWEEN,
@@ -23,7 +23,7 @@ from annotation.explorer.selection import (
     parse,
     query,
 )
-from annotation.models import Batch, Source
+from annotation.models import Batch, ItemAction, Source
 from annotation.people.stories import Names
 from annotation.views.pages import kind_title
 
@@ -48,6 +48,8 @@ FILTERS: Final = {
     "since": gettext_noop("From"),
     "until": gettext_noop("To the end of"),
     "in_progress": gettext_noop("In progress"),
+    "answered": gettext_noop("Has responses"),
+    "action": gettext_noop("Changed by"),
     "item": gettext_noop("Item"),
     "example": gettext_noop("Example"),
 }
@@ -60,7 +62,7 @@ VERDICTS: Final = {
     "model_error": gettext_noop("no usable answer"),
     "pending": gettext_noop("not answered yet"),
 }
-ALONG: Final = ("label", "pair", "finding", "verdict", "in_progress", "item", "example")
+ALONG: Final = ("label", "pair", "finding", "verdict", "in_progress", "answered", "action", "item", "example")
 """Filters without a field in the form: it sends them along."""
 FOLDED: Final = (
     *("sources", "people", "differs", "skipped", "flagged", "gold", "unsure"),
@@ -131,6 +133,7 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
         "state": lambda: gettext(STATES[value]),
         "person": lambda: names(who.people[value]),
         "skipped": lambda: gettext("for any reason") if value == ANY else words.shown(value),
+        "action": lambda: _action(who, value),
         "verdict": lambda: gettext(VERDICTS.get(value, value)),
     }
     if name in in_words:
@@ -145,7 +148,7 @@ def facets(
     written = chosen.without("after", "before", *(["batches"] if batch is not None else []))
     params = params_of(written)
     found = []
-    for facet in counted.facets(who, chosen):
+    for facet in facet_counts.facets(who, chosen):
         label = gettext(FILTERS[facet.name])
         values = []
         for value, number in facet.values:
@@ -164,6 +167,26 @@ def facets(
             {"label": f"{label} ({measure})" if measure else label, "values": values, "more": facet.more}
         )
     return found
+
+
+def _action(who: Reader, public_id: str) -> str:
+    """An action on several items in words; its id where the project has no such action."""
+    action = ItemAction.objects.filter(project=who.project, public_id=public_id).first()
+    return gettext(ItemAction.Kind(action.kind).label) if action is not None else public_id
+
+
+def counted(who: Reader, chosen: Selection) -> str:
+    """How many skips, flags or responses the items have that the selection is about; "" where it is about items."""
+    number = counted_within(who, chosen)
+    if number is None:
+        return ""
+    if chosen.skipped:
+        sentence = ngettext("skipped {number} time", "skipped {number} times", number)
+    elif chosen.flagged:
+        sentence = ngettext("{number} flag", "{number} flags", number)
+    else:
+        sentence = ngettext("{number} response", "{number} responses", number)
+    return sentence.format(number=f"{number:,}" if number <= MOST_COUNTED else f"{MOST_COUNTED:,}+")
 
 
 def _sources(who: Reader) -> list[tuple[str, str]]:

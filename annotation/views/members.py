@@ -60,7 +60,9 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     context |= _invitations(request, project)
     if may_set_up:
         context |= sharing.allocation(request, project) | {"rates": rates}
-        context |= paying.earned(request, project, without_counts=context["left_out"])
+        context |= paying.earned(
+            request, project, without_counts=context["left_out"], by_person=context["by_person"]
+        )
         context["crowd_links"] = list(CrowdLink.objects.filter(project=project).order_by("-pk")[:SHOWN])
         context["now"] = timezone.now()
     context["members"] = _members(request, project, context)
@@ -71,8 +73,8 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
 def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures: work, pay and costs."""
     project = access.project(access.actor(request), slug, Permission.SET_UP)
-    left_out = sharing.allocation(request, project)["left_out"]
-    return paying.earned(request, project, without_counts=left_out)
+    work = sharing.allocation(request, project)
+    return paying.earned(request, project, without_counts=work["left_out"], by_person=work["by_person"])
 
 
 SHOWN: Final = 5

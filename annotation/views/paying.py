@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext, gettext_lazy
 
-from annotation import access
+from annotation import access, words
 from annotation.drawing import work_tables
 from annotation.drawing.figures import Figure
 from annotation.explorer.links import explorer_url
@@ -24,7 +24,7 @@ from annotation.roles import Permission
 from annotation.terms import budget, limits
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, page
-from annotation.work import metering
+from annotation.work import accounting, metering
 from tableqa import sheets
 
 
@@ -84,10 +84,16 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
     return HttpResponsePermanentRedirect(f"{people}{'?' if query else ''}{query}#pay")
 
 
-def earned(request: PageRequest, project: Project, *, without_counts: Collection[Batch]) -> dict[str, Any]:
+def earned(
+    request: PageRequest,
+    project: Project,
+    *,
+    without_counts: Collection[Batch],
+    by_person: Mapping[int, accounting.Account],
+) -> dict[str, Any]:
     """Who worked how long and earned what in the period of the address, what batches cost; `earned_by`: of all time.
 
-    `without_counts`: batches whose accepted items are not for the reader.
+    `without_counts`: batches whose accepted items are not for the reader; `by_person`: the work that is.
     """
     asked = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
     period = asked.period()
@@ -106,6 +112,11 @@ def earned(request: PageRequest, project: Project, *, without_counts: Collection
     ]
     found_costs = [cost for cost in paying.by_batch(project, always) if cost.batch not in without_counts]
     pay_table, cost_table = _pay_table(people), _cost_table(project, found_costs)
+    earned_by = {person: paying.summed(own) for person, own in paying.by_person(always).items()}
+    members_table = _members_table(project, by_person, earned_by)
+    model_costs = metering.table(ModelRequest.objects.filter(project=project))
+    model_costs_table = work_tables.model_costs(model_costs.rows, model_costs.columns)
+    figures = [members_table, pay_table, cost_table, model_costs_table]
     return {
         "asked": asked,
         "query": urlencode({name: request.GET[name] for name in ("first", "last") if request.GET.get(name)}),
@@ -113,15 +124,41 @@ def earned(request: PageRequest, project: Project, *, without_counts: Collection
         "until": period.last.isoformat() if period.last else "",
         "rate": costs.rate_in_words(project.pay),
         "paid": people,
-        "earned_by": {person: paying.summed(own) for person, own in paying.by_person(always).items()},
+        "earned_by": earned_by,
         "has_crowd": CrowdEntry.objects.filter(link__project=project).exists(),
         "earned": paying.summed(found),
-        "model_costs": metering.table(ModelRequest.objects.filter(project=project)),
+        "model_costs": model_costs,
+        "model_costs_table": model_costs_table,
         "model_budget": budget.in_words(project.model_budget) if project.model_budget else "",
         "pay_table": pay_table,
         "cost_table": cost_table,
-        **figure_gallery(request, "people", project.slug, [pay_table, cost_table]),
+        "members_table": members_table,
+        **figure_gallery(request, "people", project.slug, figures),
     }
+
+
+def _members_table(
+    project: Project, by_person: Mapping[int, accounting.Account], earned_by: Mapping[int, Any]
+) -> Figure | None:
+    """All members by pseudonym, with their work and pay of all time."""
+    members = Membership.objects.filter(project=project, removed_at__isnull=True).order_by("pseudonym")
+    lines = []
+    for member in members:
+        account = by_person.get(member.person_id, accounting.Account())
+        total = earned_by.get(member.person_id)
+        lines.append(
+            {
+                "person": member.pseudonym,
+                "roles": ", ".join(map(words.shown, member.roles)),
+                "submitted": account.submitted,
+                "in_progress": account.open,
+                "hours": None if total is None else total.hours,
+                "amounts": {}
+                if total is None
+                else {currency: float(each) for currency, each in total.amounts.items()},
+            }
+        )
+    return work_tables.members(lines)
 
 
 def _pay_table(people: Sequence[Mapping[str, Any]]) -> Figure | None:

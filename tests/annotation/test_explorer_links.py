@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.explorer.links import explorer_url
 from annotation.journeys import adjudicating, annotating
-from annotation.models import Batch, Membership
+from annotation.models import Assignment, Batch, Membership
 from tests.annotation.cast import NOON, World
 
 LINK = re.compile(
@@ -53,12 +53,12 @@ def links(client: Client, address: str) -> list[tuple[str, int]]:
 
 
 def listed(client: Client, address: str) -> int:
-    """The number of items of a selection, as its page says it."""
+    """The number of items of a selection as its page says it, or of what the selection counts of them."""
     page = client.get(address)
     assert page.status_code == 200, address
-    match = re.search(r"<h2[^>]*>(\d+) items?</h2>", page.content.decode())
+    match = re.search(r"<h2[^>]*>(\d+) items?(?:</h2>| <small[^>]*>· \D*(\d+))", page.content.decode())
     assert match is not None, address
-    return int(match[1])
+    return int(match[2] or match[1])
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,31 @@ def test_items_in_progress_of_a_person_are_those_that_the_person_has_now(batch: 
 
     assert listed(client, explorer_url(world.project, person=names["Ada"], in_progress="yes")) == 1
     assert listed(client, explorer_url(world.project, in_progress="no")) == 3
+
+
+def test_two_people_who_skipped_one_item_are_counted_where_the_number_leads(world: World) -> None:
+    client = mara(world)
+    asked = world.batch(size=1, overlap=2, seed=9, name="Skipped by two")
+    for who in ("ada", "bo"):
+        held = world.take(asked, who)
+        assert held is not None
+        annotating.skip(assignment=held, reason="Torn", now=NOON)
+
+    page = client.get(f"/batches/{asked.public_id}/").content.decode()
+    listed = client.get(f"/batches/{asked.public_id}/items/?skipped=any").content.decode()
+
+    assert '?skipped=any">2</a>' in page
+    assert "1 item" in listed
+    assert "skipped 2 times" in listed
+
+
+def test_totals_of_responses_lead_to_the_items_that_have_them(batch: Batch, world: World) -> None:
+    client = mara(world)
+    given = Assignment.objects.filter(batch=batch).submitted().count()
+
+    for page, address in (
+        ("/projects/films/", "/projects/films/explorer/?answered=yes"),
+        (f"/batches/{batch.public_id}/", f"/batches/{batch.public_id}/items/?answered=yes"),
+    ):
+        assert f'<a href="{address}">{given}</a>' in client.get(page).content.decode()
+        assert f"{given} responses" in client.get(address).content.decode()

@@ -248,3 +248,18 @@ def test_pay_and_costs_can_be_exported_by_managers_with_pseudonyms(world: World)
     assert (row["Items"], float(row["Pay"]), row["Currency"]) == ("1", 0.5, "EUR")
     assert float(cost["Cost"]) == 0.5
     assert ivo.get(address).status_code == 404
+
+
+def test_members_and_counts_of_a_batch_can_be_exported(world: World) -> None:
+    batch = world.batch(size=2, name="Types")
+    world.label(batch, "ada", "extraction")
+    client = browser(world.mara)
+
+    for page, address, row in (
+        ("/projects/films/people/", "/projects/films/people/", "annotator,1,"),
+        (f"/batches/{batch.public_id}/", "counts", "Submitted,1"),
+    ):
+        files = [link for link in links(client, page) if link.endswith(".csv") or "/csv" in link]
+        texts = [client.get(link).content.decode() for link in files]
+        assert any(row in text for text in texts), (address, texts)
+        assert not any(world.ada.name in text for text in texts)

@@ -649,3 +649,47 @@ def test_an_adjudicator_chooses_no_guideline_examples(batch: Batch, world: World
     page = browser(world.ivo).post(reverse("explorer_act", args=[world.project.slug]), form, follow=True)
 
     assert "Choose an action." in page.content.decode()
+
+
+def test_the_entry_of_an_action_in_the_log_leads_to_its_items(batch: Batch, world: World) -> None:
+    done = act(world, "flag", *items(batch)[:2])
+    assert done.action is not None
+
+    log = browser(world.mara).get("/projects/films/log/").content.decode()
+    address = f"/projects/films/explorer/?action={done.action.public_id}"
+    listed = browser(world.mara).get(address).content.decode()
+
+    assert f'href="{address}"' in log
+    assert "2 items" in listed
+
+
+def test_an_action_that_no_item_allows_any_more_is_not_logged(
+    batch: Batch, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_it(*_: Any) -> Any:
+        raise Refused("decided", "")
+
+    monkeypatch.setitem(acting._DO, "flag", refuse_it)
+    number = Event.objects.count()
+
+    done = act(world, "flag", *items(batch)[:2])
+
+    assert done.action is None
+    assert [len(keys) for keys in done.refused.values()] == [2]
+    assert not ItemAction.objects.exists()
+    assert Event.objects.count() == number
+
+
+def test_a_name_in_a_reason_of_an_adjudicator_goes_when_its_person_is_erased(
+    batch: Batch, world: World
+) -> None:
+    who = querysets.reader(Actor(world.mara), world.project)
+    note = f"{world.ada.name} marked a torn table"
+    keys = list(Item.objects.filter(batch=batch, decision__isnull=True).values_list("pk", flat=True))
+    acting.act(who, "exclude", keys, note=note, now=SOON)
+    assert Decision.objects.filter(reason=note).exists()
+
+    erasing.erase(person=world.ada, by=world.ada, now=SOON)
+
+    assert Decision.objects.filter(reason="Erased person marked a torn table").exists()
+    assert not Decision.objects.filter(reason=note).exists()
