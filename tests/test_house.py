@@ -604,7 +604,7 @@ class TestNoTestSleeps:
     ],
 )
 def test_torch_is_installed_only_for_models_that_need_it(
-    tmp_path: Path, files: dict[str, str], is_needed: bool
+    run: ModuleType, tmp_path: Path, files: dict[str, str], is_needed: bool
 ) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
