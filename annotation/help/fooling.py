@@ -102,11 +102,11 @@ def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
     found = (
         # The newest revision, where there are several; simulated people fool nobody.
         rows.filter(annotation=F("assignment__annotation"), assignment__person__is_simulated=False)
-        .select_related("assignment__batch", "annotation__provenance")
+        .select_related("assignment__batch__definition", "annotation__provenance")
         .only(
             *("annotation_id", "kind", "predictor", "model", "made_at", "assignment__person_id", "error"),
             "annotation__provenance__origin",
-            *("assignment__batch__task_type", "assignment__batch__variant"),
+            *("assignment__batch__task_type", "assignment__batch__variant", "assignment__batch__definition"),
         )
         .annotate(
             state_before=F("original__state"), state_after=F("perturbed__state"), unread=F("original__unread")
