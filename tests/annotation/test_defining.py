@@ -484,3 +484,44 @@ def test_the_page_refuses_the_name_of_an_installed_task_type(world: World) -> No
     page = client.post(PAGE, {"name": "question_type", "text": text, "save": "1"})
 
     assert "already" in page.content.decode()
+
+
+def test_markup_in_a_definition_is_shown_as_text(world: World) -> None:
+    bad = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+    fields = [
+        {
+            "name": "level",
+            "type": "choice",
+            "label": bad[:80],
+            "question": bad,
+            "help": bad,
+            "options": [{"value": bad[:60], "title": bad, "help": bad}, "b"],
+        },
+        {"name": "score", "type": "scale", "label": bad[:80], "anchors": {"1": bad[:60]}},
+        {"name": "order", "type": "rank", "options": [bad[:60], "b"], "help": bad},
+        {"name": "cells", "type": "cells", "label": bad[:80], "optional": True},
+        {"name": "note", "type": "text", "label": bad[:80], "when": "level == b"},
+    ]
+    row = define(
+        world, title=bad[:80], instruction=bad, fields=fields, agreement={"level": ["fleiss"]}, guidelines=bad
+    )
+    batch = batch_of(world, row)
+    say(world, batch, "ada", {"level": bad[:60], "score": 1, "order": ["b", bad[:60]]})
+    client = manager(world)
+    addresses = [
+        f"{PAGE}?name=table_complexity",
+        "/projects/films/",
+        "/projects/films/batches/new/",
+        "/projects/films/guidelines/table_complexity/",
+        "/projects/films/explorer/",
+        "/projects/films/study/",
+        f"/batches/{batch.public_id}/",
+        f"/batches/{batch.public_id}/quality/",
+    ]
+
+    texts = [client.get(address).content.decode() for address in addresses]
+    client.force_login(world.bo)
+    texts.append(client.get(f"/batches/{batch.public_id}/annotate/").content.decode())
+
+    assert all("<script>alert" not in text and "<img src=x" not in text for text in texts)
+    assert sum("&lt;script&gt;alert" in text for text in texts) > 5
