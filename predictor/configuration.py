@@ -39,6 +39,8 @@ FIELDS = {
     "chat": COMMON | CHAT | {"key", "timeout", "price", "stop_after"},
 }
 """What an entry may say, by its protocol."""
+PRICE = "[USD per million input tokens, USD per million output tokens]"
+"""What a price is, in words."""
 PARALLEL = 4
 """Requests of a job that may be under way at a chat model, where its entry does not say otherwise."""
 MAX_PARALLEL = 64
@@ -101,18 +103,8 @@ def read(text: str) -> dict[str, dict[str, Any]]:
             )
         if not isinstance(entry.get("panel", False), bool):
             raise ConfigurationError(f"PREDICTORS: panel of {name!r} must be true or false")
-        price = entry.get("price", [0, 0])
-        if (
-            not isinstance(price, list)
-            or len(price) != 2
-            or not all(
-                isinstance(one, int | float) and not isinstance(one, bool) and one >= 0 for one in price
-            )
-        ):
-            raise ConfigurationError(
-                f"PREDICTORS: price of {name!r} must be [USD per million input tokens, USD per million "
-                "output tokens]"
-            )
+        if not is_price(entry.get("price", [0, 0])):
+            raise ConfigurationError(f"PREDICTORS: price of {name!r} must be {PRICE}")
         stop_after = entry.get("stop_after", STOP_AFTER)
         if isinstance(stop_after, bool) or not isinstance(stop_after, int) or stop_after < 1:
             raise ConfigurationError(f"PREDICTORS: stop_after of {name!r} must be a whole number above 0")
@@ -122,6 +114,15 @@ def read(text: str) -> dict[str, dict[str, Any]]:
             raise ConfigurationError(f"PREDICTORS: licence of {name!r} must be text")
         found[name] = {**entry, "protocol": protocol}
     return found
+
+
+def is_price(value: object) -> bool:
+    """Whether a price is a pair of numbers."""
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(isinstance(rate, int | float) and not isinstance(rate, bool) and rate >= 0 for rate in value)
+    )
 
 
 def problem_of_chat(entry: Mapping[str, Any]) -> str:
@@ -140,6 +141,8 @@ def problem_of_chat(entry: Mapping[str, Any]) -> str:
         return "use either max_tokens or max_completion_tokens"
     if entry.get("structured", "auto") not in STRUCTURES:
         return f"structured must be one of {', '.join(STRUCTURES)}"
+    if not is_price(entry.get("price", [0, 0])):
+        return f"price must be {PRICE}"
     if not isinstance(entry.get("reasoning_effort", ""), str):
         return "reasoning_effort must be text"
     form = entry.get("serialisation", "")

@@ -39,7 +39,7 @@ from predictor.protocol import (
     ProtocolError,
     refused,
 )
-from predictor.usage import Tally
+from predictor.usage import Tally, cost
 from predictor.web import read_json, refusal, unless_gone
 from tableqa import Table
 
@@ -73,7 +73,7 @@ class Served:
         self.info = info(model)
         self.batcher = Batcher(model, settings)
         self.canary: Prediction | None = None
-        self.test_usage = Tally()
+        self.test_usage = Tally(getattr(model, "price", (0, 0)))
         """What a language model used for test questions, which belong to no project."""
         self.reason = "It has not answered its first question yet."
         self._asked_at = -math.inf
@@ -302,6 +302,15 @@ def _test_usage(served: Sequence[Served]) -> list[str]:
         usage = one.test_usage
         for direction, number in (("input", usage.prompt_tokens), ("output", usage.completion_tokens)):
             lines.append(f'{tokens}{{model="{one.info.id}",direction="{direction}"}} {number}')
+    usd = "askew_predictor_test_usd_total"
+    lines += [
+        f"# HELP {usd} Price of test questions in USD, by the price in askew.json.",
+        f"# TYPE {usd} counter",
+    ]
+    for one in served:
+        usage = one.test_usage
+        price = cost(usage.prompt_tokens, usage.completion_tokens, usage.price)
+        lines.append(f'{usd}{{model="{one.info.id}"}} {price:.6f}')
     return lines
 
 

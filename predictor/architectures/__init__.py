@@ -101,7 +101,7 @@ LICENCES = {
 
 _SETTINGS = {
     *("architecture", "name", "licence", "budget", "context", "dtype", "vocabulary", "vertical_mask"),
-    *("url", "model", "key_variable", "timeout", *CHAT),
+    *("url", "model", "key_variable", "timeout", "price", *CHAT),
 }
 _DTYPES = ("float32", "bfloat16", "float16")
 

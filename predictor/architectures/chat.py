@@ -32,13 +32,23 @@ class ChatPredictor:
 
     architecture = "chat"
 
-    def __init__(self, chat: ChatModel, *, name: str, licence: str, serialisation: str = "") -> None:
+    def __init__(
+        self,
+        chat: ChatModel,
+        *,
+        name: str,
+        licence: str,
+        serialisation: str = "",
+        price: Sequence[float] = (0, 0),
+    ) -> None:
         self.chat = chat
         self.name = name
         self.licence = licence
         self.serialisation = serialisation
         self.budget = self.at_once = chat.at_once
         self.max_tokens = chat.max_tokens or LIMITS.new_tokens
+        self.price = price
+        """Of test questions, which no project pays for: USD per million input and output tokens."""
         self.failures = 0
         """Requests to the endpoint in a row that got no answer: it is down, or turns requests away."""
         self._under_way: dict[str, Tally] = {}
@@ -66,7 +76,13 @@ class ChatPredictor:
             timeout=float(said.get("timeout", 60)),
             **request_settings({"parallel": AT_ONCE, **said}),
         )
-        return cls(chat, name=checkpoint.name, licence=checkpoint.licence, serialisation=chat.serialisation)
+        return cls(
+            chat,
+            name=checkpoint.name,
+            licence=checkpoint.licence,
+            serialisation=chat.serialisation,
+            price=said.get("price", (0, 0)),
+        )
 
     def tokens(self, request: PredictRequest) -> int:
         """1 each: the endpoint does the batching."""

@@ -22,7 +22,7 @@ from annotation.models import Assignment, Batch, ModelRequest, Project
 from annotation.refusals import Refused
 from annotation.work import metering, paying
 from predictor import client
-from predictor.architectures import load
+from predictor.architectures import ModelError, load
 from predictor.architectures.chat import ChatPredictor
 from predictor.protocol import PredictRequest
 from predictor.usage import USUAL_COMPLETION, Call, Tally
@@ -54,7 +54,14 @@ def behind(llm: Endpoint, tmp_path: Path) -> Iterator[httpx.Client]:
     """A predictor of this machine with the endpoint behind it."""
     folder = tmp_path / "qwen"
     folder.mkdir()
-    said = {"architecture": "chat", "name": "qwen", "url": llm.url, "model": "small", "max_tokens": 50}
+    said: dict[str, Any] = {
+        "architecture": "chat",
+        "name": "qwen",
+        "url": llm.url,
+        "model": "small",
+        "max_tokens": 50,
+    }
+    said["price"] = [1_000_000, 2_000_000]
     (folder / "askew.json").write_text(json.dumps(said))
     model = load(folder)
     assert isinstance(model, ChatPredictor)
@@ -255,6 +262,17 @@ def test_the_test_question_is_counted_by_the_predictor_and_asked_once_an_hour(
     assert len(llm.requests) == 1
     assert re.search(r'askew_predictor_test_requests_total{model="qwen@\w+"} 1\n', figures)
     assert re.search(r'askew_predictor_test_tokens_total{model="qwen@\w+",direction="output"} 2\n', figures)
+    (tokens,) = re.findall(r'test_tokens_total{model="qwen@\w+",direction="input"} (\d+)\n', figures)
+    (usd,) = re.findall(r'askew_predictor_test_usd_total{model="qwen@\w+"} ([0-9.]+)\n', figures)
+    assert float(usd) == int(tokens) + 2 * 2
+
+
+@pytest.mark.parametrize("price", [[1], [1, -1], "1", [1, True]])
+def test_a_price_that_is_none_is_named(tmp_path: Path, price: Any) -> None:
+    said = {"architecture": "chat", "url": "http://127.0.0.1:9/v1", "model": "small", "price": price}
+    (tmp_path / "askew.json").write_text(json.dumps(said))
+    with pytest.raises(ModelError, match="price must be"):
+        load(tmp_path)
 
 
 @pytest.mark.parametrize(("mood", "status"), [("cut_off", 200), ("declines", 200), ("locked", 503)])
