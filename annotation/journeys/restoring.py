@@ -57,7 +57,8 @@ from annotation.public_ids import new_public_id
 from annotation.quality import guidance
 from annotation.refusals import refuse
 from annotation.releases import automatic, provenances, release_files
-from annotation.releases.release_files import ANNOTATIONS, DECISIONS, MANIFEST, SOURCES, TRIES, Difference
+from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
+from annotation.releases.release_files import MANIFEST, TRIES, Difference
 from annotation.releases.task_records import definition_of
 from annotation.work import lineage, queue
 from tableqa.canonical import digest
@@ -590,9 +591,8 @@ class _Items(_Examples):
             by_batch[batch].append((source, example, id))
         for batch_id, ordered in by_batch.items():
             ordered.sort()
-            batch = self.batches[batch_id]
             keys = queue.add_items(
-                batch,
+                self.batches[batch_id],
                 (
                     queue.NewItem(self.examples[source, example], position, inputs.get(id, {}))
                     for position, (source, example, id) in enumerate(ordered, start=1)
