@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.releases import exporting
+from annotation.releases.release_files import Difference
+
+
+class Command(BaseCommand):
+    help = "Write the responses of a release for other tools. Needs no database."
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("release", type=Path, help="the folder of a release")
+        parser.add_argument("out", type=Path, help="a new file; with --to label_studio a new folder")
+        parser.add_argument("--to", required=True, choices=exporting.FORMS)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        out, form = options["out"], options["to"]
+        if out.exists():
+            raise CommandError(f"{out} already exists. Choose another name.", returncode=2)
+        write = {
+            "csv": exporting.write_csv,
+            "xlsx": exporting.write_xlsx,
+            "label_studio": exporting.write_label_studio,
+        }[form]
+        try:
+            number = write(exporting.open_release(options["release"]), out)
+        except Difference as difference:
+            raise CommandError(str(difference)) from None
+        what = "tasks" if form == "label_studio" else "responses"
+        self.stdout.write(f"{number} {what} written to {out}. Not included: {exporting.LOSES[form]}.")

@@ -1,0 +1,268 @@
+"""Responses of a release as files of other tools: a spreadsheet, and the tasks of a Label Studio project.
+
+Everything is read from the release folder, one record at a time; no database is needed. What a form loses is in `LOSES`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+from xml.sax.saxutils import quoteattr
+
+from annotation.releases import provenances
+from annotation.releases.raw_records import Raw, load, records
+from annotation.releases.release_files import read_manifest
+from annotation.releases.task_records import task_of_record
+from tableqa.canonical import canonical
+from tableqa.sheets import guarded
+from tasks.contract import TaskType
+
+Record = dict[str, Any]
+FORMS: Final = ("csv", "xlsx", "label_studio")
+LOSES: Final = {
+    "csv": "earlier revisions, decisions without their outcome, tables, guidelines, edits as operations (JSON in a cell)",
+    "xlsx": "as csv; texts are cut after 32,767 characters",
+    "label_studio": "earlier revisions, slots, guidelines, lineage of edited examples, figures of agreement",
+}
+"""What each form does not contain, as a sentence for people."""
+COLUMNS: Final = (
+    *(
+        "response",
+        "batch",
+        "batch_name",
+        "task_type",
+        "variant",
+        "item",
+        "source",
+        "example",
+        "question",
+        "answers",
+    ),
+    *(
+        "annotator",
+        "simulated",
+        "external",
+        "revision",
+        "slot",
+        "added",
+        "unsure",
+        "active_seconds",
+        "made_at",
+    ),
+    *("decision", "is_accepted"),
+)
+"""Columns of a row; after them come the fields of the response, as `response.NAME`."""
+LONGEST_CELL: Final = 32_767
+RESPONSE: Final = "askew"
+"""The control that has id, annotator, time and the whole response as JSON, in every task of Label Studio."""
+
+
+def open_release(folder: Path) -> Raw:
+    """The records of a release folder. Raises Difference where it is none."""
+    return load(folder, read_manifest(folder)["batches"])
+
+
+def rows(raw: Raw) -> Iterator[Record]:
+    """One row for each current response (the newest of a person to an item, unless withdrawn), in the order of release."""
+    decisions = {record["item"]: record for record in raw.decisions}
+    for record in raw.annotations:
+        if not record["newest"] or record["response"] is None:
+            continue
+        batch = raw.batches[record["batch"]]
+        example = raw.example(record["source"], record["example"])
+        decision = decisions.get(record["item"])
+        accepted = {id for one in (decision or {}).get("outcomes", ()) for id in one["annotations"]}
+        yield {
+            "response": record["id"],
+            "batch": record["batch"],
+            "batch_name": batch["name"],
+            "task_type": batch["type"],
+            "variant": batch["variant"],
+            **{name: record[name] for name in ("item", "source", "example")},
+            "question": example.question,
+            "answers": list(example.answers),
+            **{
+                name: record[name]
+                for name in ("annotator", "simulated", "revision", "active_seconds", "made_at")
+            },
+            "external": record.get("external", False),
+            "slot": record["place"]["number"],
+            "added": record["place"]["added"],
+            "unsure": record.get("unsure", False),
+            "decision": decision["kind"] if decision else "",
+            "is_accepted": record["id"] in accepted,
+            **{f"response.{name}": value for name, value in record["response"]["data"].items()},
+        }
+
+
+def columns(raw: Raw) -> list[str]:
+    """`COLUMNS`, then every field that a response has, in the order in which they first appear."""
+    fields = {name: None for row in rows(raw) for name in row if name.startswith("response.")}
+    return [*COLUMNS, *fields]
+
+
+def write_csv(raw: Raw, path: Path) -> int:
+    """UTF-8 with a header. Texts that a spreadsheet takes for a formula begin with an apostrophe. Returns the rows."""
+    named, written = columns(raw), 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(named)
+        for row in rows(raw):
+            writer.writerow([_guarded(row.get(name)) for name in named])
+            written += 1
+    return written
+
+
+def write_xlsx(raw: Raw, path: Path) -> int:
+    """A workbook with one sheet. Numbers are numbers; no text is a formula or a link. Returns the rows."""
+    import xlsxwriter
+
+    options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    named, number = columns(raw), 0
+    with xlsxwriter.Workbook(path, options) as book:
+        sheet = book.add_worksheet("Responses")
+        sheet.freeze_panes(1, 0)
+        for column, name in enumerate(named):
+            sheet.write_string(0, column, name)
+        for number, row in enumerate(rows(raw), start=1):
+            for column, name in enumerate(named):
+                value = row.get(name)
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    sheet.write_number(number, column, value)
+                elif value is not None:
+                    sheet.write_string(number, column, _guarded(value)[:LONGEST_CELL])
+    return number
+
+
+def _guarded(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return guarded(value if isinstance(value, str) else canonical(value))
+
+
+# -- Label Studio -----------------------------------------------------------------------------------
+
+
+def write_label_studio(raw: Raw, folder: Path) -> int:
+    """For each batch `NAME.json`, its tasks, and `NAME.xml`, the labelling configuration that shows them.
+
+    NAME is the id of the batch. Import the XML under Settings, Labeling Interface, then the JSON. Returns the tasks.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    number = 0
+    for id, batch in raw.batches.items():
+        (folder / f"{id}.xml").write_text(configuration(task_of_record(batch)), encoding="utf-8")
+        with (folder / f"{id}.json").open("w", encoding="utf-8") as file:
+            file.write("[")
+            for index, task in enumerate(tasks(raw, id)):
+                file.write(("," if index else "") + "\n" + json.dumps(task, ensure_ascii=False))
+                number += 1
+            file.write("\n]\n")
+    return number
+
+
+def configuration(task: TaskType) -> str:
+    """The labelling configuration of Label Studio: question and table, choices as such, the whole response as JSON."""
+    lines = [
+        "<View>",
+        '  <Header value="$question"/>',
+        '  <Table name="table" value="$cells"/>',
+        '  <Text name="text" value="$question"/>',
+    ]
+    for field in task.fields:
+        if field.kind in ("choice", "choices"):
+            several = "multiple" if field.kind == "choices" else "single"
+            lines.append(f'  <Choices name={quoteattr(field.name)} toName="text" choice="{several}">')
+            lines += [f"    <Choice value={quoteattr(value)}/>" for value, _ in field.choices]
+            lines.append("  </Choices>")
+        elif field.kind in ("text", "lines"):
+            lines.append(f'  <TextArea name={quoteattr(field.name)} toName="text"/>')
+    lines += [f'  <TextArea name="{RESPONSE}" toName="text"/>', "</View>", ""]
+    return "\n".join(lines)
+
+
+def tasks(raw: Raw, batch: str) -> Iterator[Record]:
+    """The tasks of a batch: data, one annotation for each current response, and proposals as predictions.
+
+    An accepted response is ground truth. `meta` has the ids of Askew. Label Studio refuses annotators without an account, so
+    pseudonyms are in the control `RESPONSE` only.
+    """
+    task = task_of_record(raw.batches[batch])
+    decisions = {record["item"]: record for record in raw.decisions if record["batch"] == batch}
+    proposals: dict[str, list[Record]] = {}
+    for proposal in provenances.proposals(raw):
+        if proposal["batch"] == batch:
+            proposals.setdefault(proposal["item"], []).append(proposal)
+    for item in sorted(_items(raw, batch).items(), key=lambda one: (one[1], one[0])):
+        id, (source, example_id) = item
+        responses = [one for one in raw.annotations_of(id) if one["newest"] and one["response"] is not None]
+        outcomes = decisions.get(id, {}).get("outcomes", ())
+        accepted = {response for one in outcomes for response in one["annotations"]}
+        example = raw.example(source, example_id)
+        header = list(example.table.header)
+        yield {
+            "data": {
+                "id": example_id,
+                "question": example.question,
+                "answers": list(example.answers),
+                "table": {"header": header, "rows": [list(row) for row in example.table.rows]},
+                "cells": [dict(zip(header, row, strict=True)) for row in example.table.rows],
+            },
+            "meta": {"batch": batch, "item": id, "source": source, "task_type": task.key},
+            "annotations": [_annotation(task, one, one["id"] in accepted) for one in responses],
+            "predictions": [
+                {
+                    "model_version": one["maker"],
+                    "score": one["score"],
+                    "result": _results(task, one["data"], {"id": one["id"]}),
+                }
+                for one in proposals.get(id, ())
+            ],
+        }
+
+
+def _items(raw: Raw, batch: str) -> dict[str, tuple[str, str]]:
+    """Source and example of every item of a batch, also of those without a response."""
+    named: dict[str, tuple[str, str]] = {}
+    for record in records(raw.folder / "sources.jsonl"):
+        if record["kind"] == "item" and record.get("batch") == batch:
+            named[record["id"]] = record["source"], record["example"]
+    for lines in (raw.annotations, raw.decisions):
+        for record in lines:
+            if record["batch"] == batch:
+                named[record["item"]] = record["source"], record["example"]
+    return named
+
+
+def _annotation(task: TaskType, record: Mapping[str, Any], is_accepted: bool) -> Record:
+    origin = {name: record[name] for name in ("id", "annotator", "made_at")}
+    return {
+        "lead_time": record["active_seconds"],
+        "ground_truth": is_accepted,
+        "was_cancelled": False,
+        "result": _results(task, record["response"]["data"], origin),
+    }
+
+
+def _results(task: TaskType, data: Mapping[str, Any], origin: Mapping[str, Any]) -> list[Record]:
+    """The regions of a response: a control for each choice and text, and the whole response as JSON."""
+    results = []
+    for field in task.fields:
+        value = data.get(field.name)
+        if value in (None, "", []):
+            continue
+        values = [str(one) for one in value] if isinstance(value, list) else [str(value)]
+        if field.kind in ("choice", "choices"):
+            results.append(_result(field.name, "choices", {"choices": values}))
+        elif field.kind in ("text", "lines"):
+            results.append(_result(field.name, "textarea", {"text": values}))
+    return [*results, _result(RESPONSE, "textarea", {"text": [canonical({**origin, "data": data})]})]
+
+
+def _result(name: str, type: str, value: Mapping[str, Any]) -> Record:
+    return {"from_name": name, "to_name": "text", "type": type, "value": dict(value)}
