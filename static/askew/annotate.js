@@ -1377,7 +1377,7 @@ const PLACES = {
   steps: "[data-step]",
   conditional: "[data-unless-waived], [data-over-limit]",
   answer: "[data-answer]",
-  when: "[data-when]",
+  when: "[data-when][data-operator]",
   commits: "[data-commits]",
 };
 const PAST = "askew:past"; // whether the strip of earlier items was left open in this browser
