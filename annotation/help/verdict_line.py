@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.help.judging import Held
 from tableqa import verdicts
 
-Part = tuple[Literal["verdict", "answer", "expected", "confidence", "meaning", "advice"], str]
+Part = tuple[Literal["verdict", "answer", "expected", "confidence", "meaning"], str]
 
 LABELS = {
     "fooled": gettext_noop("Fooled"),
@@ -32,7 +32,7 @@ MEANING = {
 }
 
 MEANING_IN_SHORT = {
-    "program": gettext_noop("confirmed by program"),
+    "program": gettext_noop("verified"),
     "unverified": gettext_noop("not verified"),
 }
 """Whether the answer to the changed example is confirmed; the short form is for the line."""
@@ -78,10 +78,8 @@ def parts(
     if held.verdict == "model_error":
         return [("verdict", gettext(LABELS["model_error"]))]
     if held.verdict == "wrong_on_original" or (perturbed is None and judged is not None and not judged.right):
-        # The second sentence says what to do; it has a line of its own, so that neither is cut.
         sentence = gettext(own.get("wrong_on_original", verdicts.WORDS["wrong_on_original"]))
-        first, stop, advice = sentence.partition(". ")
-        return [("verdict", f"{first}."), ("advice", advice)] if stop else [("verdict", sentence)]
+        return [("verdict", f"{sentence.partition('. ')[0].removesuffix('.')}.")]  # the rest is in the details
     gold: Sequence[str] = ()
     if perturbed is None:
         label, answers = gettext("Model right so far"), original

@@ -27,7 +27,6 @@ const ASKING = t("Asking the model…");
 const EARLIER = t("This model answer is for an earlier version.");
 const BEFORE = t("The answers above are for an earlier version.");
 const PASSING = ["waiting", "stale"]; // states in which the line of the last answer stays
-const ASIDE = ["confidence", "meaning", "advice"]; // parts of the line that come after the answers
 const LABELS = {
   idle: t("The model has not been asked yet"),
   waiting: ASKING,
@@ -288,6 +287,7 @@ export class AskewPrediction extends HTMLElement {
     if (!passing) {
       this.dataset.verdict = "";
       this.#line([["verdict", LABELS[state] ?? words]]);
+      write(this.parts.today, "");
     }
     this.removeAttribute("data-moment");
     const before = this.#seen && !this.parts.looks.hidden && !PASSING.includes(state);
@@ -312,10 +312,10 @@ export class AskewPrediction extends HTMLElement {
     const last = perturbed ?? original;
     this.#set("answered");
     this.dataset.verdict = verdict ?? (original?.right === false ? "wrong_on_original" : "");
-    const [label = ["verdict", words], ...others] = line;
-    const moment = said.fooled_today ? [["today", t`${said.fooled_today} today`]] : [];
-    this.#line([label, ...moment, ...others]);
-    this.toggleAttribute("data-moment", moment.length > 0);
+    const short = { expected: `≠ ${last?.expected.join(" | ")}`, confidence: last?.score == null ? "" : `${Math.round(last.score * 100)} %` };
+    this.#line(line.length ? line.map(([kind, text]) => [kind, text, short[kind] ?? ""]) : [["verdict", words]]);
+    write(this.parts.today, said.fooled_today ? t`${said.fooled_today} today` : "");
+    this.toggleAttribute("data-moment", said.fooled_today > 0);
     this.parts.looks.hidden = !last;
     look(this.parts.original, original);
     look(this.parts.perturbed, perturbed);
@@ -327,14 +327,13 @@ export class AskewPrediction extends HTMLElement {
     this.page.grid?.lookedAt?.(last?.cells ?? []);
   }
 
-  /* The line, from parts [kind, words]; written only where it says something else, for it is read out. */
+  /* The line, from parts [kind, words, words where there is little room]; written only where it says something else, for it
+     is read out. */
   #line(parts) {
     const text = JSON.stringify(parts);
     if (this.dataset.line === text) return;
     this.dataset.line = text;
-    const aside = ([kind]) => ASIDE.includes(kind);
-    spans(this.parts.line, parts.filter((part) => !aside(part)));
-    spans(this.parts.aside, parts.filter(aside));
+    spans(this.parts.line, parts);
   }
 
   #where(last) {
@@ -352,14 +351,17 @@ export class AskewPrediction extends HTMLElement {
 }
 
 function spans(place, parts) {
-  place.replaceChildren(...parts.flatMap(([kind, words], number) => [
-    ...(number ? [" "] : []), Object.assign(document.createElement("span"), { className: kind, textContent: words, dir: "auto" }),
-  ]));
+  const span = (className, textContent) => Object.assign(document.createElement("span"), { className, textContent });
+  place.replaceChildren(...parts.flatMap(([kind, words, short], number) => {
+    const part = Object.assign(span(kind, short ? "" : words), { dir: "auto", title: words });
+    if (short) part.append(span("in-full", words), span("in-short", short));
+    return [...(number ? [" "] : []), part];
+  }));
 }
 
-/* The parts of a line in one text, without what the annotator should do. */
+/* The parts of a line in one text. */
 function brief(parts) {
-  return parts.filter(([kind]) => kind !== "advice").map(([, text]) => text).join(" · ");
+  return parts.map(([, text]) => text).join(" · ");
 }
 
 function look(place, said) {

@@ -80,8 +80,8 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
     looks = (gettext_noop("with the cells"), gettext_noop("without them"))
     check_label = gettext_noop("Check without the cells")
     verdict_words = {
-        "fooled": gettext_noop("Without the cells the model is wrong."),
-        "not_fooled": gettext_noop("The model still gives the right answer without the cells."),
+        "fooled": gettext_noop("Wrong without the cells"),
+        "not_fooled": gettext_noop("Still right without them"),
         "wrong_on_original": gettext_noop("The model is wrong even with the cells. Judge them without it."),
     }
     without = gettext_noop(

@@ -652,7 +652,7 @@ def test_the_cells_in_question_are_taken_out_on_request(world: World, server: Sc
     assert seen.verdict == "fooled"
     task = batch.task()
     assert isinstance(task, ModelInTheLoop)
-    assert seen.words == task.verdict_words["fooled"] == "Without the cells the model is wrong."
+    assert seen.words == task.verdict_words["fooled"] == "Wrong without the cells"
     assert look(assignment, {}, "try", seq=2).words == seen.words, "asked again, from what was kept"
     world.answer(world.reload(assignment), {"label": "yes"})
     assert not Try.objects.filter(kind="submission").exists(), "a judgement makes no example"
