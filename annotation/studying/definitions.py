@@ -20,19 +20,36 @@ _LINES_ABOVE = _ABOVE.count("\n") + 1
 _PLACEHOLDER = "task_type"
 
 EXAMPLE = """\
-title: Table complexity
-instruction: How hard is this table to read?
+title: {en: Table complexity, de: Komplexität der Tabelle}
+instruction:
+  en: How hard is this table to read?
+  de: Wie schwer ist diese Tabelle zu lesen?
 shows: [question, table, answers]
 fields:
   - name: level
     type: choice
-    question: How hard is it?
+    label: {en: Level, de: Stufe}
     options:
-      - {value: easy, help: You see the answer at once.}
-      - {value: hard, help: You have to search or calculate.}
-  - {name: reasons, type: multi_choice, options: [long, wide], when: level == hard}
-  - {name: quality, type: scale, min: 1, max: 5, anchors: {1: poor, 5: excellent}}
-  - {name: comment, type: text, optional: true}
+      - value: easy
+        title: {en: Easy, de: Leicht}
+        help: {en: You see the answer at once., de: Sie sehen die Antwort sofort.}
+      - value: hard
+        title: {en: Hard, de: Schwer}
+        help: {en: You have to search or calculate., de: Sie müssen suchen oder rechnen.}
+  - name: reasons
+    type: multi_choice
+    label: {en: Reasons, de: Gründe}
+    options:
+      - {value: long, title: {en: Long, de: Lang}}
+      - {value: wide, title: {en: Wide, de: Breit}}
+    when: level == hard
+  - name: quality
+    type: scale
+    label: {en: Quality, de: Qualität}
+    min: 1
+    max: 5
+    anchors: {1: {en: poor, de: schlecht}, 5: {en: excellent, de: ausgezeichnet}}
+  - {name: comment, type: text, label: {en: Comment, de: Kommentar}, optional: true}
 decide: {field: level, rule: majority}
 agreement: {level: [fleiss, alpha_nominal], quality: [alpha_ordinal]}
 guidelines: |

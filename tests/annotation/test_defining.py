@@ -428,7 +428,7 @@ def test_the_page_saves_a_definition_and_lists_it(world: World) -> None:
     assert saved["Location"] == f"{PAGE}?name=complexity"
     shown = client.get(saved["Location"]).content.decode()
     assert "complexity, version 1" in shown
-    assert "How hard is it?" in shown
+    assert "You have to search or calculate." in shown
     assert "Table complexity" in client.get("/projects/films/batches/new/").content.decode()
 
 

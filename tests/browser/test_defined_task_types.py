@@ -151,18 +151,18 @@ def test_the_preview_follows_the_text_and_names_the_line_of_a_fault(
     page = signed_in(new_context, live_server.url, world.mara).new_page()
     page.goto(f"{live_server.url}/projects/films/task-types/")
     preview = page.locator("#preview")
-    expect(preview.get_by_text("How hard is it?")).to_be_visible()
+    expect(preview.get_by_text("You see the answer at once.")).to_be_visible()
     text = page.get_by_label("Definition (YAML)")
     before = text.input_value()
 
-    text.fill(before.replace("question: How hard is it?", "question: Is it hard?"))
-    expect(preview.get_by_text("Is it hard?")).to_be_visible()
+    text.fill(before.replace("You see the answer at once.", "It is hard to see."))
+    expect(preview.get_by_text("It is hard to see.")).to_be_visible()
     text.fill(before.replace("when: level == hard", "when: level == high"))
-    expect(preview).to_contain_text("line 11: fields[2].when: 'level' has no value 'high'.")
+    expect(preview).to_contain_text("line 23: fields[2].when: 'level' has no value 'high'.")
     assert Axe().run(page, options=AXE).violations_count == 0
 
     text.fill(before)
-    expect(preview.get_by_text("How hard is it?")).to_be_visible()
+    expect(preview.get_by_text("You see the answer at once.")).to_be_visible()
     assert Axe().run(page, options=AXE).violations_count == 0
     page.get_by_role("button", name="Save task type").click()
     expect(page.get_by_text("Saved as version 1.")).to_be_visible()
