@@ -20,6 +20,9 @@ CARD, STATEMENT, CROISSANT, PARQUET = (
 )
 FORM = 2
 """The form of data statements; a manifest names it. One that names none has the first, whose texts are made as they were."""
+RULES_OF_TAGS = 5
+"""From these rules of a manifest on, a source without a licence makes the tag of the card `other`. Before, the tag named the
+licences of the other sources."""
 ROWS = 1_000
 """Records in a row group of the Parquet file."""
 
@@ -100,7 +103,10 @@ def licences(manifest: Mapping[str, Any]) -> list[str]:
 
 def card(manifest: Mapping[str, Any], parquet: bool) -> str:
     """README.md: the header that `datasets` reads, then what people read."""
-    known = [name.lower() for name in licences(manifest) if name != _PLACEHOLDER] or ["unknown"]
+    named = licences(manifest)
+    known = [name.lower() for name in named if name != _PLACEHOLDER] or ["unknown"]
+    if _PLACEHOLDER in named and manifest.get("rules", 1) >= RULES_OF_TAGS:
+        known = ["other"]
     header: dict[str, Any] = {
         "pretty_name": manifest["project"],
         "license": known,

@@ -137,6 +137,26 @@ def test_a_card_is_yaml_with_every_field(released: Path) -> None:
     assert "parquet" not in text
 
 
+def test_a_source_without_a_licence_makes_the_tag_other() -> None:
+    import yaml
+
+    def tag(rules: int, *licences: str) -> list[str]:
+        source = {"name": "s", "reader": "own", "split": "", "citation": "", "url": ""}
+        manifest = {
+            "project": "films",
+            "rules": rules,
+            "sources": [{**source, "licence": licence} for licence in licences],
+            "counts": {"annotations": 0, "annotators": 0, "accepted": 0},
+            "contradicted": [],
+        }
+        header = yaml.safe_load(hub.card(manifest, parquet=False).split("---\n")[1])
+        return list(header["license"])
+
+    assert tag(5, "MIT", "NOASSERTION") == ["other"]
+    assert tag(5, "MIT", "CC-BY-SA-4.0") == ["cc-by-sa-4.0", "mit"]
+    assert tag(4, "MIT", "NOASSERTION") == ["mit"]
+
+
 def test_parquet_files_and_shards_are_read(tmp_path: Path, dev: list[Example]) -> None:
     import pyarrow
     from pyarrow import parquet
