@@ -33,7 +33,7 @@ MEANING = {
 
 MEANING_IN_SHORT = {
     "program": gettext_noop("verified"),
-    "unverified": gettext_noop("not verified"),
+    "unverified": gettext_noop("unverified"),
 }
 """Whether the answer to the changed example is confirmed; the short form is for the line."""
 

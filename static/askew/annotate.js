@@ -1095,7 +1095,8 @@ class AskewAnnotate extends HTMLElement {
       this.#done = this.#done.filter((id) => id !== annotation);
       remember(this.#store(), this.#done);
       this.#waiting.unshift(this.#leavePast().item);
-      this.#show(assignment, { said: t("Response withdrawn. Change it and submit it again.") });
+      this.#show(assignment, { said: t("Response withdrawn.") });
+      this.#notice(t("Change your response and submit it again."), "note");
     }, (problem) => {
       refused = problem;
       return true;

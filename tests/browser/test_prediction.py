@@ -607,7 +607,7 @@ def test_an_unverified_fooling_is_no_moment(
     expect(says.locator(".expected")).to_contain_text("expected: 19")
     expect(says.locator(".confidence .in-short")).to_have_text(re.compile(r"^\d\d %$"))
     expect(says.locator(".confidence")).to_have_attribute("title", "fairly sure")
-    expect(says.locator(".meaning")).to_have_text("not verified")
+    expect(says.locator(".meaning")).to_have_text("unverified")
     page.keyboard.press("Enter")
     expect(page.locator("[data-part=tries]")).to_have_text("1 check")
     expect(says.locator(".verdict")).to_have_text("Fooled")
