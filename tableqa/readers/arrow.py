@@ -78,10 +78,25 @@ class Arrow:
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licence and credit that croissant.json or dataset_info.json name, as far as they do; ReaderError."""
         folder = _folder(Path(path), tables)
-        found = _croissant(folder / CROISSANT) or _info(folder)
+        found = credit_of_folder(folder)
         if found is None:
             return Credit(self.licence, self.citation, self.url)
         return Credit(found.licence or self.licence, found.citation or self.citation, found.url or self.url)
+
+
+def dataset_files(path: Path) -> Iterator[tuple[Path, str]]:
+    """The files of records of a file or folder with the split that each is of, "" where there is only one; ReaderError."""
+    yield from _files(path, None)
+
+
+def records_of(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError."""
+    yield from _records(path)
+
+
+def credit_of_folder(folder: Path) -> Credit | None:
+    """The licence and credit that croissant.json or dataset_info.json name; None where there is neither. ReaderError."""
+    return _croissant(folder / CROISSANT) or _info(folder)
 
 
 def _ours(fields: Fields, names: Names) -> Example:

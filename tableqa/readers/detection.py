@@ -3,8 +3,11 @@
 import re
 from pathlib import Path
 
+from tableqa.readers import arrow
+from tableqa.readers.hub_folder import is_dataset
 from tableqa.readers.reader import cannot_open
 from tableqa.readers.workbook import is_workbook
+from tableqa.writers.whole import FIELDS
 
 OWN = "own"
 """The reader of everything that is no published format."""
@@ -29,15 +32,21 @@ _MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _HF = ("dataset_info.json", "dataset_dict.json")
 
 
+def _is_release(path: Path) -> bool:
+    """Whether the first record of a Parquet file is one of a release of Askew."""
+    record = next(arrow.records_of(path), {}) if path.is_file() else {}
+    return record.keys() == FIELDS
+
+
 def detected(path: Path) -> str:
     """The name of the reader that suits a file of questions, else OWN; ReaderError where it cannot be opened."""
     if path.name == "manifest.json":
         return "askew"
     if path.name.endswith(_HF):
         return "hf"
-    if path.suffix.lower() == ".parquet":
-        return "parquet"
     try:
+        if is_dataset(path):
+            return "parquet" if _is_release(path) else OWN
         if path.is_dir() or is_workbook(path):
             return OWN
         with path.open("rb") as file:

@@ -17,11 +17,13 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
+from tableqa.readers import arrow, hub_folder
 from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.delimited import read_delimited, table_of_rows
 from tableqa.readers.mapped import USUAL, table_from
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
+    Credit,
     Ids,
     ReaderError,
     Rejected,
@@ -34,6 +36,7 @@ from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.text_form import SEPARATORS, TextForm, text_form, text_lines
 from tableqa.readers.workbook import Sheet, Workbook, cell_name, is_workbook, table_of_sheet
 from tableqa.tables import Table
+from tableqa.writers.whole import FIELDS
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "id": (*USUAL["id"], "qid", "idx", "index", "nr"),
@@ -161,7 +164,10 @@ class OwnData:
             yield Path(path)
             return
         path = self._questions(Path(path))
-        yield path
+        if hub_folder.is_dataset(path):
+            yield from (file for file, _ in hub_folder.data_files(path))
+        else:
+            yield path
         library = self._library(path, tables)
         seen: Shelf[str, int] = Shelf()
         with suppress(ReaderError):  # reading tells the problems, and those of all records
@@ -184,7 +190,7 @@ class OwnData:
                 )
             told = {part: name for part, name in self.fields.items() if part in PARTS}
             parts = {**guessed(names, told), **{part: name for part, name in told.items() if name in names}}
-            if is_workbook(questions) or _is_json(questions):
+            if hub_folder.is_dataset(questions) or is_workbook(questions) or _is_json(questions):
                 return Layout(tuple(names), parts)
             form = self._form(questions)
             return Layout(tuple(names), parts, form.encoding, form.separator)
@@ -295,7 +301,7 @@ class OwnData:
 
     def _questions(self, path: Path) -> Path:
         """The file of questions itself, or the one in a folder whose columns tell question and table; ReaderError."""
-        if not path.is_dir():
+        if not path.is_dir() or hub_folder.is_dataset(path):
             return path
         mend = "Name the file of questions, or leave one file in the folder that has the columns question and table"
         return only_file(
@@ -310,6 +316,8 @@ class OwnData:
             return False
 
     def _sentence(self, path: Path) -> str:
+        if hub_folder.is_dataset(path):
+            return hub_folder.sentence(path)
         if is_workbook(path):
             name = self._question_sheet(Workbook(path)).name
             return f"{path.name} was read as an Excel file with its questions in the sheet {name!r}."
@@ -341,7 +349,35 @@ class OwnData:
                 raise record.error
             yield record
 
+    def credit(self, path: Path, tables: Path | None = None) -> Credit:
+        """The licence and credit that a dataset names, else none; ReaderError."""
+        with self._opened(path, tables) as (questions, _):
+            if hub_folder.is_dataset(questions):
+                return hub_folder.credit(questions)
+        return Credit(self.licence, self.citation, self.url)
+
+    def _of_dataset(self, path: Path) -> Iterator[Fields | Rejected]:
+        """The records of a Parquet file or a folder of a dataset, with the split that they are in."""
+        for file, split in hub_folder.data_files(path):
+            if file.suffix.lower() in (".parquet", ".arrow"):
+                records: Iterator[Fields | Rejected] = (
+                    Fields(Place(file, row, f"record {row}"), record)
+                    for row, record in enumerate(arrow.records_of(file), start=1)
+                )
+            else:
+                records = self._each_record(file)
+            for record in records:
+                if isinstance(record, Fields):
+                    if record.value.keys() == FIELDS:
+                        mend = "Choose the format hf, or parquet for a single file"
+                        raise ReaderError(path, None, "this is a release of Askew", mend)
+                    if split and "split" not in record.value:
+                        record = Fields(record.place, {**record.value, "split": split})
+                yield record
+
     def _each_record(self, path: Path) -> Iterator[Fields | Rejected]:
+        if hub_folder.is_dataset(path):
+            return self._of_dataset(path)
         if is_workbook(path):
             sheet = self._question_sheet(Workbook(path))
             if sheet.merged:
@@ -358,7 +394,8 @@ class OwnData:
         return _named(path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
 
     def _library(self, path: Path, tables: str | Path | None) -> TableFiles:
-        folders = folders_around(path, path, tables, levels_up=0)
+        inside = path / hub_folder.README if path.is_dir() else path
+        folders = folders_around(path, inside, tables, levels_up=0)
         return TableFiles(path, folders, self._table, field="table", prefix="tables/")
 
     def _table(self, path: Path) -> Table:

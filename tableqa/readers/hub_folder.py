@@ -1,0 +1,124 @@
+"""Datasets as Hugging Face lays them out: Parquet files, folders of save_to_disk, folders whose README.md names files."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tableqa.readers import arrow
+from tableqa.readers.reader import Credit, ReaderError, read_text
+
+README = "README.md"
+_ARROW = (".parquet", ".arrow")
+_DATA = (*_ARROW, ".jsonl", ".json", ".csv", ".tsv")
+_LICENCES = {
+    "apache-2.0": "Apache-2.0", "mit": "MIT", "odbl": "ODbL-1.0", "odc-by": "ODC-By-1.0", "bsd-3-clause": "BSD-3-Clause",
+    "bsd-2-clause": "BSD-2-Clause", "afl-3.0": "AFL-3.0", "gpl-3.0": "GPL-3.0-only", "cc": "", "other": "", "unknown": "",
+}  # fmt: skip
+"""SPDX identifiers of licence tags of the hub; those of Creative Commons are the tag in capitals."""
+
+
+def is_dataset(path: Path) -> bool:
+    """Whether a path is an Arrow or Parquet file, or a folder that is laid out as a dataset."""
+    if not path.is_dir():
+        return path.suffix.lower() in _ARROW and path.is_file()
+    if (path / "dataset_dict.json").is_file() or (path / "state.json").is_file() or _config(path):
+        return True
+    return any(file.is_file() for pattern in ("*.parquet", "*/*.parquet") for file in path.glob(pattern))
+
+
+def data_files(path: Path) -> Iterator[tuple[Path, str]]:
+    """The files of records with their splits, "" where there is only one; ReaderError."""
+    config = _config(path) if path.is_dir() else None
+    if config is None:
+        yield from arrow.dataset_files(path)
+        return
+    for split, pattern in _patterns(path / README, config.get("data_files")):
+        files = sorted(
+            file
+            for file in path.glob(pattern)
+            if file.suffix.lower() in _DATA and file.resolve().is_relative_to(path.resolve())
+        )
+        if not files:
+            what = f"no data file is at {pattern!r}, which the configuration {_name(config)} names"
+            raise ReaderError(path / README, None, what, "Download the dataset with all of its files")
+        for file in files:
+            yield file, split
+
+
+def sentence(path: Path) -> str:
+    """In which form a dataset is read."""
+    if not path.is_dir():
+        return f"{path.name} was read as {'Parquet' if path.suffix.lower() == '.parquet' else 'Arrow'}."
+    text = f"{path.name} was read as a Hugging Face dataset."
+    names = [_name(config) for config in _configs(path)]
+    config = _config(path)
+    if len(names) > 1 and config is not None:
+        text += f" It has the configurations {', '.join(names)}; {_name(config)} was read."
+    return text
+
+
+def credit(path: Path) -> Credit:
+    """Licence and credit of a dataset: those of croissant.json or dataset_info.json, else the licence of its README.md."""
+    if not path.is_dir():
+        return Credit("NOASSERTION", "", "")
+    named = arrow.credit_of_folder(path)
+    if named is not None and named.licence:
+        return named
+    tags = _front_matter(path).get("license", [])
+    licences = [spdx for tag in (tags if isinstance(tags, list) else [tags]) if (spdx := _spdx(str(tag)))]
+    licence = " AND ".join(licences) or "NOASSERTION"
+    return Credit(licence, named.citation if named else "", named.url if named else "")
+
+
+def _spdx(tag: str) -> str:
+    tag = tag.strip().lower()
+    return _LICENCES.get(tag, tag.upper() if tag.startswith("cc") else tag)
+
+
+def _name(config: Mapping[str, Any]) -> str:
+    return str(config.get("config_name", "default"))
+
+
+def _config(folder: Path) -> Mapping[str, Any] | None:
+    """The configuration of a README.md that is read: the default one, else the first; None where it names no files."""
+    configs = _configs(folder)
+    return next((config for config in configs if config.get("default")), configs[0] if configs else None)
+
+
+def _configs(folder: Path) -> list[Mapping[str, Any]]:
+    configs = _front_matter(folder).get("configs")
+    return [
+        config
+        for config in (configs if isinstance(configs, list) else [])
+        if isinstance(config, dict) and config.get("data_files")
+    ]
+
+
+def _front_matter(folder: Path) -> Mapping[str, Any]:
+    """What the YAML at the start of README.md says; {} where there is none. ReaderError where it is damaged."""
+    import yaml
+
+    path = folder / README
+    if not path.is_file():
+        return {}
+    _, *parts = read_text(path).split("---\n", 2)
+    if len(parts) < 2:
+        return {}
+    try:
+        said = yaml.safe_load(parts[0])
+    except (yaml.YAMLError, RecursionError) as error:
+        what = f"the YAML at its start cannot be read: {' '.join(str(error).split())[:200]}"
+        raise ReaderError(path, None, what, "Correct it, or remove the file") from error
+    return said if isinstance(said, dict) else {}
+
+
+def _patterns(readme: Path, said: Any) -> Iterator[tuple[str, str]]:
+    """The split and the pattern of each group of files; ReaderError for a pattern that leads out of the folder."""
+    for entry in said if isinstance(said, list) else [said]:
+        split = str(entry.get("split", "")) if isinstance(entry, dict) else ""
+        paths = entry.get("path", []) if isinstance(entry, dict) else entry
+        for pattern in paths if isinstance(paths, list) else [paths]:
+            if not isinstance(pattern, str) or not pattern or pattern.startswith("/") or ".." in pattern:
+                what = f"the path {str(pattern)[:80]!r} of data_files is not one below this folder"
+                raise ReaderError(readme, None, what, "Correct it")
+            yield split, pattern

@@ -1,0 +1,115 @@
+"""Your own data as Parquet, as `datasets` saves them, and as the hub lays them out, each with columns of any name."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from tableqa import Example
+from tableqa.readers import READERS, ReaderError, Rejected, checked, credit
+from tableqa.readers.detection import detected
+
+OWN = READERS["own"]
+TABLE = {"header": ["Name", "Wins"], "rows": [["Ann", "3"]]}
+
+
+def record(number: int, **more: Any) -> dict[str, Any]:
+    return {"nr": number, "frage": f"wer {number}?", "gold": ["Ann"], "tabelle": TABLE, **more}
+
+
+def rows(*records: dict[str, Any]) -> pyarrow.Table:
+    return pyarrow.Table.from_pylist(list(records))
+
+
+def saved(folder: Path, *records: dict[str, Any]) -> None:
+    folder.mkdir(parents=True)
+    table = rows(*records)
+    with pyarrow.ipc.new_stream(folder / "data-00000-of-00001.arrow", table.schema) as out:
+        out.write_table(table)
+    (folder / "state.json").write_text('{"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}')
+    (folder / "dataset_info.json").write_text('{"license": "CC-BY-4.0", "citation": "Ann (2026)"}')
+
+
+def hub(folder: Path) -> Path:
+    (folder / "data").mkdir(parents=True)
+    parquet.write_table(rows(record(1)), folder / "data" / "train-00000-of-00001.parquet")
+    (folder / "data" / "test.jsonl").write_text(
+        '{"frage": "wer 2?", "gold": ["Bob"], "tabelle": [["Name"], ["Bob"]]}\n'
+    )
+    (folder / "README.md").write_text(
+        "---\nlicense: cc-by-sa-4.0\nconfigs:\n"
+        "- config_name: other\n  data_files: other/*.parquet\n"
+        "- config_name: main\n  default: true\n  data_files:\n"
+        "  - {split: train, path: data/train-*}\n  - {split: test, path: [data/test.jsonl]}\n---\n# Wins\n"
+    )
+    return folder
+
+
+def splits(path: Path) -> list[tuple[str, str]]:
+    return [(example.question, example.meta.get("split", "")) for example in OWN(path)]
+
+
+def test_a_parquet_file_is_read_by_columns_of_any_name_and_keeps_the_good_records(tmp_path: Path) -> None:
+    path = tmp_path / "mine.parquet"
+    parquet.write_table(rows(record(1), record(1), record(3)), path)
+
+    outcomes = list(checked(OWN, path))
+
+    assert detected(path) == "own"
+    assert [type(outcome) for outcome in outcomes] == [Example, Rejected, Example]
+    assert outcomes[0].answers == ("Ann",)  # type: ignore[union-attr]
+
+
+def test_a_folder_of_save_to_disk_is_read_with_its_splits_and_licence(tmp_path: Path) -> None:
+    folder = tmp_path / "wins"
+    saved(folder / "train", record(1))
+    saved(folder / "test", record(2))
+    (folder / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+
+    assert splits(folder) == [("wer 1?", "train"), ("wer 2?", "test")]
+    assert (credit(OWN, folder).licence, credit(OWN, folder).citation) == ("CC-BY-4.0", "Ann (2026)")
+    assert len(list(OWN.files(folder))) == 2
+
+
+def test_a_folder_of_the_hub_is_read_by_the_configuration_in_its_readme(tmp_path: Path) -> None:
+    folder = hub(tmp_path / "wins")
+
+    assert splits(folder) == [("wer 1?", "train"), ("wer 2?", "test")]
+    assert credit(OWN, folder).licence == "CC-BY-SA-4.0"
+    said = OWN.read_as(folder)  # type: ignore[attr-defined]
+    assert "It has the configurations other, main; main was read." in said
+
+
+def test_a_folder_comes_as_an_archive(tmp_path: Path) -> None:
+    folder = hub(tmp_path / "wins")
+    path = tmp_path / "wins.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in sorted(folder.rglob("*")):
+            archive.write(file, file.relative_to(tmp_path).as_posix())
+
+    assert splits(path) == [("wer 1?", "train"), ("wer 2?", "test")]
+    assert credit(OWN, path).licence == "CC-BY-SA-4.0"
+
+
+@pytest.mark.parametrize(
+    ("configs", "message"),
+    [
+        ("[{data_files: ../secret.csv}]", "is not one below this folder"),
+        ("[{data_files: gone/*.parquet}]", "no data file is at 'gone"),
+        ("[", "cannot be read"),
+    ],
+)
+def test_a_readme_that_names_no_files_of_the_folder_is_refused(
+    tmp_path: Path, configs: str, message: str
+) -> None:
+    folder = hub(tmp_path / "wins")
+    (tmp_path / "secret.csv").write_text("question,table\nx,A\n")
+    (folder / "README.md").write_text(f"---\nconfigs: {configs}\n---\n")
+
+    with pytest.raises(ReaderError, match=message):
+        list(OWN(folder))
