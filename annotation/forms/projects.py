@@ -44,7 +44,7 @@ class ProjectForm(forms.Form):
             required=False,
             label=gettext_lazy("Release to restore"),
             help_text=gettext_lazy(
-                "Optional: the zip archive of a release of Askew. The project gets its batches, responses and "
+                "The zip archive of a release of Askew. The project gets its batches, responses and "
                 "decisions."
             ),
         )
