@@ -992,7 +992,9 @@ def test_an_outcome_goes_on_where_every_field_has_one_of_the_values(
 def test_a_published_study_is_applied_once_and_its_export_makes_it_again(
     path: Path, mara: Person, settings: Any, tmp_path: Path
 ) -> None:
-    settings.PREDICTORS = {"bundled": {"url": "http://127.0.0.1:1", "model": "bundled"}}
+    settings.PREDICTORS = {
+        "bundled": {"protocol": "predict", "url": "http://127.0.0.1:1", "model": "bundled"}
+    }
     text = path.read_text(encoding="utf-8")
     slug = parse(text, folder=path.parent).slug
     mara.name = "Mara Lind"
