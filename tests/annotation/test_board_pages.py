@@ -178,3 +178,5 @@ def test_a_closed_batch_whose_items_wait_for_a_decision_has_no_tick(world: World
     marks = re.findall(r'data-kind="(\w+)">closed<', found)
     assert set(marks) == {"look"}
     assert 'class="stage closed blocked"' in found
+    of_batch = browser(world.mara).get(f"/batches/{batch.public_id}/").content.decode()
+    assert re.findall(r'data-kind="(\w+)">closed<', of_batch) == ["look"]

@@ -40,8 +40,8 @@ def test_every_item_keeps_its_resolution_through_the_migration_that_stores_it(wo
         world.label(batch, who, label)
     adjudicating.resolve_batch(batch=batch, now=NOON)
     untouched = Item.objects.filter(batch=batch, resolution="").order_by("pk").values_list("pk", flat=True)
-    who = querysets.reader(Actor(world.mara), world.project)
-    acting.act(who, "exclude", [untouched[0]], note="Torn", now=NOON)
+    reader = querysets.reader(Actor(world.mara), world.project)
+    acting.act(reader, "exclude", [untouched[0]], note="Torn", now=NOON)
     before = dict(Item.objects.values_list("pk", "resolution"))
     assert set(before.values()) == {"", "adjudication", "accepted", "excluded"}
 
