@@ -154,6 +154,19 @@ def test_a_table_that_fits_hides_no_column_side_by_side(empty: Page) -> None:
     assert comparison.locator(".sheet").evaluate_all("all => all.map((one) => one.scrollLeft)") == [0, 0]
 
 
+def test_the_new_name_of_a_column_is_above_the_old_one(empty: Page) -> None:
+    table = {"header": ["City", "Year"], "rows": [["Oslo", "1952"]]}
+    rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Year", "new": "When"}
+    comparison = compares(empty, table, [rename], [])
+    header = comparison.locator("thead th.changed")
+    tags = header.evaluate("(header) => [...header.children].map((part) => part.localName)")
+    assert tags[:2] == ["ins", "del"]
+    new, old = header.locator("ins").bounding_box(), header.locator("del").bounding_box()
+    assert new is not None
+    assert old is not None
+    assert new["y"] + new["height"] <= old["y"] + 1
+
+
 def test_exchanged_rows_and_columns_are_shown_side_by_side_only(empty: Page) -> None:
     table = {"header": ["a", "b"], "rows": [["1", "2"], ["3", "4"]]}
     comparison = compares(empty, table, [{"op": "transpose"}], [put(0, 0, "1", "5")])
