@@ -27,7 +27,7 @@ class Octets(BaseParser):
 
     media_type = "*/*"
 
-    def parse(self, stream: IO[bytes], media_type: Any = None, parser_context: Any = None) -> bytes:
+    def parse(self, stream: IO[bytes], media_type: Any = None, parser_context: Any = None) -> Any:
         """The bytes of the body."""
         return stream.read()
 

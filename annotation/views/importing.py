@@ -185,7 +185,9 @@ def _shown(example: tableqa.Example) -> dict[str, Any]:
 def _typed(sent: QueryDict) -> dict[str, str]:
     """What was typed about the source stays while the preview changes."""
     return {
-        name: sent[name] for name in ("name", "licence", "citation", "url", "split", "limit") if name in sent
+        name: str(sent[name])
+        for name in ("name", "licence", "citation", "url", "split", "limit")
+        if name in sent
     }
 
 

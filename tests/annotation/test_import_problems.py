@@ -202,4 +202,6 @@ def test_a_study_file_imports_a_source_with_the_same_choices(world: World, tmp_p
         "https://wins.example/",
     )
     assert source.examples.count() == 2
-    assert source.examples.first().example().context.text == "Ann"
+    context = source.examples.all()[0].example().context
+    assert context is not None
+    assert context.text == "Ann"

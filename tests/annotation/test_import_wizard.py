@@ -173,7 +173,7 @@ def test_problems_are_a_table_with_the_choice_to_import_the_rest(
     assert "fragen.csv 3 Tabelle the table fehlt.csv is not in" in words
     rest = mara.get(reverse("import_rest", args=[refused.public_id]))
     assert rest["Content-Disposition"] == 'attachment; filename="fragen-rejected.csv"'
-    assert "Wer fehlte?" in b"".join(rest.streaming_content).decode("utf-8-sig")
+    assert "Wer fehlte?" in rest.getvalue().decode("utf-8-sig")
     assert "Import the 1 good record" in words
     with django_capture_on_commit_callbacks(execute=True):
         mara.post(reverse("import_good_only", args=[refused.public_id]))
