@@ -370,7 +370,7 @@ def test_no_list_waits_for_items_that_are_never_decided(world: World) -> None:
 
     assert "of 3" in dashboard.partition("items accepted")[2][:40]
     assert "of 3" in project.partition("items accepted")[2][:40]
-    assert "slots of 1 gold item" in text(browser(world.mara).get(f"/batches/{batch.public_id}/"))
+    assert "planned responses to 1 gold item" in text(browser(world.mara).get(f"/batches/{batch.public_id}/"))
 
 
 def test_gold_is_counted_in_quality(world: World) -> None:
