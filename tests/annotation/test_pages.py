@@ -692,7 +692,7 @@ class TestBatches:
 
         batch = Batch.objects.get()
         assert (batch.state, batch.items_count, batch.places_count, batch.seed) == ("open", 2, 6, 7)
-        assert "6 slots = 0 submitted + 0 in progress + 6 free" in text(page)
+        assert "6 planned responses = 0 submitted + 0 in progress + 6 not started" in text(page)
 
     def test_its_settings_are_those_of_the_kind(self, world: World) -> None:
         given = self.given(world, kind="value_change:answer_stays", overlap=1)
@@ -717,7 +717,7 @@ class TestBatches:
     def test_the_accounts_add_up(self, things: Things) -> None:
         page = text(browser(things.world.rea).get(reverse("batch", args=[things.batch.public_id])))
 
-        assert "12 slots = 3 submitted + 1 in progress + 8 free" in page
+        assert "12 planned responses = 3 submitted + 1 in progress + 8 not started" in page
         assert "4 items = 3 open + 0 complete + 1 in adjudication + 0 accepted + 0 excluded" in page
 
     def test_an_undefined_agreement_says_why(self, world: World) -> None:
