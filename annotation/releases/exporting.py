@@ -6,11 +6,11 @@ Everything is read from the release folder, one record at a time; no database is
 from __future__ import annotations
 
 import csv
+import html
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
-from xml.sax.saxutils import quoteattr
 
 from annotation.releases import provenances
 from annotation.releases.raw_records import Raw, load, records
@@ -177,11 +177,11 @@ def configuration(task: TaskType) -> str:
     for field in task.fields:
         if field.kind in ("choice", "choices"):
             several = "multiple" if field.kind == "choices" else "single"
-            lines.append(f'  <Choices name={quoteattr(field.name)} toName="text" choice="{several}">')
-            lines += [f"    <Choice value={quoteattr(value)}/>" for value, _ in field.choices]
+            lines.append(f'  <Choices name="{html.escape(field.name)}" toName="text" choice="{several}">')
+            lines += [f'    <Choice value="{html.escape(value)}"/>' for value, _ in field.choices]
             lines.append("  </Choices>")
         elif field.kind in ("text", "lines"):
-            lines.append(f'  <TextArea name={quoteattr(field.name)} toName="text"/>')
+            lines.append(f'  <TextArea name="{html.escape(field.name)}" toName="text"/>')
     lines += [f'  <TextArea name="{RESPONSE}" toName="text"/>', "</View>", ""]
     return "\n".join(lines)
 
