@@ -198,7 +198,9 @@ def test_makers_are_those_whose_originals_come_from_the_sources_and_never_what_w
 def test_the_demo_project_is_made_again_elsewhere_but_for_what_people_have_yet_to_make(
     db: None, settings: Any
 ) -> None:
-    settings.PREDICTORS = {"bundled": {"url": "http://127.0.0.1:1", "model": "bundled"}}
+    settings.PREDICTORS = {
+        "bundled": {"protocol": "predict", "url": "http://127.0.0.1:1", "model": "bundled"}
+    }
     slug, waits = "tilted-tables", "Rate the changed tables"
     with an_empty_database():
         assert demo_world.load(now=NOON)

@@ -152,6 +152,8 @@ def test_no_form_and_no_field_of_the_interface_makes_the_server_ask(things: Thin
                 if who in may and method != "get":
                     with undone():
                         good = body(things) if callable(body) else body
+                        if isinstance(good, bytes):  # a slice of a file has no fields
+                            continue
                         bad = {**good, **{field: ADDRESSES[sent % len(ADDRESSES)] for field in good}}
                         for more in (bad, {**good, "url": ADDRESSES[0]}):
                             getattr(client, method)(

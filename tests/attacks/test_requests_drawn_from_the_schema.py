@@ -36,7 +36,7 @@ from annotation.journeys import setting_up
 from annotation.models import Assignment
 from annotation.roles import Permission
 from tests.annotation.cast import World, envelope
-from tests.annotation.role_table import API, EVERYBODY, MEMBERS, Things, an_edit, make_things
+from tests.annotation.role_table import API, EVERYBODY, MEMBERS, Things, an_edit, an_upload, make_things
 from tests.annotation.test_role_table import undone
 from tests.attacks import LONG_RUN
 from tests.attacks.changed import changed, drawn
@@ -133,6 +133,7 @@ def ids_of(things: Things) -> dict[str, list[str]]:
         "projects": [things.world.project.slug],
         "practice": ["question_type", "value_change", "header_synonym"],
         "task-types": ["question_type", "value_change", "column_adding"],
+        "uploads": [an_upload(things).public_id],
     }
 
 
