@@ -30,6 +30,7 @@ def shown(words: Any) -> str:
 MESSAGES = (
     "annotation.jobs",
     "annotation.journeys.adjudicating",
+    "annotation.journeys.restoring",
     "annotation.quality.snapshots",
     "tableqa.agreement",
     "tableqa.cell_sets",

@@ -15,6 +15,7 @@ from annotation.journeys import importing
 from annotation.journeys.previewing import Chosen, Preview
 from annotation.refusals import Refused
 from annotation.terms.options import NamedTextsField
+from tableqa.json_text import read_json
 from tableqa.readers import READERS, Mapped
 from tableqa.readers.detection import OWN
 from tableqa.readers.own_data import OPTIONS, REQUIRED
@@ -229,7 +230,7 @@ def chosen_columns(sent: Mapping[str, Any]) -> Chosen | None:
         return None
     options = {name: str(sent[name]) for name in OPTIONS if sent.get(name)}
     try:
-        columns = tuple(map(str, json.loads(str(sent.get("known_columns") or "[]"))))
+        columns = tuple(map(str, read_json(str(sent.get("known_columns") or "[]"))))
     except (ValueError, TypeError):
         columns = ()
     return Chosen(parts, options, columns)

@@ -14,19 +14,31 @@ OWN = "own"
 SAMPLE = 256 * 1024
 """Bytes from the start of a file in which the names of fields are looked for."""
 
-_MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("wtq", (r"\A\ufeff?id\tutterance\tcontext\ttargetValue\b",)),
-    ("sqa", (r"\A\ufeff?id\tannotator\tposition\tquestion\ttable_file\b",)),
-    ("lftqa", (r'"model_output"\s*:', r'"metadata"\s*:')),
-    ("wikisql", (r'"sql"\s*:', r'"table_id"\s*:', r'"conds"\s*:')),
-    ("tat_qa", (r'"paragraphs"\s*:', r'"questions"\s*:', r'"table"\s*:')),
-    ("fetaqa", (r'"feta_id"\s*:', r'"table_array"\s*:')),
-    ("qtsumm", (r'"summary"\s*:', r'"row_ids"\s*:')),
-    ("freb_tqa", (r'"rel_cells?"\s*:',)),
-    ("robut", (r'"perturbation_type"\s*:',)),
-    ("label_studio", (r'"data"\s*:\s*\{', r'"(annotations|completions|predictions)"\s*:')),
-    ("suc", (r'"title"\s*:', r'"context"\s*:', r'"query"\s*:', r'"label"\s*:', r'"caption"\s*:')),
-    ("tabfact", (r'\A\ufeff?\s*\{\s*"[^"]+\.csv"\s*:\s*\[\s*\[',)),
+_MARKS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
+    ("wtq", (re.compile(r"\A\ufeff?id\tutterance\tcontext\ttargetValue\b"),)),
+    ("sqa", (re.compile(r"\A\ufeff?id\tannotator\tposition\tquestion\ttable_file\b"),)),
+    ("lftqa", (re.compile(r'"model_output"\s*:'), re.compile(r'"metadata"\s*:'))),
+    ("wikisql", (re.compile(r'"sql"\s*:'), re.compile(r'"table_id"\s*:'), re.compile(r'"conds"\s*:'))),
+    ("tat_qa", (re.compile(r'"paragraphs"\s*:'), re.compile(r'"questions"\s*:'), re.compile(r'"table"\s*:'))),
+    ("fetaqa", (re.compile(r'"feta_id"\s*:'), re.compile(r'"table_array"\s*:'))),
+    ("qtsumm", (re.compile(r'"summary"\s*:'), re.compile(r'"row_ids"\s*:'))),
+    ("freb_tqa", (re.compile(r'"rel_cells?"\s*:'),)),
+    ("robut", (re.compile(r'"perturbation_type"\s*:'),)),
+    (
+        "label_studio",
+        (re.compile(r'"data"\s*:\s*\{'), re.compile(r'"(annotations|completions|predictions)"\s*:')),
+    ),
+    (
+        "suc",
+        (
+            re.compile(r'"title"\s*:'),
+            re.compile(r'"context"\s*:'),
+            re.compile(r'"query"\s*:'),
+            re.compile(r'"label"\s*:'),
+            re.compile(r'"caption"\s*:'),
+        ),
+    ),
+    ("tabfact", (re.compile(r'\A\ufeff?\s*\{\s*"[^"]+\.csv"\s*:\s*\[\s*\['),)),
 )
 """Patterns that all have to be in the sample; the first reader that has them is taken."""
 _HF = ("dataset_info.json", "dataset_dict.json")
@@ -54,6 +66,6 @@ def detected(path: Path) -> str:
     except OSError as error:
         raise cannot_open(path, error) from error
     return next(
-        (name for name, marks in _MARKS if all(re.search(mark, sample) for mark in marks)),
+        (name for name, marks in _MARKS if all(mark.search(sample) for mark in marks)),
         OWN,
     )

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from tableqa import Example
 from tableqa.examples import ExampleError
+from tableqa.json_text import read_json
 from tableqa.language import Translated, gettext
 from tasks import resolving
 from tasks.common.declared import DeclaredTask
@@ -229,7 +230,10 @@ def task_of(name: str, definition: Mapping[str, Any], version: int = 1) -> Defin
 def _task_of(name: str, text: str, version: int) -> DefinedTask:
     from jsonschema import Draft202012Validator  # slow to load
 
-    data = json.loads(text)
+    try:
+        data = read_json(text)
+    except ValueError as error:
+        raise BadDefinition([DefinitionFault((), str(error))]) from error
     shape = [
         DefinitionFault(tuple(error.absolute_path), error.message)
         for error in Draft202012Validator(SCHEMA).iter_errors(data)
