@@ -171,7 +171,7 @@ class OwnData:
         library = self._library(path, tables)
         seen: Shelf[str, int] = Shelf()
         with suppress(ReaderError):  # reading tells the problems, and those of all records
-            sheets = self._sheets(path)
+            sheets = _sheets(path)
             for record in self._each_record(path):
                 if isinstance(record, Rejected):
                     continue
@@ -223,7 +223,7 @@ class OwnData:
     def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         ids = Ids(path)
         library = self._library(path, tables)
-        sheets = self._sheets(path)
+        sheets = _sheets(path)
         number = 0
         for number, record in enumerate(self._each_record(path), start=1):
             if isinstance(record, Rejected):
@@ -323,9 +323,6 @@ class OwnData:
             return f"{path.name} was read as an Excel file with its questions in the sheet {name!r}."
         return "" if _is_json(path) else self._form(path).sentence(path)
 
-    def _sheets(self, path: Path) -> Sheets:
-        return Sheets(Workbook(path) if is_workbook(path) else None)
-
     def _question_sheet(self, workbook: Workbook) -> Sheet:
         """The first sheet whose first row names question and table, else the first of all."""
         first: Sheet | None = None
@@ -399,23 +396,7 @@ class OwnData:
         return TableFiles(path, folders, self._table, field="table", prefix="tables/")
 
     def _table(self, path: Path) -> Table:
-        """The table of a file; its encoding and separator are detected on their own."""
-        if is_workbook(path):
-            workbook = Workbook(path)
-            if len(workbook.sheet_names) != 1:
-                what = f"the Excel file of a table has {len(workbook.sheet_names)} sheets"
-                raise ReaderError(path, None, what, "Save each table as a file with one sheet")
-            return table_of_sheet(workbook.sheet(workbook.sheet_names[0]))
-        if path.suffix.lower() == ".json":
-            if path.stat().st_size > MAX_TABLE_BYTES:
-                raise ReaderError(
-                    path, None, f"it has more than {MAX_TABLE_BYTES:,} bytes", "Split the table"
-                )
-            form = text_form(path, separator=",")
-            return table_from(Place(path, 1), "".join(text_lines(path, form.encoding)))
-        form = text_form(path, self.fields.get("encoding", ""))
-        rows = read_delimited(path, form.separator, text_lines(path, form.encoding))
-        return table_of_rows(path, rows)
+        return _table_in(path, self.fields.get("encoding", ""))
 
 
 def guessed(columns: Iterable[str], told: Mapping[str, str]) -> dict[str, str]:
@@ -427,6 +408,28 @@ def guessed(columns: Iterable[str], told: Mapping[str, str]) -> dict[str, str]:
             guess[part] = name
             del free[_plain_name(name)]
     return guess
+
+
+def _sheets(path: Path) -> Sheets:
+    return Sheets(Workbook(path) if is_workbook(path) else None)
+
+
+def _table_in(path: Path, encoding: str) -> Table:
+    """The table of a file; its separator is detected on its own, and its encoding where it is ""."""
+    if is_workbook(path):
+        workbook = Workbook(path)
+        if len(workbook.sheet_names) != 1:
+            what = f"the Excel file of a table has {len(workbook.sheet_names)} sheets"
+            raise ReaderError(path, None, what, "Save each table as a file with one sheet")
+        return table_of_sheet(workbook.sheet(workbook.sheet_names[0]))
+    if path.suffix.lower() == ".json":
+        if path.stat().st_size > MAX_TABLE_BYTES:
+            raise ReaderError(path, None, f"it has more than {MAX_TABLE_BYTES:,} bytes", "Split the table")
+        form = text_form(path, separator=",")
+        return table_from(Place(path, 1), "".join(text_lines(path, form.encoding)))
+    form = text_form(path, encoding)
+    rows = read_delimited(path, form.separator, text_lines(path, form.encoding))
+    return table_of_rows(path, rows)
 
 
 def _plain_name(name: str) -> str:

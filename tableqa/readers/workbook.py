@@ -127,10 +127,10 @@ class Workbook:
         relations = self._archive.read("xl/_rels/workbook.xml.rels")
         targets = {
             _attribute(tag, rb"Id"): _attribute(tag, rb"Target")
-            for tag in re.findall(rb"<(?:\w+:)?Relationship\b[^>]*>", relations)
+            for tag in re.findall(rb"<(?:\w+:)?Relationship\b[^<>]*>", relations)
         }
         parts = {}
-        for tag in re.findall(rb"<(?:\w+:)?sheet\b[^>]*>", book):
+        for tag in re.findall(rb"<(?:\w+:)?sheet\b[^<>]*>", book):
             target = targets[_attribute(tag, rb":id")]
             parts[_attribute(tag, rb"name")] = target[1:] if target.startswith("/") else f"xl/{target}"
         return parts

@@ -100,7 +100,7 @@ TAKEN: Final = frozenset(
     }
 )
 """Names that the form of the annotation page or a record of a release has already."""
-CONDITION: Final = re.compile(r"^\s*(\w+)\s*(==|!=|<=|>=|<|>|\bcontains\b)\s*(.+?)\s*$")
+CONDITION: Final = re.compile(r"(\w+)\s*(==|!=|<=|>=|<|>|\bcontains\b)\s*(\S.*)")
 
 Path = tuple[str | int, ...]
 
@@ -276,7 +276,7 @@ def decided(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def condition(text: str) -> When | None:
     """A condition such as "level == hard"; None for anything else. A whole number is one."""
-    matched = CONDITION.match(text)
+    matched = CONDITION.fullmatch(text.strip())
     if matched is None or matched[2] not in OPERATORS:
         return None
     value = matched[3].strip("\"'")

@@ -68,6 +68,7 @@ def test_an_empty_server_is_few_clicks_away_from_the_first_item(
     with page.expect_file_chooser() as chooser:
         page.get_by_label("Questions file").click()
     chooser.value.set_files(tmp_path / name)
+    mara.button("Continue")
     mara.button("Import")
     mara.reads("done 1 of 1")
     mara.link("New batch")
