@@ -24,6 +24,7 @@
 | HSTS_SECONDS      | how long browsers insist on https; default: 30 days when PUBLIC_URL is https              |
 | COMPRESS_STATIC   | true in a production build: `collectstatic`, compressed files with the digest in the name |
 | MAX_UPLOAD_BYTES  | the largest upload that is taken; default: 256 MB                                         |
+| MAX_IMPORT_BYTES  | the largest file of an import, also of one sent in slices; default: 512 MB                |
 | ASKEW_DEMO_SECRET | set by ./run demo alone, anew at each start: the demo's links hang on it          |
 | EMAIL_URL         | the mail server, e.g. smtp+tls://USER:PASSWORD@HOST:587; default: none, nothing is sent    |
 | MAIL_FROM         | whom mail is from; default: askew@ and the host of PUBLIC_URL                             |
