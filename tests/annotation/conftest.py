@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.utils import translation
 
 from annotation.help import predicting
 from predictor import client
@@ -20,3 +23,10 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages wait for a model as long as a busy machine needs. Tests of lateness set less."""
     monkeypatch.setattr(client, "CONNECT", 60.0)
     monkeypatch.setattr(predicting, "live_seconds", lambda entry: 60.0)
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards(settings: Any) -> Iterator[None]:
+    """A request leaves its language behind in the thread; the next test begins in English."""
+    yield
+    translation.activate(settings.LANGUAGE_CODE)
