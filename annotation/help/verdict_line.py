@@ -79,9 +79,8 @@ def parts(
         return [("verdict", gettext(LABELS["model_error"]))]
     if held.verdict == "wrong_on_original" or (perturbed is None and judged is not None and not judged.right):
         sentence = gettext(own.get("wrong_on_original", verdicts.WORDS["wrong_on_original"]))
-        return [
-            ("verdict", f"{sentence.partition('. ')[0].removesuffix('.')}.")
-        ]  # the rest is in the details
+        first = sentence.partition(". ")[0].removesuffix(".")  # the details have the rest
+        return [("verdict", f"{first}.")]
     gold: Sequence[str] = ()
     if perturbed is None:
         label, answers = gettext("Model right so far"), original

@@ -679,12 +679,12 @@ def test_a_check_of_an_unchanged_item_keeps_the_answer_to_it(
     batch = world.batch("value_change", variant="answer_changes", loop_model="small", overlap=1)
     page = annotating(new_context, live_server.url, world.ada, batch)
     state(page, "answered")
-    line = page.locator("[data-part=line]").inner_text()
+    line = page.locator("[data-part=line]").text_content() or ""
     with page.expect_response("**/predictions/") as checked:
         page.evaluate("document.querySelector('askew-prediction').check(), null")
     assert checked.value.json()["state"] == "nothing"
     state(page, "answered")
-    expect(page.locator("[data-part=line]")).to_contain_text(line.split(" ≠")[0].split("\n")[0].strip())
+    expect(page.locator("[data-part=line]")).to_have_text(line)
 
 
 @pytest.fixture
