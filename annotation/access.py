@@ -250,17 +250,15 @@ def job(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PR
 
 def upload_to_import(actor: Actor, public_id: str) -> Upload:
     """A file that is being uploaded, for those who may import into its project."""
-    found: Upload = _one(Upload.objects.select_related("project").filter(public_id=public_id))
-    _require(actor, found.project, Permission.IMPORT)
-    return found
+    row: Upload = _one(Upload.objects.select_related("project").filter(public_id=public_id))
+    _require(actor, row.project, Permission.IMPORT)
+    return row
 
 
 def upload(project: Project, public_id: str) -> Upload:
     """A file that was uploaded for an import into a project that the caller may import into."""
-    found: Upload = _one(
-        Upload.objects.select_related("project").filter(project=project, public_id=public_id)
-    )
-    return found
+    rows = Upload.objects.select_related("project").filter(project=project, public_id=public_id)
+    return _one(rows)
 
 
 def token(actor: Actor, public_id: str) -> ApiToken:

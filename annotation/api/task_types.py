@@ -48,11 +48,11 @@ class ProjectTaskTypes(APIView):
         """Save a definition. The same definition again changes nothing."""
         actor = access.actor(request)
         project = access.project(actor, slug, Permission.SET_UP)
-        given = valid(DefinitionRequest, request)
+        data = valid(DefinitionRequest, request)
         row = defining.define(
             project=project,
-            name=given["name"],
-            data=given["definition"],
+            name=data["name"],
+            data=data["definition"],
             by=actor.person,
             now=timezone.now(),
         )

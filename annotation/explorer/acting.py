@@ -118,15 +118,15 @@ def act(who: Reader, action: str, keys: Sequence[int], *, note: str, now: dateti
                 plan.refused.setdefault(CHANGED, []).append(item.pk)
         if not states:
             return Done(None, 0, plan.refused)
-        made = ItemAction.objects.create(
+        row = ItemAction.objects.create(
             project=who.project, kind=action, note=note, made_by=who.actor.person, made_at=now
         )
         ItemChange.objects.bulk_create(
-            ItemChange(action=made, item_id=key, before=before) for key, before in states.items()
+            ItemChange(action=row, item_id=key, before=before) for key, before in states.items()
         )
         detail = {"items": len(states), **({"reason": note} if note else {})}
-        events.log(made, "", ACTIONS[action].state, by=who.actor.person, now=now, detail=detail)
-    return Done(made, len(states), plan.refused)
+        events.log(row, "", ACTIONS[action].state, by=who.actor.person, now=now, detail=detail)
+    return Done(row, len(states), plan.refused)
 
 
 def may_undo(actor: Actor, action: ItemAction, *, now: datetime) -> bool:

@@ -131,8 +131,8 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
             raise BadSelection([gettext("Only managers can filter by gold items.")])
         found = knowing(who, found).filter(is_gold=chosen.gold)
     if chosen.answered is not None:
-        given = Q(submitted_count__gt=0)
-        found = knowing(who, found).filter(given if chosen.answered else ~given)
+        has_response = Q(submitted_count__gt=0)
+        found = knowing(who, found).filter(has_response if chosen.answered else ~has_response)
     if chosen.actions:
         found = knowing(who, found).filter(_changed_by(who, chosen.actions))
     for term in terms(chosen.q):
