@@ -45,9 +45,11 @@ def keep(*, project: Project, file: UploadedFile, by: Person, now: datetime) -> 
     return store(project=project, file=file, name=name, by=by, now=now)
 
 
-def store(*, project: Project, file: File[bytes], name: str, by: Person, now: datetime) -> Upload:
-    """Store a file under a name of ours, whatever its size. Raises Refused where the disk is full."""
-    upload = Upload(project=project, name=name[:255], made_by=by, made_at=now)
+def store(
+    *, project: Project, file: File[bytes], name: str, by: Person, now: datetime, size: int | None = None
+) -> Upload:
+    """Store a file under a name of ours; `size` bytes, if the rest comes in slices. Raises Refused if the disk is full."""
+    upload = Upload(project=project, name=name[:255], size=size, made_by=by, made_at=now)
     try:
         upload.file.save(upload.public_id, file, save=False)
     except OSError as error:
@@ -67,7 +69,7 @@ def begin(*, project: Project, name: str, size: int, by: Person, now: datetime) 
             value=settings.MAX_IMPORT_BYTES // 2**20,
         )
     _delete_old(now)
-    return store(project=project, file=ContentFile(b""), name=name, by=by, now=now)
+    return store(project=project, file=ContentFile(b""), name=name, by=by, now=now, size=size)
 
 
 def received(upload: Upload) -> int:
@@ -78,16 +80,18 @@ def received(upload: Upload) -> int:
 
 
 def append(*, upload: Upload, offset: int, data: bytes) -> None:
-    """Write a slice at its offset; the same slice again changes nothing. Raises Refused if earlier bytes are missing."""
+    """Write a slice at its offset; the same slice again changes nothing.
+
+    Raises Refused if bytes before it are missing, or it is longer than the rest of the file.
+    """
     here = received(upload)
     if offset > here:
         refuse("upload_gap", "The server has {here} bytes of this file. Continue there.", here=here)
-    if offset + len(data) > settings.MAX_IMPORT_BYTES:
+    if upload.size is None or offset + len(data) > upload.size:
         refuse(
             "import_failed",
-            "{name} is larger than {value} MB. Import it from the command line.",
+            "The slice ends after the end of {name}. Send the file again as a new upload.",
             name=upload.name,
-            value=settings.MAX_IMPORT_BYTES // 2**20,
         )
     try:
         with Path(upload.file.path).open("r+b") as file:
@@ -97,15 +101,16 @@ def append(*, upload: Upload, offset: int, data: bytes) -> None:
         _refuse_full_disk(error, upload.name)
 
 
-def require_whole(upload: Upload, size: int) -> None:
+def require_whole(upload: Upload) -> None:
     """Refuse an upload of which not all bytes are here."""
-    if (here := received(upload)) != size:
+    here = received(upload)
+    if upload.size is not None and here != upload.size:
         refuse(
             "import_failed",
             "{name} was not sent completely ({here} of {size} bytes). Choose it again: it continues there.",
             name=upload.name,
             here=here,
-            size=size,
+            size=upload.size,
         )
 
 
@@ -167,11 +172,10 @@ def on_disk(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]
 
 
 def _linked(upload: Upload, folder: Path) -> Path:
-    """An uploaded file under the name that it was sent with. Raises Refused(import_failed) where it is gone."""
+    """An uploaded file under the name that it was sent with. Raises Refused(import_failed) where bytes of it are missing."""
+    require_whole(upload)
     path = folder / file_name(upload.name)
     folder.mkdir(parents=True)
-    if not upload.file or not upload.file.storage.exists(str(upload.file.name)):
-        refuse("import_failed", "An uploaded file of this import is missing. Upload the files again.")
     path.symlink_to(upload.file.path)
     return path
 

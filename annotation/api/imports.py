@@ -17,9 +17,13 @@ from annotation.api import serializers as shapes
 from annotation.api.views import valid
 from annotation.journeys import importing, previewing
 from annotation.models import Upload
+from annotation.refusals import refuse
 from annotation.roles import Permission
 from tableqa.readers import READERS
 from tableqa.readers.reader import Credit
+
+MOST_DIGITS = 15
+"""Of an offset: far more than a file has bytes."""
 
 
 class Octets(BaseParser):
@@ -103,8 +107,10 @@ class UploadSlice(APIView):
         """Send a slice. Repeating one changes nothing; 409 if bytes before it are missing."""
         upload = access.upload_to_import(access.actor(request), public_id)
         offset = request.query_params.get("offset", "")
+        if not (offset.isascii() and offset.isdecimal()) or len(offset) > MOST_DIGITS:
+            refuse("invalid_request", "The offset must be the number of the first byte of the slice.")
         data = request.data if isinstance(request.data, bytes) else b""  # DRF parses no empty body
-        uploads.append(upload=upload, offset=int(offset) if offset.isdecimal() else 0, data=data)
+        uploads.append(upload=upload, offset=int(offset), data=data)
         return Response(_shape(upload))
 
 

@@ -349,7 +349,9 @@ def start_import(
     now: datetime,
     choices: Choices | None = None,
 ) -> Job:
-    """Import uploaded files in the background."""
+    """Import uploaded files in the background. Raises Refused(import_failed) where bytes of them are missing."""
+    for upload in filter(None, (questions, tables)):
+        uploads.require_whole(upload)
     ids: dict[str, Any] = {
         "choices": asdict(choices or Choices()),
         "reader": reader,
@@ -384,7 +386,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             raise
         # Imported. A worker that is killed leaves the files for the next attempt.
         uploads.forget(sent.values())
-        kept = {"rejected": done.rejected, **_kept_rest(job, rest)} if done.rejected else {}
+        rejected = {"rejected": done.rejected, **_kept_rest(job, rest)} if done.rejected else {}
     return {
         "source": done.source.public_id,
         "examples": done.examples,
@@ -393,7 +395,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         "numbered": list(done.numbered[:MOST_SHOWN]),
         **({"left_out": done.left_out} if done.left_out else {}),
         **({"read_as": done.read_as} if done.read_as else {}),
-        **kept,
+        **rejected,
     }
 
 
@@ -409,10 +411,10 @@ def _kept_rest(job: Job, rest: Path) -> dict[str, str]:
     if not rest.is_file() or job.made_by is None:
         return {}
     with rest.open("rb") as file:
-        kept = uploads.store(
+        upload = uploads.store(
             project=job.project, file=File(file), name=rest.name, by=job.made_by, now=timezone.now()
         )
-    return {"rest": kept.public_id}
+    return {"rest": upload.public_id}
 
 
 def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> Imported:
@@ -453,10 +455,10 @@ def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: 
 
 def _choices(ids: Mapping[str, Any]) -> Choices:
     """The choices of a job; those of a job that an earlier version of Askew queued, too."""
-    given = ids.get("choices") or {
+    chosen = ids.get("choices") or {
         key: ids[key] for key in ("name", "split", "limit", "fields") if ids.get(key)
     }
-    return Choices(**{**given, "credit": Credit(**given.get("credit", asdict(NO_CREDIT)))})
+    return Choices(**{**chosen, "credit": Credit(**chosen.get("credit", asdict(NO_CREDIT)))})
 
 
 # -- underneath -------------------------------------------------------------------------------------

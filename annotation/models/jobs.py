@@ -48,12 +48,16 @@ class Job(models.Model):
 
 
 class Upload(models.Model):
-    """A file somebody sent for an import, under a name of ours; theirs is kept as text only."""
+    """A file somebody sent for an import, under a name of ours; theirs is kept as text only.
+
+    `size` is how many bytes a file that comes in slices will have; None for one that came whole.
+    """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     project = models.ForeignKey(Project, models.CASCADE, related_name="uploads")
     file = models.FileField(upload_to="uploads/")
     name = models.CharField(max_length=255)
+    size = models.PositiveBigIntegerField(null=True)
     made_by = models.ForeignKey(Person, models.PROTECT, related_name="+")
     made_at = models.DateTimeField()
 

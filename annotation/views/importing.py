@@ -84,9 +84,8 @@ def _sent_in_slices(request: PageRequest, project: Project) -> HttpResponse:
         if f"{name}_upload" in request.POST
     }
     try:
-        for name, upload in sent.items():
-            size = request.POST.get(f"{name}_size", "")
-            uploads.require_whole(upload, int(size) if size.isdecimal() else -1)
+        for upload in sent.values():
+            uploads.require_whole(upload)
     except Refused as refused:
         messages.error(request, refused.detail)
         return redirect("import_new", project.slug)

@@ -26,7 +26,6 @@ async function upload(inputs) {
       const id = await sendFile(file, (sent) => bar.show(before + sent, total));
       before += file.size;
       hidden(`${input.name}_upload`, id);
-      hidden(`${input.name}_size`, file.size);
       input.disabled = true;
     }
     form.submit();

@@ -67,8 +67,7 @@ def test_the_job_of_a_refused_import_lists_its_problems(
     assert result["problems"][0]["line"] == 4
 
 
-def test_a_file_that_is_too_large_is_refused_before_and_while_it_comes(mara: Client, settings: Any) -> None:
-    upload = begun(mara)
+def test_a_file_that_is_too_large_is_refused_before_it_comes(mara: Client, settings: Any) -> None:
     settings.MAX_IMPORT_BYTES = 5
 
     answer = mara.post(
@@ -76,13 +75,12 @@ def test_a_file_that_is_too_large_is_refused_before_and_while_it_comes(mara: Cli
     )
 
     assert answer.status_code == 422
-    assert put(mara, upload, 0, b"123456").status_code == 422
 
 
 def test_the_page_takes_a_file_that_came_in_slices_only_whole(mara: Client) -> None:
     upload = begun(mara)
     put(mara, upload, 0, CONTENT[:10])
-    sent = {"questions_upload": upload, "questions_size": str(len(CONTENT))}
+    sent = {"questions_upload": upload}
 
     page = mara.post("/projects/films/sources/import/", sent, follow=True)
     assert "was not sent completely (10 of" in page.content.decode()
@@ -91,3 +89,29 @@ def test_the_page_takes_a_file_that_came_in_slices_only_whole(mara: Client) -> N
     answer = mara.post("/projects/films/sources/import/", sent)
     assert answer["Location"] == f"/projects/films/sources/import/{upload}/"
     assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("reader", ["", "own"])
+def test_a_program_cannot_import_a_file_that_was_not_sent_completely(mara: Client, reader: str) -> None:
+    upload = begun(mara)
+    put(mara, upload, 0, CONTENT[:39])  # ends with a whole record
+    sent = {"questions": upload, "reader": reader}
+
+    answer = mara.post("/api/projects/films/imports/", sent, content_type="application/json")
+
+    assert (answer.status_code, "not sent completely (39 of" in answer.json()["detail"]) == (422, True)
+    assert not Job.objects.exists()
+    assert mara.get(f"/api/uploads/{upload}/").json()["received"] == 39
+
+
+def test_a_slice_without_a_readable_offset_or_beyond_the_end_is_refused(mara: Client) -> None:
+    upload = begun(mara)
+    put(mara, upload, 0, CONTENT)
+
+    for offset in ("", "-1", "first"):
+        answer = mara.put(
+            f"/api/uploads/{upload}/?offset={offset}", b"xx", content_type="application/octet-stream"
+        )
+        assert answer.status_code == 422, offset
+    assert put(mara, upload, len(CONTENT), b"more").status_code == 422
+    assert mara.get(f"/api/uploads/{upload}/").json()["received"] == len(CONTENT)
