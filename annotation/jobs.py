@@ -61,6 +61,8 @@ HANDS = {LOOP: 2, MODELS: 1}
 """Jobs of these queues that one worker does at a time, beside one of all other kinds."""
 
 KINDS: dict[str, Callable[[Job, Progress], dict[str, Any]]] = {}
+AFTERWARDS: dict[str, Callable[[Job], None]] = {}
+"""What is tidied up once it is written that a job is done or refused: a worker killed before leaves all to the next one."""
 
 
 def clock() -> datetime:
@@ -97,6 +99,16 @@ def kind(name: str) -> Callable[[Callable[[Job, Progress], dict[str, Any]]], Any
     return register
 
 
+def afterwards(name: str) -> Callable[[Callable[[Job], None]], Any]:
+    """Register the function that tidies up after this kind of job."""
+
+    def register(function: Callable[[Job], None]) -> Any:
+        AFTERWARDS[name] = function
+        return function
+
+    return register
+
+
 def enqueue(*, project: Project, kind: str, ids: dict[str, Any], by: Person | None, now: datetime) -> Job:
     """Write the job and hand it to the queue once the transaction is through."""
     job = Job.objects.create(project=project, kind=kind, ids=ids, made_by=by, made_at=now, heartbeat=now)
@@ -128,7 +140,7 @@ def run(job_id: int) -> str:
         with translation.override(settings.LANGUAGE_CODE), limits.at_most(0):
             result = KINDS[job.kind](job, Progress(job_id))
     except Refused as refused:
-        return _end(job, Job.State.FAILED, error=refused.stored)
+        return _end_and_tidy(job, Job.State.FAILED, error=refused.stored)
     except Exception as error:
         if failures.is_unavailable(error):
             return _again(job)
@@ -139,7 +151,14 @@ def run(job_id: int) -> str:
         return _end(job, Job.State.FAILED, error=words)
     finally:
         _under_way.discard(job_id)
-    return _end(job, Job.State.DONE, result=result)
+    return _end_and_tidy(job, Job.State.DONE, result=result)
+
+
+def _end_and_tidy(job: Job, state: Job.State, **more: Any) -> str:
+    ended = _end(job, state, **more)
+    if ended == state and job.kind in AFTERWARDS:
+        AFTERWARDS[job.kind](job)
+    return ended
 
 
 def _again(job: Job) -> str:

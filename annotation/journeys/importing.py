@@ -371,21 +371,16 @@ def start_good_only(*, job: Job, by: Person, now: datetime) -> Job:
 
 @jobs.kind("import")
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    sent = {key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)}
+    sent = _uploads_of(job)
     with tempfile.TemporaryDirectory(prefix="askew-rest-") as folder:
         rest = Path(folder) / rest_name(sent["questions"].name)
         try:
             done = _import_uploads(job, sent, rest, progress)
         except Refused as refused:
             if "problems" in refused.more:
-                # The files stay for the choice to import the good records.
                 result = {**refused.more, **_kept_rest(job, rest)}
                 Job.objects.filter(pk=job.pk).update(result=result)
-            else:
-                uploads.forget(sent.values())
             raise
-        # Imported. A worker that is killed leaves the files for the next attempt.
-        uploads.forget(sent.values())
         rejected = {"rejected": done.rejected, **_kept_rest(job, rest)} if done.rejected else {}
     return {
         "source": done.source.public_id,
@@ -397,6 +392,17 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         **({"read_as": done.read_as} if done.read_as else {}),
         **rejected,
     }
+
+
+@jobs.afterwards("import")
+def _forget_files(job: Job) -> None:
+    """Delete the files of an import; those with problems stay for the choice to import the good records."""
+    if not Job.objects.filter(pk=job.pk, result__has_key="problems").exists():
+        uploads.forget(_uploads_of(job).values())
+
+
+def _uploads_of(job: Job) -> dict[str, Upload]:
+    return {key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)}
 
 
 def rest_name(questions: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotation import jobs
 from annotation.models import Job, Source
 from tests.annotation.cast import World
 
@@ -115,3 +116,26 @@ def test_a_slice_without_a_readable_offset_or_beyond_the_end_is_refused(mara: Cl
         assert answer.status_code == 422, offset
     assert put(mara, upload, len(CONTENT), b"more").status_code == 422
     assert mara.get(f"/api/uploads/{upload}/").json()["received"] == len(CONTENT)
+
+
+def test_an_import_whose_worker_is_killed_at_its_very_end_is_done_by_the_next_attempt(
+    mara: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload = begun(mara)
+    put(mara, upload, 0, CONTENT)
+    sent = {"questions": upload, "good_only": True}
+    mara.post("/api/projects/films/imports/", sent, content_type="application/json")
+    job = Job.objects.get()
+
+    def killed(*args: Any, **more: Any) -> str:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "_end", killed)
+        with pytest.raises(SystemExit):
+            jobs.run(job.pk)
+    Job.objects.update(state=Job.State.QUEUED)
+
+    assert jobs.run(job.pk) == "done"
+    assert Source.objects.get(name="own").examples_count == 1
+    assert mara.get(f"/api/uploads/{upload}/").status_code == 422  # its file is deleted
