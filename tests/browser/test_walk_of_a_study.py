@@ -98,9 +98,9 @@ def test_a_manager_walks_a_whole_study_by_clicks(
     mara.has_done("Create the project")
 
     questions, tables = files()
-    page.get_by_label("Format", exact=True).select_option("wtq")
     page.get_by_label("Questions file").set_input_files([questions])
     page.get_by_label("Tables").set_input_files([tables])
+    mara.button("Continue")
     mara.button("Import")
     mara.reads(f"done {QUESTIONS} of {QUESTIONS}")
     mara.has_done("Import the questions")
