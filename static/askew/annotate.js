@@ -235,20 +235,15 @@ class AskewAnnotate extends HTMLElement {
     return place.hidden ? "" : `${place.textContent}. ${shows.rated_answer}`;
   }
 
-  /* What the server has to say of a draft that one comes back to. It is asked with the request that made the draft, sent
-     once more: that changes nothing there, and is refused where the draft is another one by now. */
-  async #askVerdict({ revision, response }) {
+  /* A draft that one comes back to is judged as one that is saved. */
+  async #askVerdict({ response }) {
     if (this.practice || this.#home || !this.#asksServer()) return;
     const { id } = this.#current;
     const data = this.#collect(); // as the form has it: a withdrawn response is stored as the server writes it
-    try {
-      const reply = await send("PUT", this.#url("draft"), { revision: revision - 1, response });
-      if (id !== this.#current.id || this.#server || !same(this.#collect(), data)) return;
-      this.#take(reply, { data });
-      this.#refresh();
-    } catch (problem) {
-      if (!(problem instanceof Problem)) throw problem; // else the next save tells
-    }
+    const reply = await this.draft.check(response);
+    if (!reply || id !== this.#current.id || this.#server || !same(this.#collect(), data)) return;
+    this.#take(reply, { data });
+    this.#refresh();
   }
 
   #asksServer() {

@@ -24,6 +24,7 @@ export class Draft {
   #confirmed = null;
   #timer = null;
   #flight = null;
+  #check = null; // a request that saves nothing, but that nothing may overtake
   #failures = 0;
   #stopped = true;
   #settled = false; // while a submission is on its way
@@ -73,7 +74,7 @@ export class Draft {
   /* Save now what is not saved. Resolves to true when the server has everything. */
   async flush() {
     clearTimeout(this.#timer);
-    while (this.#flight) await this.#flight;
+    while (this.#flight ?? this.#check) await (this.#flight ?? this.#check);
     if (this.#stopped || this.#settled || !this.unsaved) return !this.unsaved;
     this.#flight = this.#put(this.#id, this.#wanted);
     try {
@@ -85,12 +86,28 @@ export class Draft {
     return !this.unsaved;
   }
 
+  /* What the server has to say of the draft it holds: the request that made that draft, sent once more, changes nothing
+     there, and is refused where the draft is another one by now. Saving and submitting wait for it: sent beside it, they
+     would be the reason of a refusal. Resolves to the answer, or to null where there is none; the next save then tells. */
+  async check(response) {
+    const asked = send("PUT", this.#url, { revision: this.#revision - 1, response }).catch((problem) => {
+      if (!(problem instanceof Problem)) throw problem;
+      return null;
+    });
+    this.#check = asked;
+    try {
+      return await asked;
+    } finally {
+      if (this.#check === asked) this.#check = null;
+    }
+  }
+
   /* Wait for a request that is under way, so that nothing overtakes it. Until `resume` or `open`, no further one is sent:
      it would meet an item that is submitted already. */
   async settle() {
     clearTimeout(this.#timer);
     this.#settled = true;
-    await Promise.race([this.#flight, new Promise((resolve) => setTimeout(resolve, 3000))]);
+    await Promise.race([Promise.all([this.#flight, this.#check]), new Promise((resolve) => setTimeout(resolve, 3000))]);
   }
 
   /* The item stays after all: go on saving. */

@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotation.journeys import assigning
 from annotation.models import Annotation, Assignment
 from tests.annotation.cast import NOON, World, make_world
-from tests.browser.pages import annotating
+from tests.browser.pages import HeldRequests, annotating
 from tests.browser.test_kinds_cells import questions
 from tests.browser.test_page_at_work import accessible
 
@@ -151,6 +151,41 @@ def test_a_response_that_is_taken_back_is_checked_again(
     page.reload()
     expect(page.locator("[data-row=r1] [data-column=c1]")).to_contain_text("$110")
     expect(page.locator(".ready")).not_to_have_attribute("data-checking", "")
+
+
+def test_a_submission_waits_for_the_check_of_a_response_taken_back(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    source = world.import_written(*questions(3))
+    batch = world.batch("value_change", variant="answer_changes", sources=[source])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    page.locator("[data-row=r1] [data-column=c1]").click()
+    page.keyboard.type("$110")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    page.keyboard.type("28")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-saved]")).to_contain_text("Previous item submitted.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("p")
+    expect(words(page)).to_contain_text("1 of your last 1.")
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url.rstrip("/").rsplit("/", 1)[-1]))
+    drafts = HeldRequests(page, "**/draft/")
+
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-saved]")).to_contain_text("Response withdrawn.")
+    check = drafts.take()
+    page.keyboard.press("Control+Enter")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+    assert "submit" not in requests
+    check.continue_()
+    drafts.let_go()
+
+    expect(page.locator("[data-saved]")).to_contain_text("submitted")
+    assert requests.count("submit") == 1
 
 
 def test_a_final_response_is_read_with_the_reason(
