@@ -48,6 +48,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "fixtures" / "wtq" / "excerpt-dev.tsv"
 AGAIN = (2, 4, 8, 15, 15, 30)
 """Seconds after which the page asks again a model that was busy or away (static/askew/prediction.js)."""
+ARRIVING = 8.0
+"""Seconds within which all typists open their first item. Within one second, their questions would be one queue."""
 DIRECT = 30.0
 """Seconds for which a page leaves a gateway alone that was away."""
 PATIENCE = 20.0
@@ -304,7 +306,7 @@ class Typist:
 
     async def type(self, until: float) -> None:
         """Changes in bursts; the last of each is waited for."""
-        await asyncio.sleep(self.rng.uniform(0, 1.5))
+        await asyncio.sleep(self.rng.uniform(0, ARRIVING))
         _, self.item = await self._send("POST", f"batches/{self.batch}/next/", {"holding": []})
         question = str(self.item["shows"]["question"])
         count = 0

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 FILES = ("model.onnx", "tokenizer.json", "bundled.json")
 LICENCE = "CC BY-SA 4.0 (trained on WikiTableQuestions; encoder: MiniLM-L6, Apache-2.0)"
-TABLES_KEPT = 32
-"""Tables whose reading is kept: the ones that people are working on."""
+TABLES_KEPT = 256
+"""Tables whose reading is kept: more than one server has people at work, so that no key reads a table again."""
 
 
 def session(folder: Path, threads: int = 1) -> onnxruntime.InferenceSession:
