@@ -20,7 +20,7 @@ import unicodedata
 import weakref
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -82,14 +82,22 @@ class Labelled:
     annotator: str
     item: int
     response: dict[str, Any]
+    made_at: datetime | None = None
+    origin: dict[str, Any] | None = None
 
 
 class Kept(NamedTuple):
-    """A label that waits to be written: who, on which item (by key), the response as stored, and its fingerprint."""
+    """A label that waits to be written: who, on which item (by key), the response as stored, and its fingerprint.
+
+    made_at  time of the response; None: the time of the import
+    origin   where the response comes from, as JSON: the detail of its event
+    """
 
     annotator: str
     item: int
     said: int
+    made_at: datetime | None
+    origin: bulk.Json | None
     response: bulk.Json
 
 
@@ -115,7 +123,9 @@ class Labels:
         self.annotators[label.annotator] += 1
         # The response comes last, as JSON in one line: it goes into the database as it is.
         name, said = json.dumps(label.annotator), queue.fingerprint(label.response)
-        line = f"{label.item}\t{said}\t{name}\t{json.dumps(label.response)}\n"
+        made_at = label.made_at.isoformat() if label.made_at else ""
+        origin = json.dumps(label.origin) if label.origin else ""
+        line = f"{label.item}\t{said}\t{name}\t{made_at}\t{origin}\t{json.dumps(label.response)}\n"
         self._hash.update(line.encode())
         self._file.write(line)
 
@@ -130,8 +140,15 @@ class Labels:
     def __iter__(self) -> Iterator[Kept]:
         self._file.seek(0)
         for line in self._file:
-            item, said, name, response = line.rstrip("\n").split("\t")
-            yield Kept(json.loads(name), int(item), int(said), bulk.Json(response))
+            item, said, name, made_at, origin, response = line.rstrip("\n").split("\t")
+            yield Kept(
+                json.loads(name),
+                int(item),
+                int(said),
+                datetime.fromisoformat(made_at) if made_at else None,
+                bulk.Json(origin) if origin else None,
+                bulk.Json(response),
+            )
 
     def pages(self, size: int) -> Iterator[list[Kept]]:
         """All of them in lists of at most `size`."""
@@ -200,12 +217,18 @@ class Preview:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns say what. The others are fields of the response; one called `response` is the whole of it as JSON."""
+    """Which columns say what. The others are fields of the response; one called `response` is the whole of it as JSON.
+
+    made_at  column with the time of the response (ISO 8601 with a time zone); "" where the file has none
+    origin   column with where the response comes from, a JSON object for the audit log; "" where the file has none
+    """
 
     example: str = "example"
     annotator: str = "annotator"
     source: str = "source"
     response: str = "response"
+    made_at: str = ""
+    origin: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Columns that have another name than the field they hold: {"Label": "label"}."""
 
@@ -219,13 +242,26 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
 
     Raises Refused where no line can be read at all: no such columns, or a batch that takes no labels.
     """
-    columns = columns or Columns()
+    return _look(batch, *_lines(text), columns or Columns())
+
+
+@bulk.seldom_collected()
+def look_at_rows(
+    *, batch: Batch, rows: Iterable[tuple[int, dict[str, str]]], header: Sequence[str], columns: Columns
+) -> Preview:
+    """The same for rows that come from a file of another form, each with its number. Raises Refused."""
+    return _look(batch, header, iter(rows), columns)
+
+
+def _look(
+    batch: Batch, header: Sequence[str], lines: Iterator[tuple[int, dict[str, str]]], columns: Columns
+) -> Preview:
     require_takes_labels(batch)
-    header, lines = _lines(text)
     for name in (columns.example, columns.annotator):
         if name not in header:
             raise _no_column(name, header, columns)
-    data = [name for name in header if name not in (columns.example, columns.annotator, columns.source)]
+    about = (columns.example, columns.annotator, columns.source, columns.made_at, columns.origin)
+    data = [name for name in header if name not in about]
     if not data:
         refuse("import_failed", "The file has no response column, such as 'label'.")
     found = Preview()
@@ -405,12 +441,22 @@ def _label(
             "data": tried,
         }
         try:
-            return Labelled(line, annotator, item.pk, task.envelope(task.receive(envelope, plain), plain))
+            response = task.envelope(task.receive(envelope, plain), plain)
         except Invalid as invalid:
             problems = problems or [
                 f"{problem.path}: {problem.message}" if problem.path else problem.message
                 for problem in invalid.problems
             ]
+        else:
+            made_at, origin = row.get(columns.made_at), row.get(columns.origin)
+            return Labelled(
+                line,
+                annotator,
+                item.pk,
+                response,
+                datetime.fromisoformat(made_at) if made_at else None,
+                json.loads(origin) if origin else None,
+            )
     raise _Wrong(" ".join(problems) or gettext("The response is missing."))
 
 
@@ -610,6 +656,12 @@ def write(
     Where the process is killed, nothing of the file is visible; the same file goes on where it stopped.
     """
     found = look(batch=batch, text=text, columns=columns)
+    write_found(batch=batch, found=found, by=by, now=now)
+    return found
+
+
+def write_found(*, batch: Batch, found: Preview, by: Person | None, now: datetime) -> None:
+    """Write every label that was looked at, or raise Refused and write none."""
     if found.troubles:
         first = found.troubles[0]
         more = len(found.troubles) + found.troubles_left_out - 1
@@ -634,7 +686,6 @@ def write(
         except Refused:
             LabelImport.objects.filter(pk=staged.pk).delete()
             raise
-    return found
 
 
 def _stage(batch: Batch, labels: Labels, now: datetime) -> LabelImport:
@@ -651,11 +702,13 @@ def _stage(batch: Batch, labels: Labels, now: datetime) -> LabelImport:
             bulk.insert(StagedAnnotator, ["label_import_id", "number", "name"], rows)
     numbers = {name: number for number, name in enumerate(names)}
     for index, page in enumerate(labels.pages(ROWS)):
-        _stage_page(staged, index * ROWS, page, numbers)
+        _stage_page(staged, index * ROWS, page, numbers, now)
     return staged
 
 
-def _stage_page(staged: LabelImport, start: int, page: Sequence[Kept], numbers: Mapping[str, int]) -> None:
+def _stage_page(
+    staged: LabelImport, start: int, page: Sequence[Kept], numbers: Mapping[str, int], now: datetime
+) -> None:
     """Commit one page, the labels from `start` on, unless it is committed already."""
     with transaction.atomic():
         held = LabelImport.objects.select_for_update().filter(pk=staged.pk).first()
@@ -674,7 +727,7 @@ def _stage_page(staged: LabelImport, start: int, page: Sequence[Kept], numbers: 
             StagedLabel,
             [
                 *("label_import_id", "number", "item_key", "annotator", "said", "response"),
-                *("assignment_key", "annotation_key"),
+                *("made_at", "origin", "assignment_key", "annotation_key"),
             ],
             (
                 (
@@ -684,6 +737,8 @@ def _stage_page(staged: LabelImport, start: int, page: Sequence[Kept], numbers: 
                     numbers[label.annotator],
                     label.said,
                     label.response,
+                    label.made_at or now,
+                    label.origin,
                     *keys,
                 )
                 for place, (label, *keys) in enumerate(zip(page, assignments, annotations, strict=True))
@@ -746,7 +801,7 @@ def _submit_all(
                     "reason": Value("made elsewhere"),
                     "annotation_id": "label.annotation_key",
                     "said": "label.said",
-                    **{name: Value(now) for name in ("leased_at", "leased_until", "seen_at", "ended_at")},
+                    **dict.fromkeys(("leased_at", "leased_until", "seen_at", "ended_at"), "label.made_at"),
                 },
                 _ON_FREE_PLACES,
                 [staged.pk, batch.pk],
@@ -766,6 +821,7 @@ def _submit_all(
             "thing": Value("assignment"),
             "thing_id": "label.assignment_key",
             "after": Value(Assignment.State.SUBMITTED.value),
+            "detail": "label.origin",
             "at": Value(now),
         },
         _LABELS + "ORDER BY label.number",
@@ -780,7 +836,7 @@ def _submit_all(
             "revision": Value(1),
             "response": "label.response",
             "guidelines_id": Value(guidelines.pk),
-            "made_at": Value(now),
+            "made_at": "label.made_at",
             "event_id": "event.id",
         },
         _WITH_EVENTS,

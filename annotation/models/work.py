@@ -497,7 +497,8 @@ class StagedAnnotator(models.Model):
 class StagedLabel(models.Model):
     """One label of an import that is not visible yet, with the keys and ids of the rows that it becomes.
 
-    Only the import reads it, so it names item and annotator by key and number alone.
+    Only the import reads it, so it names item and annotator by key and number alone. `origin` becomes the detail of the
+    event: tool, digest of the file, id and time there.
     """
 
     label_import = models.ForeignKey(LabelImport, models.CASCADE, db_index=False, related_name="labels")
@@ -506,6 +507,8 @@ class StagedLabel(models.Model):
     annotator = models.PositiveIntegerField()
     said = models.BigIntegerField()
     response = models.JSONField()
+    made_at = models.DateTimeField()
+    origin = models.JSONField(null=True)
     assignment_key = models.BigIntegerField()
     assignment_public_id = models.CharField(max_length=12, default=new_public_id)
     annotation_key = models.BigIntegerField()
