@@ -25,7 +25,7 @@ def newest(project: Project) -> dict[str, TaskTypeDefinition]:
 
 
 def define(
-    *, project: Project, name: str, data: Mapping[str, Any], by: Person, now: datetime
+    *, project: Project, name: str, data: Mapping[str, Any], by: Person | None, now: datetime
 ) -> TaskTypeDefinition:
     """Save a definition, and return its version. The same definition again changes nothing.
 
@@ -48,6 +48,7 @@ def define(
         detail = events.changed(f"task type {name}", number, row.number)
         events.log(project, "", "changed", by=by, now=now, detail=detail)
         if before is not None and guidelines_change:
+            assert by is not None, "only a person changes a definition"  # nosec
             guidance.revise(project=project, task=row.task(), text=task.guidelines(), person=by, now=now)
     return row
 
@@ -73,7 +74,7 @@ def _saved(
     data: Mapping[str, Any],
     before: TaskTypeDefinition | None,
     *,
-    by: Person,
+    by: Person | None,
     now: datetime,
 ) -> TaskTypeDefinition:
     if before is not None and not _is_used(before):

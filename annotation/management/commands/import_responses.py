@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from annotation.management.commands._refusing import RefusingCommand
+from annotation.studying import yaml_file
+from annotation.studying.yaml_file import StudyError
+from annotation.transfer import mapping_file, responses
+from annotation.transfer.responses import Preview
+from tableqa.responses import TOOLS
+
+
+class Command(RefusingCommand):
+    help = "Import examples and responses of another annotation tool into a new, closed batch: all, or none."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path)
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--tool", required=True, choices=sorted(TOOLS))
+        parser.add_argument("--map", type=Path, metavar="FILE", help="YAML file with the mapping")
+        parser.add_argument(
+            "--write-map", type=Path, metavar="FILE", help="write the complete mapping to a new file"
+        )
+        parser.add_argument("--look", action="store_true", help="preview; import nothing")
+
+    def run(self, **options: Any) -> None:
+        path, now = options["path"], timezone.now()
+        if not path.exists():
+            raise CommandError(f"There is no file {path}.", returncode=2)
+        mapping = mapping_file.parse(self._map(options["map"]))
+        given = {"path": path, "tool": options["tool"], "mapping": mapping, "by": None, "now": now}
+        project = self.project(options["project"])
+        is_dry = options["look"] or options["write_map"]
+        preview = (responses.look if is_dry else responses.write)(project=project, **given)
+        self._show(preview)
+        if options["write_map"]:
+            with options["write_map"].open("x", encoding="utf-8") as file:
+                file.write(yaml_file.write(mapping_file.as_data(preview.mapping)))
+            self.stdout.write(f"Mapping written to {options['write_map']}. No responses were imported.")
+        elif preview.problems:
+            raise CommandError(f"No responses were imported. Problems: {len(preview.problems)}.")
+        else:
+            end = "Dry run: no responses were imported." if is_dry else f"Batch: {preview.mapping.batch}."
+            self.stdout.write(f"Responses: {preview.imported}. Items: {preview.items}. {end}")
+
+    def _map(self, path: Path | None) -> Any:
+        if path is None:
+            return {}
+        try:
+            return yaml_file.read(path.read_text(encoding="utf-8")).value
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"{path} is not readable as UTF-8 ({error}).", returncode=2) from None
+        except StudyError as error:
+            raise CommandError(f"{path}: {error}", returncode=2) from None
+
+    def _show(self, preview: Preview) -> None:
+        summary, mapping = preview.summary, preview.mapping
+        new = " (new)" if preview.is_new_type else ""
+        self.stdout.write(f"Task type: {mapping.task_type}{new}. Source: {mapping.source}.")
+        for name, column in summary.columns.items():
+            values = ", ".join(f"{value} ({number})" for value, number in column.values.most_common(8))
+            self.stdout.write(f"Field {name} -> {mapping.fields[name] or 'left out'}: {values}")
+        for there, here, number in preview.people:
+            self.stdout.write(f"Person {there or '(not named)'} -> {here}: {number} responses")
+        if summary.first and summary.last:
+            self.stdout.write(f"Times: {summary.first:%Y-%m-%d %H:%M} to {summary.last:%Y-%m-%d %H:%M} UTC.")
+        if summary.without_time:
+            self.stdout.write(
+                f"Responses without a time: {summary.without_time}. They get the time of import."
+            )
+        for number, what in preview.losses:
+            self.stdout.write(f"Not imported: {number} {what}.")
+        for problem in preview.problems:
+            self.stdout.write(str(problem))

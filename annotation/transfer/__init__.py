@@ -1,0 +1,1 @@
+"""Work that people did in other annotation tools, into a project."""

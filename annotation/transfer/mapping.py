@@ -1,0 +1,221 @@
+"""Which field of another tool goes to which field of a task type, and the task type where the project has none that fits.
+
+All functions are pure. A mapping is a YAML file or what a page posts; every part of it can be left out and is guessed then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from tableqa.responses import GivenResponse, Task
+from tasks.common.definitions import MOST_STEPS, TAKEN
+from tasks.common.fields import Choice, MultiChoice, Scale, Text
+from tasks.contract import TaskType
+
+MOST_OPTIONS: Final = 40
+LONGEST_OPTION: Final = 80
+LEAVE_OUT: Final = ""
+PARTS: Final = ("id", "question", "table", "answers", "title", "caption", "context")
+UNNAMED: Final = "annotator"
+"""The person of responses that name nobody."""
+
+
+@dataclass(frozen=True)
+class ImportMapping:
+    """What a person can say of an import; empty parts are guessed.
+
+    task_type  installed, defined by the project, or the name of a new one that is made from the file
+    fields     by field of the tool: the field of the task type; "" leaves it out
+    values     by field of the tool: values there, and the option that each means
+    people     by name there: the name here; two names with one name here are one person
+    parts      by part of an example: the name of the field in the data
+    source     name of the source: an existing one by this name lends its examples, else the file makes it
+    batch      name of the new batch
+    """
+
+    task_type: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    people: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    batch: str = ""
+
+
+@dataclass
+class Column:
+    """One field of the tool: what it holds in all responses, and how often each value occurs."""
+
+    name: str
+    natures: set[str] = field(default_factory=set)
+    values: Counter[str] = field(default_factory=Counter)
+    responses: int = 0
+    is_whole: bool = True
+
+    def add(self, value: Any, nature: str) -> None:
+        self.responses += 1
+        self.natures.add(nature)
+        self.is_whole &= isinstance(value, int) and not isinstance(value, bool)
+        self.values.update(map(str, value) if isinstance(value, list) else [str(value)])
+
+    @property
+    def nature(self) -> str:
+        """The type of field that holds all values: choice, multi_choice, scale, rank or text."""
+        if self.natures & {"multi_choice"}:
+            return "multi_choice"
+        if "scale" in self.natures and self.is_whole and self._steps <= MOST_STEPS:
+            return "scale"
+        (nature, *others) = sorted(self.natures)
+        return "text" if others or nature == "scale" else nature
+
+    @property
+    def _steps(self) -> int:
+        whole = [int(value) for value in self.values]
+        return max([5, *whole]) - min([1, *whole]) + 1
+
+    @property
+    def has_options(self) -> bool:
+        """Whether the values can be the options of a field."""
+        return len(self.values) <= MOST_OPTIONS and all(0 < len(one) <= LONGEST_OPTION for one in self.values)
+
+
+@dataclass
+class Summary:
+    """What an export holds, for the preview: fields, people, times and losses in all of its tasks."""
+
+    tasks: int = 0
+    answered: int = 0
+    responses: int = 0
+    most: int = 0
+    columns: dict[str, Column] = field(default_factory=dict)
+    people: Counter[str] = field(default_factory=Counter)
+    losses: Counter[str] = field(default_factory=Counter)
+    task_types: Counter[str] = field(default_factory=Counter)
+    first: datetime | None = None
+    last: datetime | None = None
+    without_time: int = 0
+
+    def add(self, task: Task) -> None:
+        self.tasks += 1
+        self.answered += bool(task.responses)
+        self.most = max(self.most, len(task.responses))
+        self.losses.update(task.losses)
+        if task.task_type:
+            self.task_types[task.task_type] += 1
+        for response in task.responses:
+            self._add_response(response)
+
+    def _add_response(self, response: GivenResponse) -> None:
+        self.responses += 1
+        self.people[response.person] += 1
+        if response.at is None:
+            self.without_time += 1
+        else:
+            self.first = min(self.first or response.at, response.at)
+            self.last = max(self.last or response.at, response.at)
+        for name, value in response.values.items():
+            column = self.columns.setdefault(name, Column(name))
+            column.add(value, response.natures.get(name, "text"))
+
+
+def fitting(columns: Iterable[Column], task_types: Iterable[TaskType]) -> TaskType | None:
+    """The first task type with fields of these names and, for each value, the option; None where there is none."""
+    given = list(columns)
+    return next((task for task in task_types if _fits(given, task)), None)
+
+
+def _fits(columns: Sequence[Column], task: TaskType) -> bool:
+    fields = {one.name: one for one in task.fields}
+    required = {name for name, one in fields.items() if getattr(one, "required", "") and not one.when}  # type: ignore[attr-defined]
+    names = {column.name for column in columns}
+    if not names or not names <= fields.keys() or not required <= names:
+        return False
+    return all(_holds(fields[column.name], column) for column in columns)
+
+
+def _holds(target: Any, column: Column) -> bool:
+    if isinstance(target, Choice | MultiChoice):
+        options = {option.value for option in target.options}
+        several = isinstance(target, MultiChoice) or column.nature == "choice"
+        return several and column.values.keys() <= options
+    if isinstance(target, Scale):
+        steps = {str(step) for step in range(target.lowest, target.highest + 1)}
+        return column.nature == "scale" and column.values.keys() <= steps
+    return isinstance(target, Text) and column.nature == "text"
+
+
+def usual_fields(columns: Iterable[Column], task: TaskType) -> dict[str, str]:
+    """For each field of the tool the field of the task type: that of the same name, or the only one for the only one."""
+    names = [one.name for one in task.fields]
+    given = [column.name for column in columns]
+    if len(given) == 1 and given[0] not in names and len(names) == 1:
+        return {given[0]: names[0]}
+    return {name: name if name in names else LEAVE_OUT for name in given}
+
+
+def definition_of(
+    title: str, columns: Iterable[Column], fields: Mapping[str, str], values: Mapping[str, Any], total: int
+) -> dict[str, Any]:
+    """The definition of a task type that holds these fields. `total`: responses of the export."""
+    made = []
+    for column in columns:
+        if not (name := fields[column.name]):
+            continue
+        made.append(
+            {
+                "name": name,
+                **_type_of(column, values.get(column.name, {})),
+                "label": column.name[:80],
+                **({} if column.responses == total else {"optional": True}),
+            }
+        )
+    return {
+        "title": title[:80],
+        "instruction": title[:200],
+        "shows": ["question", "table", "titles", "answers"],
+        "fields": made,
+    }
+
+
+def _type_of(column: Column, renamed: Mapping[str, str]) -> dict[str, Any]:
+    nature = column.nature
+    if nature == "scale":
+        steps = [int(value) for value in column.values]
+        return {"type": "scale", "min": min([1, *steps]), "max": max([5, *steps])}
+    if nature != "text" and column.has_options:
+        options = list(dict.fromkeys(renamed.get(value, value) for value in sorted(column.values)))
+        if len(options) == 1:
+            options.append("other" if options != ["other"] else "none")
+        return {"type": nature, "options": options}
+    return {"type": "text", "max_length": 10_000}
+
+
+def name_of(text: str, taken: Iterable[str] = ()) -> str:
+    """A name as definitions have them, made from any text."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:30]
+    name = name if name[:1].isalpha() else f"field_{name}".strip("_")
+    used = {*TAKEN, *taken}
+    if name in used:
+        name = next(
+            f"{name}_{number}" for number in range(2, len(used) + 3) if f"{name}_{number}" not in used
+        )
+    return name
+
+
+def value_for(target: Any, value: Any, renamed: Mapping[str, str]) -> Any:
+    """A value of the tool as the field of a task type takes it. What does not fit stays as it is, and is refused later."""
+    several = [renamed.get(str(one), str(one)) for one in (value if isinstance(value, list) else [value])]
+    if isinstance(target, MultiChoice):
+        return several
+    if isinstance(value, list) and target.kind in ("cells", "operations", "json", "lines"):
+        return value
+    if isinstance(target, Scale):
+        return int(several[0]) if len(several) == 1 and re.fullmatch(r"-?\d+", several[0]) else value
+    if isinstance(target, Choice | Text):
+        return several[0] if len(several) == 1 else value
+    return value

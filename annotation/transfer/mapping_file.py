@@ -1,0 +1,50 @@
+"""A mapping as data: read from YAML or JSON, and written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from annotation.refusals import refuse
+from annotation.transfer.mapping import ImportMapping
+
+_TEXTS: Final = ("task_type", "source", "batch")
+_MAPS: Final = ("fields", "people", "parts")
+
+
+def parse(data: Any) -> ImportMapping:
+    """The mapping that a YAML file holds. Raises Refused (import_failed) naming the key."""
+    if not isinstance(data, Mapping):
+        refuse("import_failed", "The mapping must consist of keys such as fields and people.")
+    known = (*_TEXTS, *_MAPS, "values")
+    for key in data:
+        if key not in known:
+            refuse(
+                "import_failed",
+                "Mapping: there is no key {key!r}. Available: {known}.",
+                key=str(key),
+                known=", ".join(known),
+            )
+    parts: dict[str, Any] = {key: str(data[key]) for key in _TEXTS if data.get(key)}
+    parts |= {key: _texts(key, data[key]) for key in _MAPS if data.get(key)}
+    values = data.get("values") or {}
+    if not isinstance(values, Mapping):
+        _refuse_shape("values")
+    renamed = {str(name): _texts(f"values.{name}", inner) for name, inner in values.items()}
+    return ImportMapping(**parts, values=renamed)
+
+
+def as_data(mapping: ImportMapping) -> dict[str, Any]:
+    """The same as data for a YAML file, without empty parts."""
+    return {key: value for key, value in asdict(mapping).items() if value}
+
+
+def _texts(key: str, data: Any) -> dict[str, str]:
+    if not isinstance(data, Mapping):
+        _refuse_shape(key)
+    return {str(name): "" if value is None else str(value) for name, value in data.items()}
+
+
+def _refuse_shape(key: str) -> None:
+    refuse("import_failed", "Mapping: {key} must have the form `name: name`.", key=key)

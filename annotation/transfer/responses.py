@@ -1,0 +1,365 @@
+"""Responses of another annotation tool into a project: previewed, then written whole or not at all.
+
+An import makes a source of the examples (or uses one that is there), a task type by configuration where none of the project
+fits, and a closed batch whose items have the responses. People become members who cannot sign in. Each response keeps its
+time; the audit log has tool, digest of the file, id and time there. The preview does the same and rolls it back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from annotation.journeys import assigning, defining, importing, labelled_elsewhere
+from annotation.models import Batch, Person, Project, Source
+from annotation.refusals import refuse
+from annotation.transfer import mapping as mappings
+from annotation.transfer.mapping import ImportMapping, Summary
+from tableqa import Example
+from tableqa.readers.mapped import checked, mapped_example
+from tableqa.readers.reader import Names, ReaderError
+from tableqa.responses import TOOLS, Task
+from tasks.contract import TaskType, task_types
+
+MOST_PROBLEMS: Final = 100
+_COLUMNS: Final = labelled_elsewhere.Columns(made_at="made_at", origin="origin")
+_HEADER: Final = ("example", "annotator", "source", "made_at", "origin", "response")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a record, and what to do about it. `line` 0: the file as a whole."""
+
+    file: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.what}" if self.line else f"{self.file}: {self.what}"
+
+
+@dataclass
+class Preview:
+    """What an import does. It is written only where `problems` is empty.
+
+    mapping     complete: what was guessed is filled in
+    is_new_type the task type is made from the file
+    targets     the fields of the task type
+    imported    number of responses that are new
+    """
+
+    file: str
+    tool: str
+    digest: str
+    summary: Summary
+    mapping: ImportMapping
+    task_title: str = ""
+    is_new_type: bool = False
+    targets: tuple[str, ...] = ()
+    examples: list[Example] = field(default_factory=list)
+    makes_source: bool = True
+    imported: int = 0
+    items: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    batch: Batch | None = None
+
+    @property
+    def losses(self) -> list[tuple[int, str]]:
+        """Number and kind of what the file has and the import does not bring in, as words."""
+        of_tool = TOOLS[self.tool].losses
+        counted = [(number, gettext(of_tool[key])) for key, number in sorted(self.summary.losses.items())]
+        fields = [
+            (column.responses, gettext("values of the field {name}").format(name=name))
+            for name, column in self.summary.columns.items()
+            if not self.mapping.fields.get(name)
+        ]
+        return counted + fields
+
+    @property
+    def people(self) -> list[tuple[str, str, int]]:
+        """Each person of the file: name there, name here, number of responses."""
+        counts = sorted(self.summary.people.items())
+        return [(name, self.mapping.people[name], number) for name, number in counts]
+
+
+class _RolledBack(Exception):
+    """Ends a preview."""
+
+
+def look(
+    *, project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
+) -> Preview:
+    """What an import would do; nothing is written. Raises Refused where the file cannot be read at all."""
+    with contextlib.suppress(_RolledBack), transaction.atomic():
+        preview = _import(project, path, tool, mapping, by, now)
+        raise _RolledBack
+    preview.batch = None
+    return preview
+
+
+def write(
+    *, project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
+) -> Preview:
+    """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the first problem."""
+    with transaction.atomic():
+        preview = _import(project, path, tool, mapping, by, now)
+        if preview.problems:
+            number = len(preview.problems)
+            refuse(
+                "import_failed",
+                "{problem} No responses were imported. Problems: {number}.",
+                problem=str(preview.problems[0]),
+                number=number,
+            )
+    return preview
+
+
+def _import(
+    project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
+) -> Preview:
+    if tool not in TOOLS:
+        refuse(
+            "import_failed",
+            "There is no tool {tool!r}. Available: {tools}.",
+            tool=tool,
+            tools=", ".join(sorted(TOOLS)),
+        )
+    try:
+        checked(mapping.parts)
+        tasks = list(TOOLS[tool].tasks(path))
+    except (ReaderError, ValueError) as error:
+        refuse("import_failed", str(error))
+    summary = Summary()
+    for task in tasks:
+        summary.add(task)
+    if not summary.responses:
+        refuse(
+            "import_failed",
+            "{name} has no responses. Export the tasks with their annotations.",
+            name=path.name,
+        )
+    preview = Preview(path.name, tool, _digest(path), summary, mapping)
+    _complete(preview, project, path)
+    task_type = _task_type(preview, project, by, now)
+    if preview.problems:
+        return preview
+    with transaction.atomic():
+        _write(preview, project, path, tasks, task_type, by, now)
+    return preview
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# -- what was not said ------------------------------------------------------------------------------
+
+
+def _complete(preview: Preview, project: Project, path: Path) -> None:
+    """Fill in people, source and batch."""
+    given, title = preview.mapping, TOOLS[preview.tool].title
+    people = {name: given.people.get(name) or name or mappings.UNNAMED for name in preview.summary.people}
+    batch = given.batch or f"{title}: {path.stem}"[: assigning.LONGEST_NAME]
+    source = given.source or path.stem[: importing.LONGEST_NAME]
+    preview.mapping = ImportMapping(**{**asdict(given), "people": people, "batch": batch, "source": source})
+
+
+def known_task_types(project: Project) -> dict[str, TaskType]:
+    """The task types that responses can be of: those of the project first, then the installed ones that make nothing."""
+    defined = {name: row.task() for name, row in defining.newest(project).items()}
+    return defined | {key: task for key, task in task_types().items() if not task.making}
+
+
+def _task_type(preview: Preview, project: Project, by: Person | None, now: datetime) -> TaskType | None:
+    """The task type of the batch, made from the file where the project has none that fits. None: see the problems."""
+    given, summary = preview.mapping, preview.summary
+    known = known_task_types(project) | dict(task_types())
+    columns = list(summary.columns.values())
+    key = given.task_type or next(iter(summary.task_types), "")
+    if not key and not given.fields and not given.values:
+        fits = mappings.fitting(columns, known_task_types(project).values())
+        key = fits.key if fits is not None else ""
+    task: TaskType | None
+    if key in known:
+        task = known[key]
+        fields = {**mappings.usual_fields(columns, task), **given.fields}
+    else:
+        key = key or mappings.name_of(Path(preview.file).stem, known)
+        names: dict[str, str] = {}
+        for column in columns:
+            names[column.name] = mappings.name_of(column.name, names.values())
+        fields = {**names, **given.fields}
+        task = _defined(preview, project, key, fields, by, now)
+    preview.mapping = ImportMapping(**{**asdict(given), "task_type": key, "fields": fields})
+    if task is None:
+        return None
+    preview.task_title, preview.targets = task.title, tuple(one.name for one in task.fields)
+    preview.is_new_type = key not in known
+    for name, target in fields.items():
+        if target and target not in preview.targets:
+            what = gettext("The task type {task} has no field {target!r}. Its fields are: {fields}.").format(
+                task=key, target=target, fields=", ".join(preview.targets)
+            )
+            preview.problems.append(Problem(preview.file, 0, f"{name}: {what}"))
+    return task
+
+
+def _defined(
+    preview: Preview,
+    project: Project,
+    key: str,
+    fields: Mapping[str, str],
+    by: Person | None,
+    now: datetime,
+) -> TaskType | None:
+    columns = preview.summary.columns.values()
+    title = f"{TOOLS[preview.tool].title}: {Path(preview.file).stem}"
+    data = mappings.definition_of(title, columns, fields, preview.mapping.values, preview.summary.responses)
+    if all(one.get("optional") for one in data["fields"]):
+        what = gettext("No field has a value in every response. Choose a task type, or import them in parts.")
+        preview.problems.append(Problem(preview.file, 0, what))
+        return None
+    return defining.define(project=project, name=key, data=data, by=by, now=now).task()
+
+
+# -- writing ----------------------------------------------------------------------------------------
+
+
+def _write(
+    preview: Preview,
+    project: Project,
+    path: Path,
+    tasks: Sequence[Task],
+    task_type: TaskType | None,
+    by: Person | None,
+    now: datetime,
+) -> None:
+    assert task_type is not None, "what has no task type has a problem"  # nosec
+    existing = Source.objects.ready().filter(project=project, name=preview.mapping.source).first()
+    preview.makes_source = existing is None or bool(preview.mapping.parts)
+    answered = [task for task in tasks if task.responses]
+    if preview.makes_source:
+        source, ids = _source(preview, project, path, tasks, by, now)
+    else:
+        assert existing is not None  # nosec
+        source, ids = existing, {task.id: task.id for task in answered}
+    if preview.problems:
+        return
+    batch = assigning.plan_batch(
+        project=project,
+        task=task_type,
+        name=preview.mapping.batch,
+        sample=assigning.Sample(sources=[source], only=[ids[task.id] for task in answered]),
+        terms={"overlap": max(1, preview.summary.most)},
+        by=by,
+        now=now,
+    )
+    assigning.open_batch(batch=batch, by=by, now=now)
+    places = {number: one.place for number, one in enumerate((r for t in answered for r in t.responses), 1)}
+    rows = _rows(preview, answered, ids, source, task_type, now)
+    found = labelled_elsewhere.look_at_rows(batch=batch, rows=rows, header=_HEADER, columns=_COLUMNS)
+    preview.imported, preview.items, preview.batch = len(found.labels), found.items, batch
+    for trouble in found.troubles[: MOST_PROBLEMS - len(preview.problems)]:
+        place = places[trouble.line]
+        what = f"{place.within}: {trouble.message}" if place.within else trouble.message
+        preview.problems.append(Problem(preview.file, place.line, what))
+    if not preview.problems:
+        labelled_elsewhere.write_found(batch=batch, found=found, by=by, now=now)
+        assigning.close_batch(batch=batch, by=by, now=now)
+
+
+def _source(
+    preview: Preview,
+    project: Project,
+    path: Path,
+    tasks: Sequence[Task],
+    by: Person | None,
+    now: datetime,
+) -> tuple[Source, dict[str, str]]:
+    """A source of the examples of all tasks, and the ids of its examples by those of the tasks."""
+    names, ids = Names(), {}
+    with tempfile.TemporaryDirectory(prefix="askew-responses-") as folder:
+        written = Path(folder) / f"{path.stem}.jsonl"
+        with written.open("w", encoding="utf-8") as file:
+            for number, task in enumerate(tasks, 1):
+                try:
+                    example = mapped_example(task.data, preview.mapping.parts, names, number, {})
+                except ReaderError as error:
+                    _tell(preview, error)
+                    continue
+                ids[task.id] = example.id
+                if len(preview.examples) < 3:
+                    preview.examples.append(example)
+                file.write(json.dumps(_as_line(example), ensure_ascii=False) + "\n")
+        if preview.problems:
+            return Source(), ids
+        imported = importing.import_examples(
+            project=project,
+            reader="jsonl",
+            path=written,
+            name=preview.mapping.source,
+            said={"path": path.name},
+            by=by,
+            now=now,
+        )
+    return imported.source, ids
+
+
+def _as_line(example: Example) -> dict[str, Any]:
+    """An example in the form of the reader "jsonl", which counts rows and columns itself."""
+    table = example.table.to_wire()
+    kept = ("header", "rows", "title", "caption", "header_rows", "spans")
+    return {**example.to_dict(), "table": {name: table[name] for name in kept if name in table}}
+
+
+def _tell(preview: Preview, error: ReaderError) -> None:
+    if len(preview.problems) < MOST_PROBLEMS:
+        what = f"{error.what}. {error.mend}."
+        preview.problems.append(Problem(preview.file, error.line or 0, what))
+
+
+def _rows(
+    preview: Preview,
+    tasks: Sequence[Task],
+    ids: Mapping[str, str],
+    source: Source,
+    task_type: TaskType,
+    now: datetime,
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The responses as rows of `labelled_elsewhere`, numbered from 1."""
+    mapping, number = preview.mapping, 0
+    targets = {one.name: one for one in task_type.fields}
+    for task in tasks:
+        for response in task.responses:
+            number += 1
+            data = {
+                target: mappings.value_for(targets[target], value, mapping.values.get(name, {}))
+                for name, value in response.values.items()
+                if (target := mapping.fields.get(name))
+            }
+            at = response.at if response.at and response.at < now + timedelta(days=1) else None
+            origin = {"tool": preview.tool, "file": preview.digest, "id": response.id}
+            if response.at:
+                origin["at"] = response.at.isoformat()
+            yield (
+                number,
+                {
+                    "example": ids[task.id],
+                    "annotator": mapping.people[response.person],
+                    "source": source.name,
+                    "made_at": at.isoformat() if at else "",
+                    "origin": json.dumps(origin),
+                    "response": json.dumps(data),
+                },
+            )

@@ -1,0 +1,13 @@
+"""Exports of other annotation tools, as tasks with the responses that people gave there."""
+
+from collections.abc import Mapping
+
+from tableqa.responses import label_studio, prodigy
+from tableqa.responses.export import GivenResponse, Task, Tool
+
+_TOOLS: tuple[Tool, ...] = (label_studio.TOOL, prodigy.TOOL)
+
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _TOOLS}
+"""Every tool by the name that commands use."""
+
+__all__ = ["TOOLS", "GivenResponse", "Task", "Tool"]

@@ -1,0 +1,72 @@
+"""What an export of an annotation tool holds: tasks, and for each the responses of people."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from tableqa.readers.records import Fields, Place
+
+Nature = Literal["choice", "multi_choice", "scale", "rank", "text"]
+"""What a field holds: a text of a list, a list of such texts, a whole number, all texts in an order, or a free text."""
+
+
+@dataclass(frozen=True)
+class GivenResponse:
+    """What one person entered for one task.
+
+    place    where it is in the file
+    person   as the tool names the person
+    id       of the response in the tool; "" where it has none
+    at       time of the response, with a time zone; None where the export has none
+    values   by field: a text, a number or a list of texts
+    natures  by field: what the tool says that the field holds
+    """
+
+    place: Place
+    person: str
+    id: str
+    at: datetime | None
+    values: Mapping[str, Any]
+    natures: Mapping[str, Nature]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of an export.
+
+    data       the record that annotators saw, with its id: what an example is made of
+    task_type  of Askew, where the file comes from Askew's own export
+    losses     what of the task is not read, as keys of `Tool.losses`, one for each time
+    """
+
+    data: Fields
+    id: str
+    responses: tuple[GivenResponse, ...]
+    task_type: str = ""
+    losses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool whose exports are read. `tasks` raises ReaderError naming file, record and field."""
+
+    name: str
+    title: str
+    tasks: Callable[[Path], Iterator[Task]]
+    losses: Mapping[str, str] = field(default_factory=dict)
+
+
+def time_of(fields: Fields, name: str) -> datetime | None:
+    """A time as ISO 8601 or in seconds since 1970, None where there is none; ReaderError. Without a zone it is UTC."""
+    value = fields.value.get(name)
+    if value is None:
+        return None
+    try:
+        if isinstance(value, str):
+            at = datetime.fromisoformat(value)
+            return at if at.tzinfo else at.replace(tzinfo=UTC)
+        return datetime.fromtimestamp(fields.number(name), UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise fields.error(name, f"is not a time: {value!r}", "Write it as 2026-03-02T12:00:00Z") from error

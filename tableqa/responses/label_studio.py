@@ -1,0 +1,110 @@
+"""Responses of Label Studio's JSON export: an annotation is a response, its controls are the fields.
+
+Askew's own export for Label Studio (`annotation.releases.exporting`) has the whole response with pseudonym, id and time in
+the control `askew`; such annotations are read from there.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tableqa.language import gettext_noop
+from tableqa.readers.records import Fields, decoded, plain, read_records
+from tableqa.responses.export import GivenResponse, Nature, Task, Tool, time_of
+
+OWN = "askew"
+_CONTROLS: dict[str, tuple[str, Nature]] = {
+    "choices": ("choices", "choice"),
+    "rating": ("rating", "scale"),
+    "number": ("number", "scale"),
+    "textarea": ("text", "text"),
+    "ranker": ("ranker", "rank"),
+    "datetime": ("datetime", "text"),
+}
+"""By type of a result: the key of its value, and what the field holds."""
+
+LOSSES = {
+    "cancelled": gettext_noop("skipped (cancelled) annotations"),
+    "empty": gettext_noop("annotations without a result"),
+    "region": gettext_noop("regions and relations, such as marked spans"),
+    "prediction": gettext_noop("predictions of models"),
+}
+
+
+def tasks(path: Path) -> Iterator[Task]:
+    """The tasks of an export; ReaderError."""
+    for record in read_records(path):
+        task = record.fields
+        if "data" not in task:
+            raise task.error("data", "is missing", "Export the project as JSON, not as JSON-MIN or CSV")
+        data = task.nested("data")
+        id = task.name("id") if "id" in task else str(record.number)
+        if "id" not in data:
+            data = Fields(data.place, {"id": id, **data.value})
+        losses = ["prediction"] * len(task.listed("predictions") if "predictions" in task else [])
+        responses = []
+        for annotation in task.nested_each("annotations") if "annotations" in task else ():
+            if annotation.value.get("was_cancelled"):
+                losses.append("cancelled")
+            elif response := _response(annotation, losses):
+                responses.append(response)
+            else:
+                losses.append("empty")
+        meta = task.value.get("meta")
+        kind = meta.get("task_type", "") if isinstance(meta, dict) else ""
+        yield Task(data, data.name("id"), tuple(responses), str(kind), tuple(losses))
+
+
+def _response(annotation: Fields, losses: list[str]) -> GivenResponse | None:
+    values: dict[str, Any] = {}
+    natures: dict[str, Nature] = {}
+    for result in annotation.nested_each("result"):
+        control, type = result.text("from_name", default=""), result.text("type", default="")
+        if control == OWN:
+            return _own(annotation, result.nested("value"))
+        key, nature = _CONTROLS.get(type, ("", "text"))
+        if not control or not key:
+            losses.append("region")
+            continue
+        value = result.nested("value").required(key)
+        values[control], natures[control] = _joined(values.get(control), value, nature)
+    if not values:
+        return None
+    id = annotation.name("id") if "id" in annotation else ""
+    at = time_of(annotation, "created_at")
+    return GivenResponse(annotation.place, _person(annotation), id, at, values, natures)
+
+
+def _joined(before: Any, value: Any, nature: Nature) -> tuple[Any, Nature]:
+    """The value of a control with what an earlier result of the same control says."""
+    value = plain(value)
+    if nature == "choice":
+        both = [*([before] if isinstance(before, str) else before or []), *value]
+        return (both[0], "choice") if len(both) == 1 else (both, "multi_choice")
+    if nature == "text":
+        texts = value if isinstance(value, list) else [value]
+        return "\n".join([*([before] if before else []), *map(str, texts)]), nature
+    return value, nature
+
+
+def _person(annotation: Fields) -> str:
+    """The e-mail address of the annotator, else their number."""
+    author = annotation.value.get("completed_by")
+    if isinstance(author, dict):
+        fields = annotation.nested("completed_by")
+        return fields.text("email", default="") or fields.name("id")
+    return annotation.name("completed_by") if author is not None else ""
+
+
+def _own(annotation: Fields, value: Fields) -> GivenResponse:
+    """A response as Askew wrote it."""
+    place = value.place
+    stored = Fields(place, decoded(place, value.texts("text")[0]))
+    data = stored.nested("data").value
+    person, id = stored.text("annotator"), stored.name("id")
+    values = {name: json.loads(json.dumps(plain(one))) for name, one in data.items()}
+    return GivenResponse(annotation.place, person, id, time_of(stored, "made_at"), values, {})
+
+
+TOOL = Tool("label_studio", "Label Studio", tasks, LOSSES)

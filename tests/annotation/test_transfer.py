@@ -1,0 +1,370 @@
+"""Responses of other annotation tools: previewed, imported whole or not at all, and counted like native ones."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.doctor import findings
+from annotation.journeys import releasing
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Event,
+    Membership,
+    Person,
+    Source,
+    TaskTypeDefinition,
+)
+from annotation.quality import agreement
+from annotation.refusals import Refused
+from annotation.releases import exporting
+from annotation.transfer import mapping_file, responses
+from annotation.transfer.responses import Preview
+from tests.annotation.cast import NOON, World
+
+TABLE = [["Film", "Year"], ["Heat", "1995"]]
+
+
+def choice(name: str, *values: str) -> dict[str, Any]:
+    return {"from_name": name, "to_name": "text", "type": "choices", "value": {"choices": list(values)}}
+
+
+def annotation(person: Any, *results: dict[str, Any], **more: Any) -> dict[str, Any]:
+    at = "2025-05-04T03:02:01Z"
+    return {"id": 7, "completed_by": person, "created_at": at, "result": list(results), **more}
+
+
+def task(number: int, *annotations: dict[str, Any], **data: Any) -> dict[str, Any]:
+    shown = {"question": f"when ({number})?", "table": TABLE, "answers": ["1995"], **data}
+    return {"id": number, "data": shown, "annotations": list(annotations)}
+
+
+def label_studio(folder: Path, *tasks: dict[str, Any]) -> Path:
+    path = folder / "export.json"
+    path.write_text(json.dumps(list(tasks)), "utf-8")
+    return path
+
+
+def prodigy(folder: Path, *lines: dict[str, Any]) -> Path:
+    path = folder / "films.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+def mapped(world: World, path: Path, tool: str, function: Any, **mapping: Any) -> Preview:
+    parsed = mapping_file.parse(mapping)
+    preview: Preview = function(
+        project=world.project, path=path, tool=tool, mapping=parsed, by=world.mara, now=NOON
+    )
+    return preview
+
+
+def write(world: World, path: Path, tool: str = "label_studio", **mapping: Any) -> Preview:
+    return mapped(world, path, tool, responses.write, **mapping)
+
+
+def look(world: World, path: Path, tool: str = "label_studio", **mapping: Any) -> Preview:
+    return mapped(world, path, tool, responses.look, **mapping)
+
+
+def labels() -> list[tuple[str, dict[str, Any]]]:
+    rows = Annotation.objects.order_by("assignment__person__name", "assignment__item__example__external_id")
+    return [(row.assignment.person.name, (row.response or {})["data"]) for row in rows]
+
+
+def counted() -> list[int]:
+    tables = (Annotation, Assignment, Batch, Event, Membership, Person, Source, TaskTypeDefinition)
+    return [table._default_manager.count() for table in tables]
+
+
+@pytest.fixture
+def two_people(tmp_path: Path) -> Path:
+    """Two tasks, two annotators, one disagreement, in the labels of an installed task type."""
+    xenia = {"id": 1, "email": "xenia@example.org"}
+    return label_studio(
+        tmp_path,
+        task(
+            1, annotation(xenia, choice("label", "extraction")), annotation(2, choice("label", "extraction"))
+        ),
+        task(
+            2, annotation(xenia, choice("label", "reasoning")), annotation(2, choice("label", "extraction"))
+        ),
+    )
+
+
+def test_people_labels_and_times_of_label_studio_are_those_of_the_file(
+    world: World, two_people: Path
+) -> None:
+    done = write(world, two_people)
+
+    assert (done.imported, done.items, done.is_new_type) == (4, 2, False)
+    assert labels() == [
+        ("2", {"label": "extraction"}),
+        ("2", {"label": "extraction"}),
+        ("xenia@example.org", {"label": "extraction"}),
+        ("xenia@example.org", {"label": "reasoning"}),
+    ]
+    assert set(Annotation.objects.values_list("made_at", flat=True)) == {
+        datetime(2025, 5, 4, 3, 2, 1, tzinfo=UTC)
+    }
+    batch = Batch.objects.get()
+    assert (batch.task_type, batch.state, batch.overlap) == ("question_type", "closed", 2)
+    assert list(findings()) == []
+
+
+def test_agreement_is_computed_as_for_native_labels(world: World, two_people: Path) -> None:
+    write(world, two_people)
+    imported = agreement.of_batch(Batch.objects.get())
+
+    native = world.batch(size=2, overlap=2)
+    for who, given in (("ada", ("extraction", "reasoning")), ("bo", ("extraction", "extraction"))):
+        for label in given:
+            world.label(native, who, label)
+
+    assert imported == agreement.of_batch(native)
+
+
+def test_the_audit_log_says_where_a_response_comes_from(world: World, two_people: Path) -> None:
+    done = write(world, two_people)
+
+    details = list(Event.objects.filter(thing="assignment").values_list("detail", flat=True))
+    expected = {"tool": "label_studio", "file": done.digest, "id": "7", "at": "2025-05-04T03:02:01+00:00"}
+    assert details == [expected] * 4
+
+
+def test_imported_people_cannot_sign_in(world: World, two_people: Path) -> None:
+    write(world, two_people)
+
+    people = Person.objects.filter(is_external=True)
+    assert people.count() == 2
+    assert not any(person.is_active or person.email for person in people)
+
+
+def test_a_preview_shows_the_import_and_writes_nothing(world: World, two_people: Path) -> None:
+    before = counted()
+
+    preview = look(world, two_people)
+
+    assert counted() == before
+    assert (preview.imported, preview.items, preview.problems) == (4, 2, [])
+    assert preview.people == [("2", "2", 2), ("xenia@example.org", "xenia@example.org", 2)]
+    assert preview.summary.columns["label"].values == {"extraction": 3, "reasoning": 1}
+    assert preview.mapping.task_type == "question_type"
+    assert [example.question for example in preview.examples] == ["when (1)?", "when (2)?"]
+
+
+def test_people_and_values_get_the_names_of_the_mapping(world: World, tmp_path: Path) -> None:
+    path = label_studio(
+        tmp_path, task(1, annotation(1, choice("kind", "EQ")), annotation(2, choice("kind", "RQ")))
+    )
+
+    write(
+        world,
+        path,
+        task_type="question_type",
+        fields={"kind": "label"},
+        values={"kind": {"EQ": "extraction", "RQ": "reasoning"}},
+        people={"1": "Xenia", "2": "Yuri"},
+    )
+
+    assert labels() == [("Xenia", {"label": "extraction"}), ("Yuri", {"label": "reasoning"})]
+
+
+def test_a_field_that_fits_no_task_type_makes_one(world: World, tmp_path: Path) -> None:
+    several = choice("topics", "sport", "film")
+    stars = {"from_name": "stars", "type": "rating", "value": {"rating": 4}}
+    why = {"from_name": "why", "type": "textarea", "value": {"text": ["clear", "short"]}}
+    path = label_studio(
+        tmp_path,
+        task(1, annotation(1, choice("tone", "kind"), several, stars, why)),
+        task(2, annotation(1, choice("tone", "harsh"), choice("topics", "film"), {**stars})),
+    )
+
+    done = write(world, path)
+
+    definition = TaskTypeDefinition.objects.get()
+    types = {one["name"]: one["type"] for one in definition.data["fields"]}
+    assert types == {"tone": "choice", "topics": "multi_choice", "stars": "scale", "why": "text"}
+    assert definition.data["fields"][3]["optional"] is True
+    assert done.is_new_type
+    first, second = (data for _, data in labels())
+    assert first == {"tone": "kind", "topics": ["film", "sport"], "stars": 4, "why": "clear\nshort"}
+    assert second == {"tone": "harsh", "topics": ["film"], "stars": 4, "why": ""}
+
+
+def test_what_is_lost_is_counted(world: World, tmp_path: Path) -> None:
+    span = {"from_name": "span", "type": "labels", "value": {"labels": ["x"], "start": 0, "end": 1}}
+    path = label_studio(
+        tmp_path,
+        task(1, annotation(1, choice("label", "neither"), span), annotation(2, was_cancelled=True)),
+    )
+
+    losses = look(world, path).losses
+
+    assert losses == [
+        (1, "skipped (cancelled) annotations"),
+        (1, "regions and relations, such as marked spans"),
+    ]
+
+
+def test_nothing_is_imported_if_one_response_is_invalid(world: World, tmp_path: Path) -> None:
+    path = label_studio(
+        tmp_path, task(1, annotation(1, choice("label", "extraction")), annotation(2, choice("label", "hm")))
+    )
+    before = counted()
+
+    with pytest.raises(
+        Refused, match=r"export.json, line 1: .*annotations\[1\]: label: Choose one of: extraction"
+    ):
+        write(world, path, task_type="question_type")
+
+    assert counted() == before
+
+
+def test_a_task_without_a_table_names_record_and_remedy(world: World, tmp_path: Path) -> None:
+    given = task(1, annotation(1, choice("label", "extraction")))
+    del given["data"]["table"]
+    before = counted()
+
+    with pytest.raises(Refused, match=r"record 1, data: there is no table.*Say which it is, as table=FIELD"):
+        write(world, label_studio(tmp_path, given))
+
+    assert counted() == before
+
+
+def test_responses_to_examples_of_the_project_need_no_table(world: World, tmp_path: Path) -> None:
+    path = prodigy(
+        tmp_path,
+        {
+            "id": "nu-0",
+            "text": "when?",
+            "answer": "accept",
+            "accept": ["extraction"],
+            "options": [],
+            "_annotator_id": "x",
+        },
+    )
+
+    write(
+        world,
+        path,
+        "prodigy",
+        source=world.source.name,
+        task_type="question_type",
+        fields={"accept": "label"},
+    )
+
+    assert Source.objects.count() == 1
+    assert labels() == [("x", {"label": "extraction"})]
+
+
+def test_choices_people_and_times_of_prodigy_are_read(world: World, tmp_path: Path) -> None:
+    shown = {
+        "question": "when?",
+        "table": TABLE,
+        "options": [{"id": "easy"}, {"id": "hard"}],
+        "_task_hash": -5,
+    }
+    path = prodigy(
+        tmp_path,
+        {
+            **shown,
+            "accept": ["easy"],
+            "answer": "accept",
+            "_annotator_id": "films-ada",
+            "_timestamp": 1746327721,
+        },
+        {
+            **shown,
+            "accept": ["hard"],
+            "answer": "accept",
+            "_annotator_id": "films-bo",
+            "_timestamp": 1746327722,
+        },
+        {**shown, "answer": "ignore", "_annotator_id": "films-cy"},
+    )
+
+    done = write(world, path, "prodigy")
+
+    assert labels() == [("films-ada", {"accept": "easy"}), ("films-bo", {"accept": "hard"})]
+    assert done.losses == [(1, "ignored tasks")]
+    assert Annotation.objects.earliest("made_at").made_at == datetime(2025, 5, 4, 3, 2, 1, tzinfo=UTC)
+
+
+def test_the_same_file_again_is_refused_and_adds_nothing(world: World, two_people: Path) -> None:
+    write(world, two_people)
+    before = counted()
+
+    with pytest.raises(Refused, match="already has a batch 'Label Studio: export'"):
+        write(world, two_people)
+
+    assert counted() == before
+
+
+def test_own_exports_for_label_studio_come_back_without_loss(world: World, tmp_path: Path) -> None:
+    batch = world.batch(overlap=2, size=3)
+    for who in ("ada", "bo"):
+        for label in ("extraction", "reasoning", "neither"):
+            world.label(batch, who, label)
+    folder = tmp_path / "release"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    exporting.write_label_studio(exporting.open_release(folder), tmp_path / "out")
+    raw = exporting.open_release(folder)
+    expected = sorted(
+        (one["annotator"], one["example"], json.dumps(one["response"]["data"]), one["made_at"])
+        for one in raw.annotations
+    )
+
+    preview = write(world, tmp_path / "out" / f"{batch.public_id}.json", batch="back")
+
+    assert preview.losses == []
+    rows = Annotation.objects.filter(assignment__batch__name="back")
+    assert expected == sorted(
+        (
+            row.assignment.person.name,
+            row.assignment.item.example.external_id,
+            json.dumps((row.response or {})["data"]),
+            row.made_at.isoformat(),
+        )
+        for row in rows
+    )
+
+
+def test_the_command_previews_writes_the_mapping_and_imports(
+    world: World, two_people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = [str(two_people), "--project", "films", "--tool", "label_studio"]
+    mapping = tmp_path / "map.yaml"
+
+    call_command("import_responses", *common, "--write-map", str(mapping))
+    mapping.write_text(
+        mapping.read_text("utf-8").replace("xenia@example.org: xenia@example.org", "xenia@example.org: Xenia")
+    )
+    call_command("import_responses", *common, "--map", str(mapping))
+
+    assert "Field label -> label: extraction (3), reasoning (1)" in capsys.readouterr().out
+    assert {name for name, _ in labels()} == {"2", "Xenia"}
+
+
+def test_an_unknown_key_of_the_mapping_is_named(world: World, two_people: Path, tmp_path: Path) -> None:
+    mapping = tmp_path / "map.yaml"
+    mapping.write_text("field: {a: b}\n")
+
+    with pytest.raises(CommandError, match="no key 'field'"):
+        call_command(
+            "import_responses",
+            str(two_people),
+            "--project",
+            "films",
+            "--tool",
+            "label_studio",
+            "--map",
+            str(mapping),
+        )
