@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.releases.release_files import format_of, formats_of, read_manifest, records
+from annotation.releases.release_files import OWN_FORMATS, format_of, formats_of, read_manifest, records
 from tableqa.canonical import digest
 from tableqa.on_disk import Shelf
 from tableqa.writers import hub
@@ -73,12 +73,16 @@ def diff_releases(before: Path, after: Path) -> ReleaseDiff:
 def _names(manifest: Mapping[str, Any], in_folders: bool) -> dict[str, str]:
     """What each file of a release is called here -> its path.
 
-    With `in_folders` a file of a release in one format is called as if the release had several.
+    With `in_folders` a file of a release in one format is called as if the release had several. A file of a format of
+    Askew's own is called `.jsonl` in releases that end it in `.json`, too.
     """
     [first, *more] = formats_of(manifest)
-    if not in_folders or more:
-        return {name: name for name in manifest["files"]}
-    return {f"{first}/{name}" if format_of(name, manifest) else name: name for name in manifest["files"]}
+    names = {}
+    for name in manifest["files"]:
+        format = format_of(name, manifest)
+        shown = f"{first}/{name}" if in_folders and not more and format else name
+        names[f"{shown}l" if format in OWN_FORMATS and name.endswith(".json") else shown] = name
+    return names
 
 
 def _manifest(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:

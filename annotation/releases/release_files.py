@@ -67,15 +67,19 @@ LAYOUT, LAYOUT_OF_FORMATS = 1, 2
 
 A reader that meets a higher one should stop.
 """
-RULES = 5
+RULES = 6
 """By which rules benchmark files and figures follow from the raw records; raised when one of them changes.
 
 A manifest without the field `rules` is of 1: sources of one reader and split shared their files, and FREB-TQA's automatic
 perturbations stood without the tables that they are compared with. Up to 2, agreement left out what had been sent back. Up
 to 3, FREB-TQA's records named no relevant cells beside question types and edits, what lacks a side of its third part was no
 item, and figures had their rounded values alone. Up to 4, the licence tag of a card left out sources without a licence.
+Up to 5, files of Askew's own formats ended in `.json`, though they are JSON Lines.
 """
 _RULES_OF_REL_CELL = _RULES_OF_ITEMS = _RULES_OF_EXACT = 4
+_RULES_OF_ENDINGS = 6
+OWN_FORMATS = frozenset(("askew", "torr", "suc"))
+"""Formats of Askew's own: no publication names their files, so JSON Lines end in `.jsonl`."""
 
 
 # -- formats ----------------------------------------------------------------------------------------
@@ -152,7 +156,7 @@ def derived(
         yield path, DECIDED, record
     if mix is not None:
         for part, source, record in mixing.records(mixed(raw, mix), format):
-            yield _path(part, raw, raw.sources[source]), DECIDED, record
+            yield _path(part, raw, raw.sources[source], format), DECIDED, record
     for exports in _perturbed(raw, format):
         for path, record in numbering.once(exports):
             yield path, PERTURBED, record
@@ -161,7 +165,7 @@ def derived(
     if raw.purpose == provenances.TRAINING:
         for parts, origin in provenances.training(raw, format):
             for path, record in numbering.once(
-                [_by_rules(raw, _path(part, raw, origin), one) for part, one in parts]
+                [_by_rules(raw, _path(part, raw, origin, format), one) for part, one in parts]
             ):
                 yield path, PROPOSED, record
 
@@ -243,7 +247,7 @@ def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[E
                 continue
             response = agreement.stored(task, outcome["response"])
             yield [
-                _by_rules(raw, _path(exported.part, raw, source), exported.record)
+                _by_rules(raw, _path(exported.part, raw, source, format), exported.record)
                 for exported in task.export(format, item, response, task.perturb(item, response))
             ]
 
@@ -258,7 +262,7 @@ def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
         if raw.left_out(line["source"], instance.id_of(original.id)):
             continue
         yield [
-            _by_rules(raw, _path(part, raw, source), record)
+            _by_rules(raw, _path(part, raw, source, format), record)
             for part, record in automatic.records(
                 format, raw.datasets[source["name"]], original, instance, _cells(line)
             )
@@ -308,7 +312,7 @@ def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
     if format in whole.FORMATS:
         for line in _every_example(raw):
             for part, record in whole.records(format, line):
-                yield part if part.endswith(".jsonl") else _path(part, raw, line.source), record
+                yield part if part.endswith(".jsonl") else _path(part, raw, line.source, format), record
 
 
 def _every_example(raw: Raw) -> Iterator[whole.Line]:
@@ -1084,11 +1088,16 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
                     )
 
 
-def _path(part: str, raw: Raw, source: Mapping[str, Any]) -> str:
+def _path(part: str, raw: Raw, source: Mapping[str, Any], format: str) -> str:
     split, name = source["split"], source["name"]
     # The name of a source may hold braces: what stands for it is looked for in the part alone.
     places = {"_{split}": f"_{split}" if split else "", "{reader}": raw.datasets[name], "{source}": name}
-    return _PLACES.sub(lambda found: _as_file_name(places[found[0]]), part) + ".json"
+    return _PLACES.sub(lambda found: _as_file_name(places[found[0]]), part) + _ending(raw, format)
+
+
+def _ending(raw: Raw, format: str) -> str:
+    """How the names of a format's files end: papers name theirs `.json`, also where these are JSON Lines."""
+    return ".jsonl" if format in OWN_FORMATS and _rules(raw) >= _RULES_OF_ENDINGS else ".json"
 
 
 def _as_file_name(name: str) -> str:

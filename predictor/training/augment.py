@@ -101,7 +101,8 @@ def _proposals(folder: Path, known: Sequence[Perturbed]) -> Iterator[Perturbed]:
     """
     originals = {one.example.id: one.example for one in known if not one.kind}
     seen = {(one.example.question, one.example.table.digest()) for one in known}
-    for file in sorted([*folder.glob("training/**/*.json"), *folder.glob("robut/training/**/*.json")]):
+    places = ("training/**/*.json", "training/**/*.jsonl", "robut/training/**/*.json")
+    for file in sorted(path for place in places for path in folder.glob(place)):
         for example in READERS["robut"](file):
             kind = example.meta.get("perturbation_type")
             key = (example.question, example.table.digest())

@@ -26,7 +26,9 @@ MANIFEST = "manifest.json"
 LAYOUTS = (1, 2)
 """Of a release in one format, and of one in several, each in a folder of its name."""
 _SOURCES, _DECISIONS = "sources.jsonl", "decisions.jsonl"
-_AUTOMATIC, _MIXES = "perturbations.jsonl", {1: "mix.json", 2: "askew/mix.json"}
+_AUTOMATIC = "perturbations.jsonl"
+_MIXES = {1: ("mix.jsonl", "mix.json"), 2: ("askew/mix.jsonl", "askew/mix.json")}
+"""The file of mixes by layout; the second is its name in releases of rules 5 and older."""
 _WHOLE = "Fetch the release again, or check it with ./run manage verify_release"
 
 
@@ -99,8 +101,8 @@ class AskewRelease(FileReader):
             for record in read_records(folder / _AUTOMATIC):
                 if "digest" in record.fields and _automatic_key(record.fields) not in against:
                     yield _automatic(record.fields, raw, names)
-        mixes = _MIXES[described["layout"]]
-        if mixes in described["files"]:
+        mixes = next((name for name in _MIXES[described["layout"]] if name in described["files"]), None)
+        if mixes is not None:
             _check(manifest, folder / mixes, described, mixes)
             for record in read_records(folder / mixes):
                 if (

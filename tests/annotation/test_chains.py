@@ -147,7 +147,7 @@ def test_shorten_change_and_answer_blind_and_nobody_meets_their_own_work(
     assert [record["answers"] for record in records["ans_change"]] == [["63"]]
     assert records["short_table"][0]["table"]["rows"] == [["Heat", "170"], ["Alien", "117"]]
     assert records["ans_change"][0]["table"]["rows"] == [["Heat", "180"], ["Alien", "117"]]
-    own = json.loads((tmp_path / "askew" / "value_change_answer_changes.json").read_text())
+    own = json.loads((tmp_path / "askew" / "value_change_answer_changes.jsonl").read_text())
     assert own["program"] == LONGER
 
 

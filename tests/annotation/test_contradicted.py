@@ -16,7 +16,7 @@ from annotation.releases.release_files import FORMATS, Difference
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.test_mixing import LATER, perturbed_thrice
 
-EDITED, CHECKED = "value_change_answer_changes.json", "answer_check.json"
+EDITED, CHECKED = "value_change_answer_changes.jsonl", "answer_check.jsonl"
 CY_READS = {"upheld": "1996", "other": "1967"}
 
 
@@ -154,7 +154,7 @@ def test_a_contradicted_edit_is_no_part_of_a_mix(tmp_path: Path) -> None:
     checked(world, "other", feeds_from=Batch.objects.get(task_type="value_change"))
     after = released(world, tmp_path / "after", mix=7)
     assert (before, after["mix"]["made"]) == (4, 1)
-    mixes = list(release_files.records(tmp_path / "after" / "mix.json"))
+    mixes = list(release_files.records(tmp_path / "after" / "mix.jsonl"))
     assert [record["parts"] for record in mixes] == [["header_synonym", "question_paraphrase"]]
 
 
@@ -201,7 +201,7 @@ def test_an_automatic_perturbation_that_people_judged_is_released_and_left_out_i
     for format in FORMATS:
         manifest = released(world, tmp_path / format, format)
         assert [(one["id"], one["left_out"]) for one in manifest["contradicted"]] == [(id, True)]
-    kept = ids(tmp_path / "askew" / "perturbed.json")
+    kept = ids(tmp_path / "askew" / "perturbed.jsonl")
     assert len(kept) == 3
     assert id not in kept
     assert id not in {one.id for one, _ in evaluating.instances(evaluating.load(tmp_path / "askew"))}

@@ -13,6 +13,7 @@ from django.core.management.base import CommandError
 from annotation.journeys import adjudicating, assigning, releasing
 from annotation.releases import release_diff
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_restoring import restore
 
 
 def release(world: World, out: Path, format: str = "freb_tqa") -> Path:
@@ -92,3 +93,17 @@ def test_files_that_hold_no_records_differ_as_a_whole(tmp_path: Path) -> None:
     for name in ("README.md", "DATA_STATEMENT.md", "croissant.json"):
         assert files[name].changed == ("the whole file",)
     assert files["data/test.jsonl"].changed or files["data/test.jsonl"].added
+
+
+OLD = Path(__file__).parent / "release_of_november"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_only_has_a_new_ending_does_not_differ(tmp_path: Path) -> None:
+    project = restore(OLD).project
+    renamed = releasing.make_release(
+        project=project, name="v2", format="askew", by=None, now=NOON, out=tmp_path / "new", mix=7
+    )
+    assert {name for name in renamed.manifest["files"] if name.endswith(".json")} == set()
+    differing = {file.name for file in release_diff.diff_releases(OLD, tmp_path / "new").files}
+    assert differing == {"DATA_STATEMENT.md", "perturbations.jsonl"}

@@ -58,10 +58,10 @@ def test_three_levels_give_three_pairs_and_one_triple(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     perturbed_thrice(world)
     assert release(world, tmp_path / "plain", "askew", None)["mix"] is None
-    assert not (tmp_path / "plain" / "mix.json").exists()
+    assert not (tmp_path / "plain" / "mix.jsonl").exists()
     manifest = release(world, tmp_path / "mixed", "askew", 7)
     assert manifest["mix"] == {"seed": 7, "made": 4, "refused": {}}
-    lines = (tmp_path / "mixed" / "mix.json").read_text(encoding="utf-8").splitlines()
+    lines = (tmp_path / "mixed" / "mix.jsonl").read_text(encoding="utf-8").splitlines()
     mixes = [json.loads(line) for line in lines]
     assert sorted(len(mix["parts"]) for mix in mixes) == [2, 2, 2, 3]
     whole = next(mix for mix in mixes if len(mix["parts"]) == 3)

@@ -168,7 +168,7 @@ def test_a_release_of_perturbations_alone_is_verified_and_says_what_was_left_out
     done = run(world)
     manifest = release(world, tmp_path / "askew")
     assert manifest["automatic"]["counts"] == done.counts
-    assert manifest["files"]["perturbed.json"]["records"] == Example.objects.automatic().count()
+    assert manifest["files"]["perturbed.jsonl"]["records"] == Example.objects.automatic().count()
     assert release(world, tmp_path / "freb", "freb_tqa")["files"].keys() >= {
         "01_str/wtq_dev_row_shuffle.json",
         "01_str/wtq_dev_transpose.json",
@@ -193,7 +193,7 @@ def test_a_changed_perturbation_is_found_when_the_release_is_verified(tmp_path: 
     run(world, ["row_shuffle"])
     out = tmp_path / "out"
     release(world, out)
-    path = out / ("perturbations.jsonl" if fault == "digest" else "perturbed.json")
+    path = out / ("perturbations.jsonl" if fault == "digest" else "perturbed.jsonl")
     manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     text = path.read_text(encoding="utf-8")
     if fault == "digest":

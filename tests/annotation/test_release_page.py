@@ -143,9 +143,9 @@ def test_two_releases_stand_beside_each_other_with_intervals_and_examples(world:
     assert "1.0 compared with 2.0" in text
     assert re.search(r"annotations 3 6 \+3", text)
     assert "More types" in page[page.index('id="agreement"') :]
-    assert "question_type.json" in page
-    row = words(page[page.index('<th scope="row">question_type.json') :])
-    assert re.match(r" ?question_type\.json 1 0 0 Show ids added", row)
+    assert "question_type.jsonl" in page
+    row = words(page[page.index('<th scope="row">question_type.jsonl') :])
+    assert re.match(r" ?question_type\.jsonl 1 0 0 Show ids added", row)
     assert f'href="{reverse("compare_releases", args=[second.public_id])}?with={first.public_id}"' in page_of(
         world, second
     )
@@ -189,7 +189,7 @@ def test_releases_with_too_many_changes_name_the_command(
 def test_a_file_lists_its_first_ids_and_says_how_many_more() -> None:
     ids = tuple(str(number) for number in range(60))
 
-    [file], [] = comparison.files(ReleaseDiff((), (FileDiff("question_type.json", ids, (), ("a",)),)))
+    [file], [] = comparison.files(ReleaseDiff((), (FileDiff("question_type.jsonl", ids, (), ("a",)),)))
 
     assert (file.added.number, len(file.added.first), file.added.more) == (60, 50, 10)
     assert (file.changed.number, list(file.changed.first), file.changed.more) == (1, ["a"], 0)

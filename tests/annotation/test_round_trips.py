@@ -156,7 +156,7 @@ def test_a_release_is_imported_into_another_project_with_its_lineage(tmp_path: P
     assert [operation["op"] for operation in lineage["operations"]] == ["set_cell"]
     mixes = [example for example in READERS["askew"](out) if "parts" in example.meta.get("lineage", {})]
     assert [example.table.to_dict()["header"] for example in mixes] == [
-        record["table"]["header"] for record in lines(out / "mix.json")
+        record["table"]["header"] for record in lines(out / "mix.jsonl")
     ]
     assert len(mixes) == 4
     again = importing.import_examples(
@@ -329,7 +329,7 @@ def test_mixes_of_robut_lie_in_a_file_for_each_dataset(tmp_path: Path) -> None:
     found = list(READERS["robut"](out / "wtq_dev_combined.json"))
     assert {example.meta["perturbation_type"] for example in found} == {"combined"}
     assert {example.meta["original_id"] for example in found} == {"nu-0"}
-    assert not (out / "mix.json").exists()
+    assert not (out / "mix.jsonl").exists()
     assert [robut.published_record(example) for example in found] == lines(out / "wtq_dev_combined.json")
 
 
@@ -406,10 +406,10 @@ def test_what_lies_beside_the_records_follows_from_them(tmp_path: Path, name: st
 @pytest.mark.django_db(transaction=True)
 def test_tables_and_prompts_of_suc(tmp_path: Path) -> None:
     expected, out = every_level(make_world(tmp_path), tmp_path / "release", "suc")
-    found = list(READERS["suc"](out / "tables" / "wtq_dev.json"))
+    found = list(READERS["suc"](out / "tables" / "wtq_dev.jsonl"))
     assert [(one.id, said(one)) for one in found] == [(one.id, said(one)) for one in expected]
-    assert [suc.published_record(one) for one in found] == lines(out / "tables" / "wtq_dev.json")
-    prompts = lines(out / "prompts" / "wtq_dev.json")
+    assert [suc.published_record(one) for one in found] == lines(out / "tables" / "wtq_dev.jsonl")
+    prompts = lines(out / "prompts" / "wtq_dev.jsonl")
     assert [set(prompt) for prompt in prompts] == [{"prompt", "completion"}] * len(expected)
     for prompt, one in zip(prompts, expected, strict=True):
         assert one.question in prompt["prompt"]
@@ -420,7 +420,7 @@ def test_tables_and_prompts_of_suc(tmp_path: Path) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_records_of_torr_are_what_unitxt_takes_for_a_table(tmp_path: Path) -> None:
     expected, out = every_level(make_world(tmp_path), tmp_path / "release", "torr")
-    names = [f"torr/wtq_dev_{kind}.json" for kind in ("original", *MADE)]
+    names = [f"torr/wtq_dev_{kind}.jsonl" for kind in ("original", *MADE)]
     found = [record for name in names for record in lines(out / name)]
     assert sorted(record["id"] for record in found) == sorted(one.id for one in expected)
     for record in found:

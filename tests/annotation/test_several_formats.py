@@ -144,7 +144,7 @@ def test_mixes_lie_with_the_formats_that_have_a_place_for_them_and_are_imported_
     folder = release(perturbed, tmp_path / "mixed", ["askew", "freb_tqa", "robut"], mix=7)
 
     assert release_files.verify(folder)
-    assert (folder / "askew" / "mix.json").is_file()
+    assert (folder / "askew" / "mix.jsonl").is_file()
     assert (folder / "robut" / "wtq_dev_combined.json").is_file()
     mixed = [one for one in READERS["askew"](folder) if one.id.startswith("nu-0~mix")]
     alone = release(perturbed, tmp_path / "alone", "askew", mix=7)
@@ -244,3 +244,39 @@ def test_the_page_explains_each_format_and_takes_several(perturbed: World) -> No
 
 def test_every_format_has_a_sentence() -> None:
     assert tuple(DESCRIPTIONS) == FORMATS
+
+
+def test_json_lines_of_our_own_formats_end_in_jsonl_and_those_of_papers_keep_their_names(
+    perturbed: World, tmp_path: Path
+) -> None:
+    together = release(perturbed, tmp_path / "together", FORMATS, mix=7)
+    manifest = release_files.read_manifest(together)
+    assert manifest["rules"] == 6
+    endings = {
+        format: {
+            Path(name).suffix
+            for name in manifest["files"]
+            if release_files.format_of(name, manifest) == format
+        }
+        for format in FORMATS
+    }
+    own = {format: {".jsonl"} for format in ("askew", "torr", "suc")}
+    assert {format: endings[format] for format in own} == own
+    assert endings["freb_tqa"] == endings["robut"] == {".json"}
+    assert "askew/mix.jsonl" in manifest["files"]
+    mixes = [one for one in READERS["askew"](together) if "parts" in one.meta.get("lineage", {})]
+    assert mixes
+
+
+def test_a_release_by_the_rules_before_keeps_its_file_names(perturbed: World, tmp_path: Path) -> None:
+    out = release(perturbed, tmp_path / "before", ("askew", "torr", "suc"), mix=7)
+    manifest = release_files.read_manifest(out)
+    own = [name for name in manifest["files"] if release_files.format_of(name, manifest)]
+    for name in own:
+        (out / name).rename(out / name.removesuffix("l"))
+    rewrite_manifest(out, rules=5, files=release_files.describe(out))
+    assert release_files.verify(out)["decisions"] == 3
+    assert any("parts" in one.meta.get("lineage", {}) for one in READERS["askew"](out))
+    rewrite_manifest(out, rules=6)
+    with pytest.raises(Difference, match="jsonl: missing"):
+        release_files.verify(out)

@@ -113,7 +113,7 @@ def test_two_releases_and_the_appendix_are_read_on_a_desktop_and_a_phone(
 
     expect(page.get_by_role("heading", level=1)).to_have_text("1.0 compared with 2.0")
     is_accessible(page)
-    row = page.get_by_role("row", name="askew/question_type.json")
+    row = page.get_by_role("row", name="askew/question_type.jsonl")
     row.get_by_text("Show ids").click()
     expect(row).to_contain_text("added")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
