@@ -159,6 +159,11 @@ def _import(
 
 
 def _digest(path: Path) -> str:
+    """SHA-256 of a file; of a folder, that of the digests of its files with their names."""
+    if path.is_dir():
+        files = sorted(one for one in path.rglob("*") if one.is_file())
+        lines = [f"{_digest(one)}  {one.relative_to(path).as_posix()}\n" for one in files]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -249,6 +254,12 @@ def _write(
     existing = Source.objects.ready().filter(project=project, name=preview.mapping.source).first()
     preview.makes_source = existing is None or bool(preview.mapping.parts)
     answered = [task for task in tasks if task.responses]
+    if preview.makes_source and not TOOLS[preview.tool].has_examples:
+        what = gettext(
+            "The file has no questions and tables. Import the examples first, and enter the name of their source."
+        )
+        preview.problems.append(Problem(preview.file, 0, what))
+        return
     if preview.makes_source:
         source, ids = _source(preview, project, path, tasks, by, now)
     else:
@@ -273,7 +284,7 @@ def _write(
     for trouble in found.troubles[: MOST_PROBLEMS - len(preview.problems)]:
         place = places[trouble.line]
         what = f"{place.within}: {trouble.message}" if place.within else trouble.message
-        preview.problems.append(Problem(preview.file, place.line, what))
+        preview.problems.append(Problem(place.file.name, place.line, what))
     if not preview.problems:
         labelled_elsewhere.write_found(batch=batch, found=found, by=by, now=now)
         assigning.close_batch(batch=batch, by=by, now=now)
@@ -326,7 +337,7 @@ def _as_line(example: Example) -> dict[str, Any]:
 def _tell(preview: Preview, error: ReaderError) -> None:
     if len(preview.problems) < MOST_PROBLEMS:
         what = f"{error.what}. {error.mend}."
-        preview.problems.append(Problem(preview.file, error.line or 0, what))
+        preview.problems.append(Problem(Path(error.file).name, error.line or 0, what))
 
 
 def _rows(

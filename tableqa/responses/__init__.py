@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from tableqa.responses import label_studio, prodigy
+from tableqa.responses import argilla, doccano, label_studio, potato, prodigy
 from tableqa.responses.export import GivenResponse, Task, Tool
 
-_TOOLS: tuple[Tool, ...] = (label_studio.TOOL, prodigy.TOOL)
+_TOOLS: tuple[Tool, ...] = (label_studio.TOOL, argilla.TOOL, doccano.TOOL, potato.TOOL, prodigy.TOOL)
 
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _TOOLS}
 """Every tool by the name that commands use."""

@@ -50,12 +50,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool whose exports are read. `tasks` raises ReaderError naming file, record and field."""
+    """A tool whose exports are read. `tasks` raises ReaderError naming file, record and field.
+
+    has_examples  the export has the questions and tables that annotators saw
+    """
 
     name: str
     title: str
     tasks: Callable[[Path], Iterator[Task]]
     losses: Mapping[str, str] = field(default_factory=dict)
+    has_examples: bool = True
 
 
 def time_of(fields: Fields, name: str) -> datetime | None:

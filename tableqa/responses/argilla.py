@@ -1,0 +1,87 @@
+"""Responses of an Argilla dataset: what `Dataset.to_disk` or `records.to_json` of its SDK (2.x) writes.
+
+A question is a field, a user id a person. Fields and metadata of a record are the data of the example. The files have no
+times, and do not tell drafts from submitted responses.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tableqa.language import gettext_noop
+from tableqa.readers.reader import ReaderError
+from tableqa.readers.records import Fields, Place, decoded, plain, read_records
+from tableqa.responses.export import GivenResponse, Nature, Task, Tool
+from tableqa.responses.folder import files, opened
+
+LOSSES = {
+    "suggestion": gettext_noop("suggestions"),
+    "vector": gettext_noop("vectors"),
+    "region": gettext_noop("marked spans and relations"),
+}
+_NATURES: dict[str, Nature] = {
+    "label_selection": "choice",
+    "multi_label_selection": "multi_choice",
+    "rating": "scale",
+    "ranking": "rank",
+    "text": "text",
+}
+"""By type of a question in the settings."""
+_MEND = "Name the folder that Dataset.to_disk wrote, a zip file of it, or its records.json"
+
+
+def tasks(path: Path) -> Iterator[Task]:
+    """The records of a dataset; ReaderError."""
+    with opened(path) as folder:
+        for file in files(folder, "records.json", _MEND):
+            types = _types(file.parent / ".argilla" / "settings.json")
+            for record in read_records(file):
+                yield _task(record.fields, str(record.number), types)
+
+
+def _types(path: Path) -> Mapping[str, str]:
+    """The type of each question, by name; empty without settings."""
+    if not path.is_file():
+        return {}
+    place = Place(path, 1)
+    try:
+        settings = Fields(place, decoded(place, path.read_text(encoding="utf-8"), _MEND))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReaderError(path, None, f"it cannot be read: {error}", _MEND) from error
+    return {
+        one.text("name"): one.nested("settings").text("type") for one in settings.nested_each("questions")
+    }
+
+
+def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
+    id = record.name("id") if "id" in record else number
+    metadata = record.value.get("metadata") or {}
+    data = Fields(record.place, {**metadata, **record.nested("fields").value, "id": id})
+    losses = ["suggestion" for _ in record.value.get("suggestions") or {}]
+    losses += ["vector" for _ in record.value.get("vectors") or {}]
+    values: dict[str, dict[str, Any]] = {}
+    natures: dict[str, Nature] = {}
+    questions = record.nested("responses") if "responses" in record else Fields(record.place, {})
+    for question in questions.value:
+        for given in questions.nested_each(question):
+            person, value = given.name("user_id"), plain(given.required("value"))
+            nature = _nature(types.get(question, ""), value)
+            if nature is None:
+                losses.append("region")
+                continue
+            natures[question] = nature
+            values.setdefault(person, {})[question] = value
+    place = record.place.inside("responses")
+    responses = [GivenResponse(place, person, "", None, one, natures) for person, one in values.items()]
+    return Task(data, id, tuple(responses), losses=tuple(losses))
+
+
+def _nature(type: str, value: Any) -> Nature | None:
+    if type:
+        return _NATURES.get(type)
+    if isinstance(value, list):
+        return "multi_choice" if all(isinstance(one, str) for one in value) else None
+    return "scale" if isinstance(value, int) else "choice"
+
+
+TOOL = Tool("argilla", "Argilla", tasks, LOSSES)

@@ -1,0 +1,95 @@
+"""Responses of Potato's output folder: a folder for each annotator with their `user_state.json`.
+
+A schema is a field. Its answers are pairs of a label and a value: the labels that are on for choices, the value for texts
+and numbers. The state has no text of the items, so examples come from a source of the project, by id.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tableqa.language import gettext_noop
+from tableqa.readers.reader import ReaderError
+from tableqa.readers.records import Fields, Place, decoded, plain, text_of
+from tableqa.responses.export import GivenResponse, Nature, Task, Tool, time_of
+from tableqa.responses.folder import files, opened
+
+LOSSES = {"region": gettext_noop("marked spans and relations")}
+_MEND = "Name the output folder of Potato (output_annotation_dir), or a zip file of it"
+_TEXT = ("text_box", "free_response")
+"""Labels of an input whose value is the text."""
+
+
+def tasks(path: Path) -> Iterator[Task]:
+    """The items that somebody answered; ReaderError."""
+    places: dict[str, Place] = {}
+    responses: dict[str, list[GivenResponse]] = {}
+    losses: dict[str, list[str]] = {}
+    with opened(path) as folder:
+        for file in files(folder, "user_state.json", _MEND):
+            state = _state(file)
+            person = state.name("user_id")
+            spans = state.value.get("instance_id_to_span_to_value") or {}
+            for id, answers in state.nested("instance_id_to_label_to_value").value.items():
+                place = state.place.inside(f"item {id}")
+                places.setdefault(id, place)
+                losses.setdefault(id, []).extend("region" for _ in spans.get(id) or [])
+                response = _response(Fields(place, {"answers": answers}), person, _time(state, id))
+                if response is not None:
+                    responses.setdefault(id, []).append(response)
+    for id, place in places.items():
+        data = Fields(place, {"id": id})
+        yield Task(data, id, tuple(responses.get(id, ())), losses=tuple(losses.get(id, ())))
+
+
+def _state(file: Path) -> Fields:
+    place = Place(file, 1, file.parent.name)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReaderError(file, None, f"it cannot be read: {error}", _MEND) from error
+    return Fields(place, decoded(place, text, _MEND))
+
+
+def _response(answers: Fields, person: str, at: Any) -> GivenResponse | None:
+    chosen: dict[str, list[tuple[str, str]]] = {}
+    for pair in answers.listed("answers"):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise answers.error("answers", "is not a list of pairs of label and value", _MEND)
+        label = Fields(answers.place, pair[0])
+        value = plain(pair[1])
+        if value in (None, False, "", "false"):
+            continue
+        value = "true" if value is True else text_of(pair[1]) or str(value)
+        chosen.setdefault(label.text("schema"), []).append((label.text("name"), value))
+    if not chosen:
+        return None
+    values, natures = {}, {}
+    for schema, pairs in chosen.items():
+        values[schema], natures[schema] = _value(pairs)
+    return GivenResponse(answers.place, person, "", at, values, natures)
+
+
+def _value(pairs: list[tuple[str, str]]) -> tuple[Any, Nature]:
+    if len(pairs) > 1:
+        return [name for name, _ in pairs], "multi_choice"
+    ((name, value),) = pairs
+    if name in _TEXT:
+        return value, "text"
+    if name == value and value.lstrip("-").isdigit():
+        return int(value), "scale"
+    return name, "choice"
+
+
+def _time(state: Fields, id: str) -> Any:
+    """The end of the last session on an item; None where the state has none."""
+    data = (state.value.get("instance_id_to_behavioral_data") or {}).get(id)
+    if not isinstance(data, dict):
+        return None
+    fields = Fields(state.place.inside(f"item {id}"), data)
+    return next(
+        (time_of(fields, name) for name in ("session_end", "session_start") if fields.value.get(name)), None
+    )
+
+
+TOOL = Tool("potato", "Potato", tasks, LOSSES, has_examples=False)

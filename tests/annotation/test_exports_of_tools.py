@@ -1,0 +1,129 @@
+"""Files that Argilla and Potato wrote, and those of doccano in its documented form, become responses of a project."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.models import Annotation, TaskTypeDefinition
+from annotation.refusals import Refused
+from tests.annotation.cast import World
+from tests.annotation.test_transfer import labels, look, write
+
+EXPORTS = Path(__file__).parents[1] / "exports"
+ADA, BO = (f"00000000-0000-0000-0000-00000000000{number}" for number in (1, 2))
+
+
+def types() -> dict[str, str]:
+    return {one["name"]: one["type"] for one in TaskTypeDefinition.objects.get().data["fields"]}
+
+
+def zipped(folder: Path, to: Path) -> Path:
+    with zipfile.ZipFile(to, "w") as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder))
+    return to
+
+
+def test_people_and_responses_of_an_argilla_dataset_are_read(world: World) -> None:
+    done = write(world, EXPORTS / "argilla", "argilla", people={ADA: "Ada", BO: "Bo"})
+
+    assert types() == {
+        "kind": "choice",
+        "topics": "multi_choice",
+        "quality": "scale",
+        "order": "rank",
+        "why": "text",
+    }
+    assert labels() == [
+        ("Ada", {"kind": "read", "topics": ["film"], "quality": 4, "order": [], "why": "Read it."}),
+        ("Ada", {"kind": "computed", "topics": [], "quality": None, "order": [], "why": ""}),
+        ("Bo", {"kind": "computed", "topics": [], "quality": 2, "order": ["second", "first"], "why": ""}),
+        ("Bo", {"kind": "computed", "topics": [], "quality": None, "order": [], "why": ""}),
+    ]
+    assert done.losses == [(1, "suggestions")]
+    assert done.summary.without_time == 4
+    assert [example.answers for example in done.examples] == [("1995",), ("Alien",)]
+
+
+def test_a_zip_file_of_an_argilla_dataset_is_read_as_its_folder(world: World, tmp_path: Path) -> None:
+    path = zipped(EXPORTS / "argilla", tmp_path / "dataset.zip")
+
+    assert look(world, path, "argilla").imported == 4
+
+
+def test_people_labels_and_times_of_potato_are_read(world: World) -> None:
+    write(world, EXPORTS / "potato", "potato", source=world.source.name)
+
+    assert types() == {"kind": "choice", "topics": "multi_choice", "quality": "scale", "why": "text"}
+    assert labels()[0] == ("ada", {"kind": "read", "topics": ["film"], "quality": 4, "why": "Read it."})
+    assert labels()[3][1]["topics"] == ["film", "sport"]
+    assert Annotation.objects.earliest("made_at").made_at == datetime(2025, 5, 4, 3, 2, 1, tzinfo=UTC)
+
+
+def test_responses_of_potato_need_a_source_with_the_items(world: World) -> None:
+    with pytest.raises(Refused, match=r"no questions and tables\. Import the examples first"):
+        write(world, EXPORTS / "potato", "potato")
+
+
+@pytest.fixture
+def doccano(tmp_path: Path) -> Path:
+    folder = tmp_path / "doccano"
+    folder.mkdir()
+    table = [["Film", "Year"], ["Heat", "1995"]]
+    for person, first, second in (("ada", ["easy"], ["hard"]), ("bo", ["easy"], [])):
+        lines = [
+            {"id": 11, "text": "when?", "table": table, "label": first, "Comments": []},
+            {"id": 12, "text": "who?", "table": table, "label": second, "Comments": ["no answer"]},
+        ]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / f"{person}.jsonl").write_text(text, "utf-8")
+    return zipped(folder, tmp_path / "doccano.zip")
+
+
+def test_each_file_of_doccano_holds_the_labels_of_one_person(world: World, doccano: Path) -> None:
+    done = write(world, doccano, "doccano")
+
+    assert labels() == [("ada", {"label": "easy"}), ("ada", {"label": "hard"}), ("bo", {"label": "easy"})]
+    assert done.losses == [(2, "comments"), (1, "examples without a label")]
+    assert [example.question for example in done.examples] == ["when?", "who?"]
+    assert [example.answers for example in done.examples] == [(), ()]
+
+
+@pytest.mark.parametrize("tool", ["argilla", "potato", "doccano"])
+def test_a_folder_without_the_files_of_the_tool_is_refused_with_a_remedy(
+    world: World, tool: str, tmp_path: Path
+) -> None:
+    with pytest.raises(Refused, match=r"no file matches .* (Name|name) "):
+        look(world, tmp_path, tool)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tool", "packages"),
+    [("argilla", ["argilla==2.8.0", "requests"]), ("potato", ["potato-annotation==2.12.1"])],
+)
+def test_the_stored_files_are_what_the_packages_write(tool: str, packages: list[str], tmp_path: Path) -> None:
+    uv = Path(sys.executable).with_name("uv")
+    environment, out = tmp_path / "environment", tmp_path / "out"
+    python = environment / "bin" / "python"
+    for command in (
+        [uv, "venv", "--quiet", "--python", sys.executable, environment],
+        [uv, "pip", "install", "--quiet", "--python", python, *packages],
+        [python, EXPORTS / f"make_{tool}.py", out],
+    ):
+        subprocess.run([str(part) for part in command], check=True, timeout=600)
+
+    assert contents(out) == contents(EXPORTS / tool)
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    files = (path for path in folder.rglob("*.json") if path.is_file())
+    return {path.relative_to(folder).as_posix(): json.loads(path.read_text("utf-8")) for path in files}
