@@ -322,6 +322,12 @@ class Raw:
         found = self._db.execute(query, (source, example)).fetchall()
         return [self._files.at(self.folder / DECISIONS, place) for (place,) in found]
 
+    def task_type_of(self, source: str, example: str) -> str:
+        """The task type whose response made a derived example; KeyError."""
+        offset, number, _ = self.derived.places[source, example]
+        response = self._files.at(self.folder / DECISIONS, offset)["outcomes"][number]["response"]
+        return str(response["type"])
+
     def counts(self) -> dict[str, int]:
         """How much of what there is."""
         of_decisions = {

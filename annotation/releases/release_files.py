@@ -74,10 +74,11 @@ A manifest without the field `rules` is of 1: sources of one reader and split sh
 perturbations stood without the tables that they are compared with. Up to 2, agreement left out what had been sent back. Up
 to 3, FREB-TQA's records named no relevant cells beside question types and edits, what lacks a side of its third part was no
 item, and figures had their rounded values alone. Up to 4, the licence tag of a card left out sources without a licence.
-Up to 5, files of Askew's own formats ended in `.json`, though they are JSON Lines.
+Up to 5, files of Askew's own formats ended in `.json`, though they are JSON Lines, and the dataset for Hugging Face had one
+configuration.
 """
 _RULES_OF_REL_CELL = _RULES_OF_ITEMS = _RULES_OF_EXACT = 4
-_RULES_OF_ENDINGS = 6
+_RULES_OF_ENDINGS = _RULES_OF_CONFIGS = 6
 OWN_FORMATS = frozenset(("askew", "torr", "suc"))
 """Formats of Askew's own: no publication names their files, so JSON Lines end in `.jsonl`."""
 
@@ -311,7 +312,8 @@ def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
     """What each example of the release gives, in the formats that take examples whatever made them."""
     if format in whole.FORMATS:
         for line in _every_example(raw):
-            for part, record in whole.records(format, line):
+            configs = _rules(raw) >= _RULES_OF_CONFIGS
+            for part, record in whole.records(format, line, configs=configs):
                 yield part if part.endswith(".jsonl") else _path(part, raw, line.source, format), record
 
 
@@ -335,6 +337,7 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
             original=record["parent"],
             perturbation=record["perturbation"],
             operations=record["operations"],
+            task_type=raw.task_type_of(*key),
             decided=decided(key),
         )
     for made, original in automatic_lines(raw):
@@ -393,12 +396,14 @@ def write_beside(raw: Raw, manifest: Mapping[str, Any]) -> None:
 
 
 def _shas(folder: Path) -> dict[str, str]:
-    found = {}
-    for name in (whole.HUB, hub.PARQUET):
+    """The sha256 of the files of records of the format hf, by path."""
+    configs = (path.relative_to(folder).as_posix() for path in sorted(folder.glob(whole.CONFIG_FILES)))
+    shas = {}
+    for name in (whole.HUB, hub.PARQUET, *configs):
         if (folder / name).is_file():
             with (folder / name).open("rb") as stream:
-                found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return found
+                shas[name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return shas
 
 
 def is_benchmark(name: str) -> bool:

@@ -6,7 +6,7 @@ data statement follows Bender and Friedman (TACL 2018) and says of each of its p
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,7 @@ def texts(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str, str
     records that are there.
     """
     return {
-        CARD: card(manifest, PARQUET in shas),
+        CARD: card(manifest, shas),
         STATEMENT: statement(manifest),
         CROISSANT: json.dumps(croissant(manifest, shas), ensure_ascii=False, indent=2, sort_keys=True) + "\n",
     }
@@ -101,8 +101,22 @@ def licences(manifest: Mapping[str, Any]) -> list[str]:
     return sorted(found) or [_PLACEHOLDER]
 
 
-def card(manifest: Mapping[str, Any], parquet: bool) -> str:
-    """README.md: the header that `datasets` reads, then what people read."""
+def configs(files: Iterable[str]) -> dict[str, list[str]]:
+    """The splits of each configuration that files of records are there for; `default` has all records, as `test`."""
+    splits: dict[str, list[str]] = {}
+    for name in sorted(files):
+        if (match := _CONFIG_FILE.fullmatch(name)) is not None:
+            splits.setdefault(match["config"], []).append(match["split"])
+    return splits
+
+
+_CONFIG_FILE = re.compile(r"data/(?P<config>[^/]+)/(?P<split>[^/]+)\.jsonl")
+
+
+def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
+    """README.md: the header that `datasets` reads, then what people read. `files` are those of records."""
+    splits = configs(files)
+    features = list(FEATURES)
     named = licences(manifest)
     known = [name.lower() for name in named if name != _PLACEHOLDER] or ["unknown"]
     if _PLACEHOLDER in named and manifest.get("rules", 1) >= RULES_OF_TAGS:
@@ -111,8 +125,27 @@ def card(manifest: Mapping[str, Any], parquet: bool) -> str:
         "pretty_name": manifest["project"],
         "license": known,
         "task_categories": ["table-question-answering"],
-        "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": HUB}]}],
-        "dataset_info": {"features": list(FEATURES)},
+        "configs": [
+            {
+                "config_name": "default",
+                "data_files": [{"split": "test", "path": HUB}],
+                **({"default": True} if splits else {}),
+            },
+            *(
+                {
+                    "config_name": config,
+                    "data_files": [
+                        {"split": split, "path": f"data/{config}/{split}.jsonl"} for split in of_config
+                    ],
+                }
+                for config, of_config in splits.items()
+            ),
+        ],
+        "dataset_info": (
+            [{"config_name": config, "features": features} for config in ("default", *splits)]
+            if splits
+            else {"features": features}
+        ),
     }
     counts = manifest["counts"]
     lines = [
@@ -131,9 +164,10 @@ def card(manifest: Mapping[str, Any], parquet: bool) -> str:
         "```python",
         "from datasets import load_dataset",
         'data = load_dataset("FOLDER", split="test")',
-        *(['same = load_dataset("FOLDER/parquet", split="test")'] if parquet else []),
+        *(['same = load_dataset("FOLDER/parquet", split="test")'] if PARQUET in files else []),
         "```",
         "",
+        *_configs(splits),
         "| field | holds |",
         "|---|---|",
         *(f"| `{feature['name']}` | {_SAID[feature['name']]} |" for feature in FEATURES),
@@ -147,6 +181,21 @@ def card(manifest: Mapping[str, Any], parquet: bool) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _configs(splits: Mapping[str, Sequence[str]]) -> list[str]:
+    """The configurations and their splits, as lines of Markdown; none where there is only `default`."""
+    if not splits:
+        return []
+    first = next(iter(splits))
+    return [
+        f'`default` has every record. Load one configuration with `load_dataset("FOLDER", "{first}")`:',
+        "",
+        "| configuration | splits |",
+        "|---|---|",
+        *(f"| `{config}` | {', '.join(of_config)} |" for config, of_config in splits.items()),
+        "",
+    ]
 
 
 def statement(manifest: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Benchmarks of whole examples, whatever made them: for ToRR, for SUC, and as a dataset that Hugging Face's tools load."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from tableqa.writers import suc
 FORMATS = ("torr", "suc", "hf")
 HUB = "data/test.jsonl"
 """The records of the format hf."""
+CONFIG_FILES = "data/*/*.jsonl"
+"""The same records by configuration and split: `data/{config}/{split}.jsonl`."""
 
 FIELDS = frozenset(
     (
@@ -30,6 +33,7 @@ class Line:
 
     original, perturbation   of a perturbed example the id of its original and what was done, "" for an original
     seed                     of an automatic perturbation
+    task_type                whose response made a perturbed example, "" for one by a program
     decided                  what people decided of it: {"type", "variant", "data"}
     """
 
@@ -38,19 +42,44 @@ class Line:
     original: str = ""
     perturbation: str = ""
     seed: int | None = None
+    task_type: str = ""
     operations: Sequence[Mapping[str, Any]] = ()
     decided: Sequence[Mapping[str, Any]] = ()
 
 
-def records(format: str, line: Line) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(part of the release, record) of an example in one of these formats; nothing in any other."""
+def records(format: str, line: Line, *, configs: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(part of the release, record) of an example in one of these formats; nothing in any other.
+
+    With `configs`, a record of the format hf is in the file of each of its configurations (`configs_of`), too.
+    """
     if format == "hf":
-        yield HUB, hub_record(line)
+        record = hub_record(line)
+        yield HUB, record
+        if configs:
+            split = _as_name(line.source["split"]) or "test"
+            yield from ((f"data/{config}/{split}.jsonl", record) for config in configs_of(line))
     elif format == "torr":
         yield f"torr/{{reader}}_{{split}}_{line.perturbation or ORIGINAL}", torr_record(line)
     elif format == "suc":
         yield "tables/{reader}_{split}", {**suc.published_record(line.example), **_from(line)}
         yield "prompts/{reader}_{split}", suc.prompt_record(line.example)
+
+
+def configs_of(line: Line) -> list[str]:
+    """The configurations of the format hf that have an example, apart from `default`, which has all.
+
+    An original is in `original`, a perturbed example in those of its task type and of its perturbation. An example that
+    people decided something about is in those of these task types.
+    """
+    made_by = [line.task_type, line.perturbation] if line.perturbation else [ORIGINAL]
+    decided = [str(decision["type"]) for decision in line.decided]
+    names = {_as_name(name) for name in (*made_by, *decided) if name}
+    return sorted(f"{name}_" if name == "default" else name for name in names)
+
+
+def _as_name(text: str) -> str:
+    """A name of a configuration or split that `datasets` accepts: letters of ASCII, digits, underscores."""
+    return re.sub(r"\W", "_", text, flags=re.ASCII)
 
 
 def torr_record(line: Line) -> dict[str, Any]:

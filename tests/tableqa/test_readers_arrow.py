@@ -149,7 +149,7 @@ def test_a_source_without_a_licence_makes_the_tag_other() -> None:
             "counts": {"annotations": 0, "annotators": 0, "accepted": 0},
             "contradicted": [],
         }
-        header = yaml.safe_load(hub.card(manifest, parquet=False).split("---\n")[1])
+        header = yaml.safe_load(hub.card(manifest, files=()).split("---\n")[1])
         return list(header["license"])
 
     assert tag(5, "MIT", "NOASSERTION") == ["other"]
