@@ -359,7 +359,8 @@ def invitation(actor: Actor, pk: int) -> Invitation:
 
 def _assignments() -> AssignmentQuerySet:
     found = Assignment.objects.with_guidelines()
-    return found.select_related("batch__project", "item__example", "annotation", "draft")
+    wanted = ("batch__project", "batch__definition", "item__example", "annotation", "draft")
+    return found.select_related(*wanted)
 
 
 _SELDOM = (

@@ -70,7 +70,7 @@ class Board:
 def read(*, person: Person, rights: Rights, now: datetime) -> dict[int, Board]:
     """The boards of these projects, by key."""
     projects = list(rights)
-    batches = list(Batch.objects.filter(project__in=projects).order_by("-pk"))
+    batches = list(Batch.objects.select_related("definition").filter(project__in=projects).order_by("-pk"))
     hidden = visibility.counts_kept_from(person, batches)
     progress = assigning.progress(batches)
     stages = _stages(batches, hidden, progress)

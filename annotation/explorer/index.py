@@ -175,7 +175,7 @@ def _index_some(keys: Sequence[int]) -> int:
         "example__external_id",
     )
     rows = list(Item.objects.filter(pk__in=keys).values_list(*fields))
-    batches = Batch.objects.select_related("project").in_bulk({row[1] for row in rows})
+    batches = Batch.objects.select_related("project", "definition").in_bulk({row[1] for row in rows})
     _lock({one.project_id for one in batches.values()})
     written = _written(keys)
     indexed: dict[int, IndexedItem] = {}

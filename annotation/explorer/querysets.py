@@ -90,7 +90,10 @@ class Reader:
 def reader(actor: Actor, project: Project) -> Reader:
     """What the actor may know of the project. Raises Http404 for those who do not belong there."""
     acts = may(actor, project)
-    batches = {one.pk: one for one in Batch.objects.filter(project=project).order_by("pk")}
+    batches = {
+        one.pk: one
+        for one in Batch.objects.select_related("definition").filter(project=project).order_by("pk")
+    }
     unfinished = {key for key, one in batches.items() if one.closed_at is None}
     if project.pk not in where(Actor(actor.person), Permission.ANNOTATE):
         mine = Assignment.objects.filter(person=actor.person, batch__in=unfinished)

@@ -77,7 +77,11 @@ def _batches(project: Project, person: Person) -> tuple[list[Batch], list[Batch]
     """The project's batches of work, newest first, that were opened: those that the person may look into, and the others."""
     hidden = set(visibility.annotates_in(person, project).values_list("pk", flat=True))
     found = agreement.counted_batches(Batch.objects.filter(project=project, opened_at__isnull=False))
-    batches = [one for one in found.order_by("-opened_at", "-pk") if one.installed_task() is not None]
+    batches = [
+        one
+        for one in found.select_related("definition").order_by("-opened_at", "-pk")
+        if one.installed_task() is not None
+    ]
     for one in batches:
         one.project = project
     return [one for one in batches if one.pk not in hidden], [one for one in batches if one.pk in hidden]

@@ -387,7 +387,7 @@ def allocation(request: PageRequest, project: Project) -> dict[str, Any]:
 
 def _counted_batches(request: PageRequest, project: Project) -> tuple[list[Batch], list[Batch]]:
     """The batches of the project whose counts the reader may see, the newest first, and the others."""
-    batches = list(Batch.objects.filter(project=project).order_by("-pk"))
+    batches = list(Batch.objects.select_related("definition").filter(project=project).order_by("-pk"))
     kept = visibility.counts_kept_from(request.user, batches)
     return [batch for batch in batches if batch.pk not in kept], [
         batch for batch in batches if batch.pk in kept

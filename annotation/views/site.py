@@ -85,7 +85,7 @@ def _work(actor: access.Actor, projects: Sequence[Project]) -> list[dict[str, An
             opened_at__isnull=False,
             closed_at__isnull=True,
         )
-        .select_related("project")
+        .select_related("project", "definition")
         .order_by("opened_at", "pk")
     )
     mine = [batch.pk for batch in batches if batch.state == "open" and batch.project_id in annotates]

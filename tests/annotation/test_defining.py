@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from jsonschema import Draft202012Validator
 
@@ -19,6 +21,7 @@ from annotation.models import (
     Batch,
     Decision,
     Guidelines,
+    Person,
     Qualification,
     TaskTypeDefinition,
 )
@@ -525,3 +528,39 @@ def test_markup_in_a_definition_is_shown_as_text(world: World) -> None:
 
     assert all("<script>alert" not in text and "<img src=x" not in text for text in texts)
     assert sum("&lt;script&gt;alert" in text for text in texts) > 5
+
+
+PLACES = (
+    "",
+    *[
+        "explorer/",
+        "explorer/facets/",
+        "people/",
+        "log/",
+        "fooling/",
+        "agreement/",
+        "dashboard/",
+        "releases/",
+        "methods/",
+    ],
+)
+
+
+def test_pages_read_a_task_type_once_whatever_the_number_of_its_batches(world: World) -> None:
+    row = define(world)
+    pages = ["/", *(f"/projects/films/{place}" for place in PLACES)]
+
+    def cost(address: str, person: Person) -> int:
+        client = Client()
+        client.force_login(person)
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(address).status_code == 200, address
+        return sum("annotation_tasktypedefinition" in query["sql"] for query in queries.captured_queries)
+
+    for _ in range(2):
+        say(world, batch_of(world, row), "ada", EASY)
+    visits = [(address, "mara") for address in pages] + [(address, "ada") for address in ("/", "/work/")]
+    few = {visit: cost(visit[0], world.people[visit[1]]) for visit in visits}
+    for _ in range(4):
+        say(world, batch_of(world, row), "ada", EASY)
+    assert {visit: cost(visit[0], world.people[visit[1]]) for visit in visits} == few
