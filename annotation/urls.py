@@ -45,6 +45,7 @@ from annotation.views import (
     stories,
     study_templates,
     studying,
+    transfer,
     trying,
 )
 
@@ -123,6 +124,12 @@ urlpatterns = [
         "projects/<slug:slug>/sources/import/<str:public_id>/",
         importing.import_preview,
         name="import_preview",
+    ),
+    path("projects/<slug:slug>/responses/import/", transfer.import_responses, name="import_responses"),
+    path(
+        "projects/<slug:slug>/responses/import/<str:public_id>/<str:tool>/",
+        transfer.responses_preview,
+        name="responses_preview",
     ),
     path("jobs/<str:public_id>/good/", importing.import_good_only, name="import_good_only"),
     path("jobs/<str:public_id>/rejected/", importing.import_rest, name="import_rest"),

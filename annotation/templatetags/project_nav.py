@@ -72,7 +72,7 @@ MENU: Final[tuple[Link, ...]] = (
         "sources",
         "Sources",
         Permission.SEE_PROGRESS,
-        ("source", "example", "import_new", "import_preview"),
+        ("source", "example", "import_new", "import_preview", "import_responses", "responses_preview"),
         DATA,
     ),
     Link("perturbations", gettext_noop("Automatic perturbations"), Permission.SEE_PROGRESS, group=DATA),

@@ -164,7 +164,7 @@ def definition_of(
     """The definition of a task type that holds these fields. `total`: responses of the export."""
     made = []
     for column in columns:
-        if not (name := fields[column.name]):
+        if not (name := fields.get(column.name)):
             continue
         made.append(
             {

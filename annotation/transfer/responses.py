@@ -150,11 +150,12 @@ def _import(
         )
     preview = Preview(path.name, tool, _digest(path), summary, mapping)
     _complete(preview, project, path)
+    # Two previews write the same rows; the second waits for the end of the first.
+    Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
     task_type = _task_type(preview, project, by, now)
     if preview.problems:
         return preview
-    with transaction.atomic():
-        _write(preview, project, path, tasks, task_type, by, now)
+    _write(preview, project, path, tasks, task_type, by, now)
     return preview
 
 

@@ -157,7 +157,7 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
         "licences": LICENCES,
         "preview": preview,
         "format": gettext(READERS[preview.reader].title) if preview.reader in READERS else preview.reader,
-        "examples": [_shown(example) for example in preview.examples],
+        "examples": [shown_example(example) for example in preview.examples],
     }
     return render(request, "importing/import_preview.html", context)
 
@@ -166,7 +166,7 @@ MOST_ROWS = 8
 """Rows of a table in a preview."""
 
 
-def _shown(example: tableqa.Example) -> dict[str, Any]:
+def shown_example(example: tableqa.Example) -> dict[str, Any]:
     """An example for the preview, with the first rows of its table."""
     table = example.table
     rows = len(table.rows)

@@ -105,6 +105,17 @@ def an_upload(things: Things, name: str = "own.csv") -> Upload:
     return uploads.keep(project=things.world.project, file=content, by=things.world.mara, now=NOON)
 
 
+def a_file_of_responses(things: Things) -> list[str]:
+    """A file of Label Studio that waits to be imported."""
+    result = '{"from_name": "label", "type": "choices", "value": {"choices": ["extraction"]}}'
+    data = '{"question": "who?", "table": "Name\\nAnn"}'
+    text = f'[{{"id": 1, "data": {data}, "annotations": [{{"completed_by": 1, "result": [{result}]}}]}}]'
+    world = things.world
+    content = SimpleUploadedFile("tasks.json", text.encode())
+    upload = uploads.keep(project=world.project, file=content, by=world.mara, now=NOON)
+    return [world.project.slug, upload.public_id, "label_studio"]
+
+
 def a_refused_import(things: Things) -> list[str]:
     """An import with problems, of which the good records can be imported."""
     questions, rest = an_upload(things), an_upload(things, "own-rejected.csv")
@@ -284,6 +295,8 @@ PAGES: dict[str, Row] = {
     "sources": (the_project, PROGRESS, None),
     "import_new": (the_project, MANAGE, MANAGE),
     "import_preview": (lambda t: [t.world.project.slug, an_upload(t).public_id], MANAGE, MANAGE),
+    "import_responses": (the_project, MANAGE, MANAGE),
+    "responses_preview": (a_file_of_responses, MANAGE, MANAGE),
     "import_good_only": (a_refused_import, None, MANAGE),
     "import_rest": (a_refused_import, MANAGE, None),
     "source": (lambda t: [t.world.source.public_id], PROGRESS, None),

@@ -1,0 +1,129 @@
+"""Responses of another tool: upload a file, check people, labels and times, then import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.translation import ngettext
+
+from annotation import access, uploads
+from annotation.forms.transfer import MappingForm, ResponsesFileForm, posted_mapping
+from annotation.models import Project, Source, Upload
+from annotation.refusals import Refused, refuse
+from annotation.roles import Permission
+from annotation.transfer import responses
+from annotation.transfer.mapping import ImportMapping, name_of
+from annotation.transfer.responses import Preview
+from annotation.views.importing import shown_example
+from annotation.views.pages import PageRequest, page, refusals_on, refusals_to
+from tableqa.responses import TOOLS
+
+MOST_ON_A_PAGE = 5_000
+"""Responses that a page imports: a few seconds of work. The command imports any number."""
+
+
+@page("GET", "POST")
+def import_responses(request: PageRequest, slug: str) -> HttpResponse:
+    """Choose a tool and upload its file."""
+    project = access.project(access.actor(request), slug, Permission.IMPORT)
+    form = ResponsesFileForm(request.POST or None, request.FILES or None)
+    if form.is_valid():
+        with refusals_on(form):
+            file, by = form.cleaned_data["file"], request.user
+            upload = uploads.keep(project=project, file=file, by=by, now=timezone.now())
+            return redirect("responses_preview", project.slug, upload.public_id, form.cleaned_data["tool"])
+    return render(request, "importing/responses_new.html", {"project": project, "form": form})
+
+
+@page("GET", "POST")
+def responses_preview(request: PageRequest, slug: str, public_id: str, tool: str) -> HttpResponse:
+    """What an import would do, with everything that was guessed to correct; and the import."""
+    project = access.project(access.actor(request), slug, Permission.IMPORT)
+    upload = access.upload(project, public_id)
+    with refusals_to(request):
+        preview = _preview(request, project, upload, tool, ImportMapping())
+        if request.method == "POST":
+            mapping = posted_mapping(request.POST, preview)
+            if request.POST.get("act") == "import":
+                try:
+                    done = _written(request, project, upload, tool, mapping)
+                except Refused as refused:
+                    messages.error(request, refused.detail)
+                else:
+                    return _imported(request, done)
+            preview = _preview(request, project, upload, tool, mapping)
+        return render(request, "importing/responses_preview.html", _context(project, upload, preview))
+    return redirect("import_responses", project.slug)
+
+
+def _preview(
+    request: PageRequest, project: Project, upload: Upload, tool: str, mapping: ImportMapping
+) -> Preview:
+    with uploads.on_disk(upload, None) as files:
+        try:
+            preview = responses.look(
+                project=project,
+                path=files.questions,
+                tool=tool,
+                mapping=mapping,
+                by=request.user,
+                now=timezone.now(),
+            )
+        except Refused as refused:
+            raise Refused(refused.code, files.shown(refused.detail)) from None
+    if preview.summary.responses > MOST_ON_A_PAGE:
+        refuse(
+            "import_failed",
+            "{name} has more than {most} responses. Use the command import_responses for it.",
+            name=upload.name,
+            most=number_format(MOST_ON_A_PAGE, force_grouping=True),
+        )
+    return preview
+
+
+def _written(
+    request: PageRequest, project: Project, upload: Upload, tool: str, mapping: ImportMapping
+) -> Preview:
+    with uploads.on_disk(upload, None) as files:
+        done = responses.write(
+            project=project,
+            path=files.questions,
+            tool=tool,
+            mapping=mapping,
+            by=request.user,
+            now=timezone.now(),
+        )
+    uploads.forget([upload])
+    return done
+
+
+def _imported(request: PageRequest, done: Preview) -> HttpResponse:
+    number = done.imported
+    text = ngettext(
+        "{number} response was imported. Annotators: {annotators}. Items: {items}.",
+        "{number} responses were imported. Annotators: {annotators}. Items: {items}.",
+        number,
+    )
+    messages.success(request, text.format(number=number, annotators=len(done.people), items=done.items))
+    assert done.batch is not None, "an import has a batch"  # nosec
+    return redirect("batch", done.batch.public_id)
+
+
+def _context(project: Project, upload: Upload, preview: Preview) -> dict[str, object]:
+    known = responses.known_task_types(project)
+    key = preview.mapping.task_type
+    new_name = key if key not in known else name_of(Path(upload.name).stem, known)
+    return {
+        "project": project,
+        "upload": upload,
+        "tool": TOOLS[preview.tool].title,
+        "preview": preview,
+        "form": MappingForm(preview=preview, known=known, new_name=new_name),
+        "sources": Source.objects.ready().filter(project=project).values_list("name", flat=True).distinct(),
+        "examples": [shown_example(example) for example in preview.examples],
+    }
