@@ -10,6 +10,7 @@ import yaml
 
 from annotation.journeys import perturbing, releasing
 from annotation.releases import release_files
+from tableqa.canonical import canonical
 from tableqa.readers import READERS
 from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, make_world
@@ -64,7 +65,7 @@ def test_a_changed_record_of_a_configuration_does_not_verify(folder: Path) -> No
     path.write_text(path.read_text("utf-8").replace('"question":"', '"question":"not ', 1), "utf-8")
     manifest = release_files.read_manifest(folder)
     manifest["files"] = release_files.describe(folder)
-    (folder / "manifest.json").write_text(release_files.canonical(manifest) + "\n")
+    (folder / "manifest.json").write_text(canonical(manifest) + "\n")
     with pytest.raises(release_files.Difference, match=r"value_change/dev\.jsonl, line 1"):
         release_files.verify(folder)
 
@@ -86,7 +87,7 @@ def test_a_release_by_the_rules_before_has_one_configuration_and_verifies(folder
     manifest = release_files.read_manifest(folder) | {"rules": 5}
     (folder / "README.md").write_text(hub.card(manifest, [hub.PARQUET]), "utf-8")
     manifest["files"] = release_files.describe(folder)
-    (folder / "manifest.json").write_text(release_files.canonical(manifest) + "\n")
+    (folder / "manifest.json").write_text(canonical(manifest) + "\n")
     assert release_files.verify(folder)["files"] > 0
     assert [one["config_name"] for one in header(folder)["configs"]] == ["default"]
     assert "features" in header(folder)["dataset_info"]

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from annotation.journeys import releasing
 from annotation.management.commands._refusing import RefusingCommand
-from annotation.releases import release_files
+from annotation.models import Person, Release
+from annotation.releases import hub_upload, release_files
 from annotation.releases.format_descriptions import DESCRIPTIONS
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
@@ -55,12 +56,27 @@ class Command(RefusingCommand):
             help="evaluation leaves out unverified machine proposals; training adds them, marked",
         )
         parser.add_argument("--allow-simulated", action="store_true")
+        parser.add_argument(
+            "--push-to-hub",
+            metavar="ORG/NAME",
+            help="upload the release (format hf) to the Hugging Face Hub as a new dataset; without --yes, only list the "
+            "files. A release that exists under this name is uploaded as it is. The token is read from HF_TOKEN",
+        )
+        parser.add_argument("--yes", action="store_true", help="with --push-to-hub: really upload")
 
     def run(self, **options: Any) -> None:
         if options["dry_run"]:
             self.dry_run(options["project"])
             return
         project = self.project(options["project"])
+        repository = options["push_to_hub"]
+        if options["yes"] and repository is None:
+            raise CommandError("--yes is only for --push-to-hub ORG/NAME.", returncode=2)
+        if repository is not None:
+            made = project.releases.filter(name=options["name"], ready_at__isnull=False).first()
+            if made is not None and options["out"] is None:
+                self.push(made, repository, really=options["yes"])
+                return
         defaults = project.release if options["format"] is None else {}
         formats: Any = options["format"] or defaults.get("formats")
         given = {"name": options["name"], "format": formats, "out": options["out"]}
@@ -97,6 +113,24 @@ class Command(RefusingCommand):
         if mix := release.manifest["mix"]:
             refused = ", ".join(f"{number} {reason}" for reason, number in mix["refused"].items())
             self.stdout.write(f"{mix['made']} mixes created, {refused or 'none'} rejected.")
+        if repository is not None:
+            self.push(release, repository, really=options["yes"])
+
+    def push(self, release: Release, repository: str, *, really: bool) -> None:
+        """Upload a release to the Hub, or list what an upload would send."""
+        folder = releasing.folder(release)
+        people = Person.objects.filter(memberships__project=release.project).values_list("name", "email")
+        personal = {text for person in people for text in person if text}
+        files = hub_upload.files_to_upload(folder, repository, personal)
+        for file in files:
+            self.stdout.write(f"{file.size:>12,} bytes  {file.path}")
+        total = f"{len(files)} files, {sum(file.size for file in files):,} bytes"
+        if not really:
+            self.stdout.write(
+                f"Dry run: {total} for the dataset {repository}. Nothing was uploaded. Add --yes to upload."
+            )
+            return
+        self.stdout.write(f"Uploaded {total} to {hub_upload.upload(folder, repository, files)}")
 
     def dry_run(self, slug: str) -> None:
         found = missing.missing(self.project(slug))
