@@ -12,7 +12,7 @@ from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from annotation.releases.format_descriptions import DESCRIPTIONS
+from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.release_files import FORMATS
 
 MORE = ("mix", "purpose", "waivers")
@@ -81,7 +81,15 @@ class ReleaseForm(forms.Form):
         chosen = {"format" if name == "formats" else name: value for name, value in defaults.items()}
         super().__init__(*args, **{"initial": chosen, **kwargs})
         self.fields["format"].choices = [  # type: ignore[attr-defined]
-            (name, format_html("<strong>{}</strong> <span>{}</span>", name, gettext(DESCRIPTIONS[name])))
+            (
+                name,
+                format_html(
+                    "<strong>{}</strong> <span>{}</span> <span>{}</span>",
+                    name,
+                    gettext(DESCRIPTIONS[name]),
+                    gettext(LOSSES[name]) if LOSSES[name] else "",
+                ),
+            )
             for name in FORMATS
         ]
         if unchecked:

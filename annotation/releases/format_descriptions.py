@@ -1,4 +1,4 @@
-"""What each format of a release is for, in a sentence: the paper or the tool that reads it."""
+"""What each format of a release is for, and what it leaves out."""
 
 from __future__ import annotations
 
@@ -13,4 +13,18 @@ DESCRIPTIONS = {
     "suc": gettext_noop("Tables and prompts, as in “Table Meets LLM” (Sui et al., 2024)."),
     "hf": gettext_noop("Dataset card, JSON Lines and Parquet for load_dataset and the Hugging Face Hub."),
 }
-"""A sentence for each of `release_files.FORMATS`."""
+"""A sentence for each of `release_files.FORMATS`: the paper or the tool that reads it."""
+
+_NO_STRUCTURE = gettext_noop("Without titles, further header rows, merged cells, context and history.")
+LOSSES = {
+    "askew": "",
+    "freb_tqa": _NO_STRUCTURE,
+    "robut": _NO_STRUCTURE,
+    "lftqa": gettext_noop("Without examples that have no rated answer."),
+    "torr": gettext_noop(
+        "Without titles, further header rows, merged cells, context, history and decisions."
+    ),
+    "suc": gettext_noop("Without further header rows, merged cells, history and decisions."),
+    "hf": "",
+}
+"""What the files of each format leave out of examples and decisions; "" where nothing. The raw records have all of it."""

@@ -20,7 +20,7 @@ from annotation.journeys.adjudicating import letters
 from annotation.models import Assignment, Person, Project, Release
 from annotation.refusals import Refused
 from annotation.releases import release_files
-from annotation.releases.format_descriptions import DESCRIPTIONS
+from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.wordings import note_of
 from annotation.roles import Permission
 from annotation.studying import missing
@@ -154,7 +154,7 @@ def _format(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
         for path, file in manifest["files"].items()
         if release_files.format_of(path, manifest) == name
     ]
-    about = gettext(DESCRIPTIONS[name]) if name else ""
+    about = " ".join(gettext(text) for text in (DESCRIPTIONS[name], LOSSES[name]) if text) if name else ""
     return {"name": name, "about": about, "files": len(sizes), "bytes": sum(sizes)}
 
 

@@ -17,7 +17,7 @@ from annotation.journeys import releasing
 from annotation.models import Release
 from annotation.refusals import Refused
 from annotation.releases import release_diff, release_files
-from annotation.releases.format_descriptions import DESCRIPTIONS
+from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.release_files import FORMATS, Difference
 from predictor.training.augment import read_release
 from tableqa.readers import READERS
@@ -233,7 +233,10 @@ def test_the_page_explains_each_format_and_takes_several(perturbed: World) -> No
     page = rea.get("/projects/films/releases/").content.decode()
 
     for format in FORMATS:
-        assert f"<strong>{format}</strong> <span>{DESCRIPTIONS[format]}</span>" in page
+        assert (
+            f"<strong>{format}</strong> <span>{DESCRIPTIONS[format]}</span> <span>{LOSSES[format]}</span>"
+            in page
+        )
     fields = {"name": "v1", "include_unchecked": "on"}
     assert "Select at least one format" in rea.post("/projects/films/releases/", fields).content.decode()
     assert not Release.objects.exists()
@@ -243,7 +246,32 @@ def test_the_page_explains_each_format_and_takes_several(perturbed: World) -> No
 
 
 def test_every_format_has_a_sentence() -> None:
-    assert tuple(DESCRIPTIONS) == FORMATS
+    assert tuple(DESCRIPTIONS) == tuple(LOSSES) == FORMATS
+
+
+def test_a_release_says_what_its_formats_leave_out(perturbed: World, tmp_path: Path) -> None:
+    out = StringIO()
+    formats = ("--format=robut", "--format=torr", "--format=hf")
+    call_command("release", "--project=films", "--name=v1", *formats, f"--out={tmp_path / 'out'}", stdout=out)
+    for format in ("robut", "torr"):
+        assert f"{format}: {LOSSES[format]} The raw records have them." in out.getvalue()
+    address = f"/releases/{Release.objects.get().public_id}/"
+    page = client_of(perturbed, "rea").get(address).content.decode()
+    assert LOSSES["robut"] in page
+    assert LOSSES["torr"] in page
+    assert LOSSES["suc"] not in page
+
+
+def test_what_a_format_leaves_out_is_in_none_of_its_records(perturbed: World, tmp_path: Path) -> None:
+    out = release(perturbed, tmp_path / "out", FORMATS)
+    (torr, *_), (suc, *_) = (
+        list(release_files.records(path))
+        for path in (out / "torr/torr/wtq_dev_original.jsonl", out / "suc/tables/wtq_dev.jsonl")
+    )
+    assert torr["context"].keys() == {"header", "rows"}
+    assert not torr.keys() & {"history", "decided", "title"}
+    assert suc["table"].keys() == {"header", "rows", "caption"}
+    assert not suc.keys() & {"history", "decided"}
 
 
 def test_json_lines_of_our_own_formats_end_in_jsonl_and_those_of_papers_keep_their_names(

@@ -13,7 +13,7 @@ from annotation.journeys import releasing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Person, Release
 from annotation.releases import hub_upload, release_files
-from annotation.releases.format_descriptions import DESCRIPTIONS
+from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.studying import missing
@@ -30,7 +30,10 @@ class Command(RefusingCommand):
             action="append",
             choices=FORMATS,
             help="release format; repeat it for several under one name; without it, the formats, mix seed and purpose "
-            "of the project. " + " ".join(f"{name}: {sentence}" for name, sentence in DESCRIPTIONS.items()),
+            "of the project. "
+            + " ".join(
+                f"{name}: {sentence} {LOSSES[name]}".rstrip() for name, sentence in DESCRIPTIONS.items()
+            ),
         )
         parser.add_argument(
             "--out", type=Path, metavar="DIR", help="empty or new folder; not needed for a dry run"
@@ -102,6 +105,8 @@ class Command(RefusingCommand):
         )
         there = {release_files.format_of(name, release.manifest) for name in release.manifest["files"]}
         for format in release.formats:
+            if LOSSES[format]:
+                self.stdout.write(f"{format}: {LOSSES[format]} The raw records have them.")
             if format not in there:
                 self.stdout.write(
                     f"There is no benchmark file: the format {format} has no record for the data of this project."
