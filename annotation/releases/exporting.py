@@ -198,7 +198,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
     for proposal in provenances.proposals(raw):
         if proposal["batch"] == batch:
             proposals.setdefault(proposal["item"], []).append(proposal)
-    for item in sorted(_items(raw, batch).items(), key=lambda one: (one[1], one[0])):
+    for item in sorted(items_of(raw, batch).items(), key=lambda one: (one[1], one[0])):
         id, (source, example_id) = item
         responses = [one for one in raw.annotations_of(id) if one["newest"] and one["response"] is not None]
         outcomes = decisions.get(id, {}).get("outcomes", ())
@@ -226,7 +226,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
         }
 
 
-def _items(raw: Raw, batch: str) -> dict[str, tuple[str, str]]:
+def items_of(raw: Raw, batch: str) -> dict[str, tuple[str, str]]:
     """Source and example of every item of a batch, also of those without a response."""
     named: dict[str, tuple[str, str]] = {}
     for record in records(raw.folder / "sources.jsonl"):

@@ -11,7 +11,7 @@ from typing import Any
 from tableqa.language import gettext_noop
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, Place, decoded, plain, read_records
-from tableqa.responses.export import GivenResponse, Nature, Task, Tool
+from tableqa.responses.export import OWN, GivenResponse, Nature, Task, Tool, own_response
 from tableqa.responses.folder import files, opened
 
 LOSSES = {
@@ -59,6 +59,7 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     data = Fields(record.place, {**metadata, **record.nested("fields").value, "id": id})
     losses = ["suggestion" for _ in record.value.get("suggestions") or {}]
     losses += ["vector" for _ in record.value.get("vectors") or {}]
+    own: dict[str, GivenResponse] = {}
     values: dict[str, dict[str, Any]] = {}
     natures: dict[str, Nature] = {}
     questions = record.nested("responses") if "responses" in record else Fields(record.place, {})
@@ -69,11 +70,19 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
             if nature is None:
                 losses.append("region")
                 continue
+            if question == OWN:
+                stored = Fields(given.place, decoded(given.place, given.text("value")))
+                own[person] = own_response(record.place.inside("responses"), stored)
+                continue
             natures[question] = nature
             values.setdefault(person, {})[question] = value
     place = record.place.inside("responses")
-    responses = [GivenResponse(place, person, "", None, one, natures) for person, one in values.items()]
-    return Task(data, id, tuple(responses), losses=tuple(losses))
+    responses = [
+        own.get(person) or GivenResponse(place, person, "", None, one, natures)
+        for person, one in values.items()
+    ]
+    kind = metadata.get("task_type", "") if own else ""
+    return Task(data, id, tuple(responses), str(kind), tuple(losses))
 
 
 def _nature(type: str, value: Any) -> Nature | None:

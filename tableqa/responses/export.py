@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from tableqa.readers.records import Fields, Place
+from tableqa.readers.records import Fields, Place, plain
 
+OWN = "askew"
+"""The control or question that holds a whole response in exports of Askew for other tools."""
 Nature = Literal["choice", "multi_choice", "scale", "rank", "text"]
 """What a field holds: a text of a list, a list of such texts, a whole number, all texts in an order, or a free text."""
 
@@ -74,3 +76,11 @@ def time_of(fields: Fields, name: str) -> datetime | None:
         return datetime.fromtimestamp(fields.number(name), UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise fields.error(name, f"is not a time: {value!r}", "Write it as 2026-03-02T12:00:00Z") from error
+
+
+def own_response(place: Place, stored: Fields) -> GivenResponse:
+    """A response as Askew wrote it for another tool: id, annotator, made_at and data; ReaderError."""
+    values = {name: plain(value) for name, value in stored.nested("data").value.items()}
+    return GivenResponse(
+        place, stored.text("annotator"), stored.name("id"), time_of(stored, "made_at"), values, {}
+    )

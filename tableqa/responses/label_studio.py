@@ -4,16 +4,14 @@ Askew's own export for Label Studio (`annotation.releases.exporting`) has the wh
 the control `askew`; such annotations are read from there.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop
 from tableqa.readers.records import Fields, decoded, plain, read_records
-from tableqa.responses.export import GivenResponse, Nature, Task, Tool, time_of
+from tableqa.responses.export import OWN, GivenResponse, Nature, Task, Tool, own_response, time_of
 
-OWN = "askew"
 _CONTROLS: dict[str, tuple[str, Nature]] = {
     "choices": ("choices", "choice"),
     "rating": ("rating", "scale"),
@@ -62,7 +60,9 @@ def _response(annotation: Fields, losses: list[str]) -> GivenResponse | None:
     for result in annotation.nested_each("result"):
         control, type = result.text("from_name", default=""), result.text("type", default="")
         if control == OWN:
-            return _own(annotation, result.nested("value"))
+            value = result.nested("value")
+            stored = Fields(value.place, decoded(value.place, value.texts("text")[0]))
+            return own_response(annotation.place, stored)
         key, nature = _CONTROLS.get(type, ("", "text"))
         if not control or not key:
             losses.append("region")
@@ -95,16 +95,6 @@ def _person(annotation: Fields) -> str:
         fields = annotation.nested("completed_by")
         return fields.text("email", default="") or fields.name("id")
     return annotation.name("completed_by") if author is not None else ""
-
-
-def _own(annotation: Fields, value: Fields) -> GivenResponse:
-    """A response as Askew wrote it."""
-    place = value.place
-    stored = Fields(place, decoded(place, value.texts("text")[0]))
-    data = stored.nested("data").value
-    person, id = stored.text("annotator"), stored.name("id")
-    values = {name: json.loads(json.dumps(plain(one))) for name, one in data.items()}
-    return GivenResponse(annotation.place, person, id, time_of(stored, "made_at"), values, {})
 
 
 TOOL = Tool("label_studio", "Label Studio", tasks, LOSSES)

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from annotation.models import Annotation, TaskTypeDefinition
 from annotation.refusals import Refused
 from tests.annotation.cast import World
-from tests.annotation.test_transfer import labels, look, write
+from tests.annotation.test_transfer import exported, labels, look, write
 
 EXPORTS = Path(__file__).parents[1] / "exports"
 ADA, BO = (f"00000000-0000-0000-0000-00000000000{number}" for number in (1, 2))
@@ -105,23 +106,43 @@ def test_a_folder_without_the_files_of_the_tool_is_refused_with_a_remedy(
         look(world, tmp_path, tool)
 
 
+ARGILLA = ["argilla==2.8.0", "requests"]
+
+
+def environment(folder: Path, packages: list[str]) -> Path:
+    """The Python of a new environment with these packages."""
+    uv, python = Path(sys.executable).with_name("uv"), folder / "environment" / "bin" / "python"
+    run(uv, "venv", "--quiet", "--python", sys.executable, folder / "environment")
+    run(uv, "pip", "install", "--quiet", "--python", python, *packages)
+    return python
+
+
+def run(*command: Any) -> str:
+    done = subprocess.run(list(map(str, command)), check=True, timeout=600, capture_output=True, text=True)
+    return done.stdout
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("tool", "packages"),
-    [("argilla", ["argilla==2.8.0", "requests"]), ("potato", ["potato-annotation==2.12.1"])],
+    ("tool", "packages"), [("argilla", ARGILLA), ("potato", ["potato-annotation==2.12.1"])]
 )
 def test_the_stored_files_are_what_the_packages_write(tool: str, packages: list[str], tmp_path: Path) -> None:
-    uv = Path(sys.executable).with_name("uv")
-    environment, out = tmp_path / "environment", tmp_path / "out"
-    python = environment / "bin" / "python"
-    for command in (
-        [uv, "venv", "--quiet", "--python", sys.executable, environment],
-        [uv, "pip", "install", "--quiet", "--python", python, *packages],
-        [python, EXPORTS / f"make_{tool}.py", out],
-    ):
-        subprocess.run([str(part) for part in command], check=True, timeout=600)
+    run(environment(tmp_path, packages), EXPORTS / f"make_{tool}.py", tmp_path / "out")
 
-    assert contents(out) == contents(EXPORTS / tool)
+    assert contents(tmp_path / "out") == contents(EXPORTS / tool)
+
+
+@pytest.mark.slow
+def test_the_sdk_of_argilla_reads_the_export(world: World, tmp_path: Path) -> None:
+    batch, _ = exported(world, tmp_path / "release")
+    call_command("export_release", tmp_path / "release", tmp_path / "out", "--to", "argilla")
+
+    text = run(
+        environment(tmp_path, ARGILLA), EXPORTS / "read_argilla.py", tmp_path / "out" / batch.public_id
+    )
+
+    read = json.loads(text)
+    assert read == {"name": batch.name, "questions": ["label", "askew"], "records": 3, "responses": 12}
 
 
 def contents(folder: Path) -> dict[str, Any]:

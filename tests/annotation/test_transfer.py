@@ -25,6 +25,7 @@ from annotation.models import (
 from annotation.quality import agreement
 from annotation.refusals import Refused
 from annotation.releases import exporting
+from annotation.releases.raw_records import Raw
 from annotation.transfer import mapping_file, responses
 from annotation.transfer.responses import Preview
 from tests.annotation.cast import NOON, World
@@ -308,25 +309,31 @@ def test_the_same_file_again_is_refused_and_adds_nothing(world: World, two_peopl
     assert counted() == before
 
 
-def test_own_exports_for_label_studio_come_back_without_loss(world: World, tmp_path: Path) -> None:
+def exported(world: World, folder: Path) -> tuple[Batch, Raw]:
+    """A release of a batch in which two people answered three items."""
     batch = world.batch(overlap=2, size=3)
     for who in ("ada", "bo"):
         for label in ("extraction", "reasoning", "neither"):
             world.label(batch, who, label)
-    folder = tmp_path / "release"
     releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
-    exporting.write_label_studio(exporting.open_release(folder), tmp_path / "out")
-    raw = exporting.open_release(folder)
-    expected = sorted(
-        (one["annotator"], one["example"], json.dumps(one["response"]["data"]), one["made_at"])
-        for one in raw.annotations
-    )
+    return batch, exporting.open_release(folder)
 
-    preview = write(world, tmp_path / "out" / f"{batch.public_id}.json", batch="back")
+
+@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
+def test_own_exports_for_other_tools_come_back_without_loss(world: World, tmp_path: Path, tool: str) -> None:
+    batch, raw = exported(world, tmp_path / "release")
+    out = tmp_path / "out"
+    call_command("export_release", tmp_path / "release", out, "--to", tool)
+    path = out / (f"{batch.public_id}.json" if tool == "label_studio" else batch.public_id)
+
+    preview = write(world, path, tool, batch="back")
 
     assert preview.losses == []
     rows = Annotation.objects.filter(assignment__batch__name="back")
-    assert expected == sorted(
+    assert sorted(
+        (one["annotator"], one["example"], json.dumps(one["response"]["data"]), one["made_at"])
+        for one in raw.annotations
+    ) == sorted(
         (
             row.assignment.person.name,
             row.assignment.item.example.external_id,

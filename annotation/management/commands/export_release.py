@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.releases import exporting
+from annotation.releases import argilla, exporting
 from annotation.releases.release_files import Difference
 
 
@@ -16,8 +16,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("release", type=Path, help="the folder of a release")
-        parser.add_argument("out", type=Path, help="a new file; with --to label_studio a new folder")
-        parser.add_argument("--to", required=True, choices=exporting.FORMS)
+        parser.add_argument(
+            "out", type=Path, help="a new file; with --to label_studio or argilla a new folder"
+        )
+        parser.add_argument("--to", required=True, choices=(*exporting.FORMS, "argilla"))
 
     def handle(self, *args: Any, **options: Any) -> None:
         out, form = options["out"], options["to"]
@@ -27,10 +29,12 @@ class Command(BaseCommand):
             "csv": exporting.write_csv,
             "xlsx": exporting.write_xlsx,
             "label_studio": exporting.write_label_studio,
+            "argilla": argilla.write_argilla,
         }[form]
         try:
             number = write(exporting.open_release(options["release"]), out)
         except Difference as difference:
             raise CommandError(str(difference)) from None
-        what = "tasks" if form == "label_studio" else "responses"
-        self.stdout.write(f"{number} {what} written to {out}. Not included: {exporting.LOSES[form]}.")
+        what = {"label_studio": "tasks", "argilla": "records"}.get(form, "responses")
+        losses = {**exporting.LOSES, "argilla": argilla.LOSES}
+        self.stdout.write(f"{number} {what} written to {out}. Not included: {losses[form]}.")
