@@ -187,24 +187,31 @@ def _act(world: dict[str, Any], number: int) -> None:
     """Print how long it takes to exclude as many items at once as one action may have, and to undo it."""
     from django.utils import timezone
 
+    from annotation import jobs
     from annotation.access import Actor
     from annotation.explorer import acting, querysets
     from annotation.explorer.actions import MOST_ITEMS
     from annotation.explorer.selection import parse
+    from annotation.models import ItemAction
 
     who = querysets.reader(Actor(world["mara"]), world["project"])
     items = querysets.matching(who, parse({"state": ["open"]}))
     keys = list(querysets.ordered(items, "").values_list("pk", flat=True)[:MOST_ITEMS])
     began = time.perf_counter()
-    done = acting.act(who, "exclude", keys, note="Torn table", now=timezone.now())
+    job = acting.start(who, "exclude", keys, note="Torn table", now=timezone.now())
+    asked = time.perf_counter()
+    assert jobs.run(job.pk) == "done", "the items could not be excluded"
     acted = time.perf_counter()
-    assert done.action is not None, "no item could be excluded"
-    undone = acting.undo(who, done.action, now=timezone.now())
+    action = ItemAction.objects.get()
+    undo = acting.start_undo(who, action, now=timezone.now())
+    assert jobs.run(undo.pk) == "done", "the action could not be undone"
     ended = time.perf_counter()
-    keep(f"explorer, exclude {done.number:,} items, {number:,} items", acted - began, "s")
-    keep(f"explorer, undo for {undone.number:,} items, {number:,} items", ended - acted, "s")
+    count = action.changes.count()
+    keep(f"explorer, exclude {count:,} items, request, {number:,} items", 1_000 * (asked - began), "ms")
+    keep(f"explorer, exclude {count:,} items, job, {number:,} items", acted - asked, "s")
+    keep(f"explorer, undo for {count:,} items, job, {number:,} items", ended - acted, "s")
     print(
-        f"exclude {done.number:,} items: {acted - began:.1f} s; undo for {undone.number:,}: {ended - acted:.1f} s"
+        f"exclude {count:,} items: request {1_000 * (asked - began):.0f} ms, job {acted - asked:.1f} s, undo {ended - acted:.1f} s"
     )
 
 

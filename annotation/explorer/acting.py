@@ -3,6 +3,7 @@
     preview(who, "exclude", keys)                                     nothing is written
     done = act(who, "exclude", keys, note="Torn table", now=now)      one transaction, one entry in the log
     undo(who, done.action, now=now)
+    job = start(who, "exclude", keys, note="Torn table", now=now)     many items: a job, `AT_ONCE` in each transaction
 
 Rows are locked in the order of `annotation.work.queue`: all items, what follows from them, counts of people, then each
 item in turn. What changed since the preview is found out under these locks, and left as it is.
@@ -17,8 +18,9 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
-from annotation import events, visibility
+from annotation import events, jobs, visibility
 from annotation.access import Actor, acts_on_items, where
 from annotation.explorer import querysets
 from annotation.explorer.actions import ACTIONS, LONGEST_NOTE, MOST_ITEMS, Facts, Refusal, refusal
@@ -34,6 +36,7 @@ from annotation.models import (
     Item,
     ItemAction,
     ItemChange,
+    Job,
     Membership,
     Outcome,
     Person,
@@ -48,6 +51,11 @@ from annotation.work import left_over, places, queue, resolutions, retracting
 
 UNDO_WITHIN: Final = timedelta(minutes=30)
 CHANGED: Final = Refusal("changed")
+AT_ONCE: Final = 100
+"""Items that one request, and one transaction of a job, changes."""
+ACT: Final = "act_on_items"
+UNDO: Final = "undo_on_items"
+"""Kinds of jobs."""
 
 
 @dataclass
@@ -96,6 +104,93 @@ def preview(who: Reader, action: str, keys: Sequence[int]) -> Preview:
 
 def act(who: Reader, action: str, keys: Sequence[int], *, note: str, now: datetime) -> Done:
     """Do it to those of the items that can be changed now. Raises Refused (invalid_request) without a note."""
+    note = _checked(action, keys, note)
+    with transaction.atomic():
+        row = _new(who, action, note, now)
+        done = _change(who, row, keys, now)
+        if not done.number:
+            row.delete()
+            return Done(None, 0, done.refused)
+        _log(row, done.number, now)
+    return done
+
+
+def start(who: Reader, action: str, keys: Sequence[int], *, note: str, now: datetime) -> Job:
+    """`act` in the background, for more than `AT_ONCE` items: part by part, each in one transaction."""
+    note = _checked(action, keys, note)
+    with transaction.atomic():
+        row = _new(who, action, note, now)
+        ids = {"action": row.pk, "items": list(keys)}
+        return jobs.enqueue(project=who.project, kind=ACT, ids=ids, by=who.actor.person, now=now)
+
+
+def is_large(action: ItemAction) -> bool:
+    """Whether undoing takes a job."""
+    return action.changes.filter(undone_at__isnull=True)[: AT_ONCE + 1].count() > AT_ONCE
+
+
+def start_undo(who: Reader, action: ItemAction, *, now: datetime) -> Job:
+    """`undo` in the background. Raises Refused as it does."""
+    _require_undoable(who, action, now)
+    ids = {"action": action.pk}
+    return jobs.enqueue(project=who.project, kind=UNDO, ids=ids, by=who.actor.person, now=now)
+
+
+@jobs.kind(ACT)
+def _run_act(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    """Safe to run twice: what was changed before a worker was lost is not changed again."""
+    who, row = _reader(job), ItemAction.objects.get(pk=job.ids["action"])
+    before = set(row.changes.values_list("item_id", flat=True))
+    keys = [key for key in job.ids["items"] if key not in before]
+    refused: dict[Refusal, list[int]] = {}
+    for start in range(0, len(keys), AT_ONCE):
+        with transaction.atomic():
+            done = _change(who, row, keys[start : start + AT_ONCE], timezone.now())
+        for why, some in done.refused.items():
+            refused.setdefault(why, []).extend(some)
+        progress(len(before) + min(start + AT_ONCE, len(keys)), len(job.ids["items"]))
+    number = row.changes.count()
+    if number:
+        _log(row, number, timezone.now())
+        return _result(row, number, refused)
+    row.delete()
+    return {**_result(row, number, refused), "acted": ""}
+
+
+@jobs.kind(UNDO)
+def _run_undo(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    who, row = _reader(job), ItemAction.objects.get(pk=job.ids["action"])
+    keys = list(row.changes.filter(undone_at__isnull=True).order_by("item").values_list("item_id", flat=True))
+    refused: dict[Refusal, list[int]] = {}
+    for start in range(0, len(keys), AT_ONCE):
+        with transaction.atomic():
+            done = _restore(who, row, keys[start : start + AT_ONCE], timezone.now())
+        for why, some in done.refused.items():
+            refused.setdefault(why, []).extend(some)
+        progress(min(start + AT_ONCE, len(keys)), len(keys))
+    number = row.changes.filter(undone_at__gte=job.made_at).count()
+    if number:
+        _log(row, number, timezone.now(), is_undone=True, by=who.actor.person)
+    return _result(row, number, refused)
+
+
+def _reader(job: Job) -> Reader:
+    """Who started the job, with what they may do now."""
+    assert job.made_by is not None
+    actor = Actor(job.made_by)
+    if not acts_on_items(actor, job.project):
+        refuse("invalid_request", "You cannot change items of this project any more.")
+    return querysets.reader(actor, job.project)
+
+
+def _result(row: ItemAction, number: int, refused: Mapping[Refusal, Sequence[int]]) -> dict[str, Any]:
+    """The result of a job: what was done (`acted`), to how many items, and to how many not, by reason."""
+    left = [[why.code, why.name, len(keys)] for why, keys in sorted(refused.items())]
+    return {"acted": row.public_id, "kind": row.kind, "number": number, "left": left}
+
+
+def _checked(action: str, keys: Sequence[int], note: str) -> str:
+    """The note without space around it. Raises Refused (invalid_request) where it is missing or too long."""
     note = note.strip()
     require_storable(note)
     if not note and ACTIONS[action].note:
@@ -104,29 +199,39 @@ def act(who: Reader, action: str, keys: Sequence[int], *, note: str, now: dateti
         refuse("invalid_request", "Use at most {most} characters.", most=LONGEST_NOTE)
     if len(keys) > MOST_ITEMS:
         refuse("invalid_request", "Select at most {most} items.", most=f"{MOST_ITEMS:,}")
-    with transaction.atomic():
-        _lock(keys)
-        plan = preview(who, action, keys)
-        if not plan.changes:
-            return Done(None, 0, plan.refused)
-        states: dict[int, dict[str, Any]] = {}
-        for item in _loaded(plan.changes):
-            try:
-                with transaction.atomic():
-                    states[item.pk] = _DO[action](item, who.actor.person, note, _state(item), now)
-            except Refused:  # only what the locks do not hold, such as a release that began this moment
-                plan.refused.setdefault(CHANGED, []).append(item.pk)
-        if not states:
-            return Done(None, 0, plan.refused)
-        row = ItemAction.objects.create(
-            project=who.project, kind=action, note=note, made_by=who.actor.person, made_at=now
-        )
-        ItemChange.objects.bulk_create(
-            ItemChange(action=row, item_id=key, before=before) for key, before in states.items()
-        )
-        detail = {"items": len(states), **({"reason": note} if note else {})}
-        events.log(row, "", ACTIONS[action].state, by=who.actor.person, now=now, detail=detail)
+    return note
+
+
+def _new(who: Reader, action: str, note: str, now: datetime) -> ItemAction:
+    return ItemAction.objects.create(
+        project=who.project, kind=action, note=note, made_by=who.actor.person, made_at=now
+    )
+
+
+def _change(who: Reader, row: ItemAction, keys: Sequence[int], now: datetime) -> Done:
+    """Change those of the items that can be changed now, and keep what undo needs. In the caller's transaction."""
+    _lock(keys)
+    plan = preview(who, row.kind, keys)
+    states: dict[int, dict[str, Any]] = {}
+    for item in _loaded(plan.changes):
+        try:
+            with transaction.atomic():
+                states[item.pk] = _DO[row.kind](item, who.actor.person, row.note, _state(item), now)
+        except Refused:  # only what the locks do not hold, such as a release that began this moment
+            plan.refused.setdefault(CHANGED, []).append(item.pk)
+    ItemChange.objects.bulk_create(
+        ItemChange(action=row, item_id=key, before=before) for key, before in states.items()
+    )
     return Done(row, len(states), plan.refused)
+
+
+def _log(
+    row: ItemAction, number: int, now: datetime, *, is_undone: bool = False, by: Person | None = None
+) -> None:
+    state = ACTIONS[row.kind].state
+    detail = {"items": number, **({"reason": row.note} if row.note and not is_undone else {})}
+    before, after = (state, "undone") if is_undone else ("", state)
+    events.log(row, before, after, by=by or row.made_by, now=now, detail=detail)
 
 
 def may_undo(actor: Actor, action: ItemAction, *, now: datetime) -> bool:
@@ -150,30 +255,39 @@ def undo(who: Reader, action: ItemAction, *, now: datetime) -> Done:
 
     Raises Refused (invalid_request) where it is too late, or somebody else's to undo.
     """
+    _require_undoable(who, action, now)
+    with transaction.atomic():
+        open_changes = ItemChange.objects.filter(action=action, undone_at__isnull=True)
+        done = _restore(who, action, list(open_changes.values_list("item_id", flat=True)), now)
+        if done.number:
+            _log(action, done.number, now, is_undone=True, by=who.actor.person)
+    return done
+
+
+def _require_undoable(who: Reader, action: ItemAction, now: datetime) -> None:
     if now - action.made_at > UNDO_WITHIN:
         refuse("invalid_request", "An action can be undone for 30 minutes. This time is over.")
     if not may_undo(who.actor, action, now=now):
         refuse("invalid_request", "Only the person who did this, or a manager, can undo it.")
+
+
+def _restore(who: Reader, action: ItemAction, keys: Sequence[int], now: datetime) -> Done:
+    """Restore those of the items that are as the action left them. In the caller's transaction."""
     refused: dict[Refusal, list[int]] = {}
     undone: list[int] = []
-    with transaction.atomic():
-        open_changes = ItemChange.objects.filter(action=action, undone_at__isnull=True)
-        _lock(list(open_changes.values_list("item_id", flat=True)))
-        changes = {change.item_id: change for change in open_changes}
-        for item in _loaded(list(changes)):
-            change = changes[item.pk]
-            try:
-                with transaction.atomic():
-                    _UNDO[action.kind](item, action, change.before, who.actor.person, now)
-            except Refused:
-                refused.setdefault(CHANGED, []).append(item.pk)
-                continue
-            undone.append(change.pk)
-        ItemChange.objects.filter(pk__in=undone).update(undone_at=now)
-        if undone:
-            state = ACTIONS[action.kind].state
-            detail = {"items": len(undone)}
-            events.log(action, state, "undone", by=who.actor.person, now=now, detail=detail)
+    _lock(keys)
+    open_changes = ItemChange.objects.filter(action=action, item__in=keys, undone_at__isnull=True)
+    changes = {change.item_id: change for change in open_changes}
+    for item in _loaded(list(changes)):
+        change = changes[item.pk]
+        try:
+            with transaction.atomic():
+                _UNDO[action.kind](item, action, change.before, who.actor.person, now)
+        except Refused:
+            refused.setdefault(CHANGED, []).append(item.pk)
+            continue
+        undone.append(change.pk)
+    ItemChange.objects.filter(pk__in=undone).update(undone_at=now)
     return Done(action, len(undone), refused)
 
 
@@ -309,7 +423,7 @@ def _include(item: Item, action: ItemAction, before: Mapping[str, Any], by: Pers
 
 
 def _adjudicate(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
-    before: dict[str, Any] = {"state": state}
+    before: dict[str, Any] = {"state": state, "asked_at": now.isoformat()}
     if state in Decision.Kind.values:
         before["decision"] = _take_back(item, by, note, "adjudication", now)
     adjudicating.ask_adjudicator(item=item, by=by, reason=note, before=state, now=now)
@@ -318,7 +432,8 @@ def _adjudicate(item: Item, by: Person, note: str, state: str, now: datetime) ->
 
 def _settle(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
     waiting = getattr(item, "adjudication", None)
-    if waiting is None or waiting.asked_by_id != action.made_by_id or waiting.asked_at != action.made_at:
+    asked_at = datetime.fromisoformat(before["asked_at"]) if "asked_at" in before else action.made_at
+    if waiting is None or waiting.asked_by_id != action.made_by_id or waiting.asked_at != asked_at:
         raise _changed()
     waiting.delete()
     resolutions.mark([item.pk], Item.Resolution.NONE)

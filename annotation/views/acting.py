@@ -28,7 +28,7 @@ from annotation.explorer.actions import (
 from annotation.explorer.links import with_query
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BadSelection, Selection, parse, query
-from annotation.models import Batch, Item, ItemAction, Project
+from annotation.models import Batch, Item, ItemAction, Job, Project
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views import gallery
@@ -67,6 +67,9 @@ def explorer_act(request: PageRequest, slug: str) -> HttpResponse:
     keys: list[int] = []
     try:
         keys = _keys(request, who, chosen, batch)
+        if request.POST.get("confirmed") and len(keys) > acting.AT_ONCE:
+            job = acting.start(who, kind, keys, note=context["note"], now=timezone.now())
+            return redirect("job", job.public_id)
         if request.POST.get("confirmed"):
             done = acting.act(who, kind, keys, note=context["note"], now=timezone.now())
             _tell(request, kind, done)
@@ -83,6 +86,8 @@ def explorer_undo(request: PageRequest, public_id: str) -> HttpResponse:
     action = access.item_action(actor, public_id)
     who = querysets.reader(actor, action.project)
     try:
+        if acting.is_large(action):
+            return redirect("job", acting.start_undo(who, action, now=timezone.now()).public_id)
         done = acting.undo(who, action, now=timezone.now())
     except Refused as refused:
         messages.error(request, refused.detail)
@@ -92,6 +97,24 @@ def explorer_undo(request: PageRequest, public_id: str) -> HttpResponse:
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         return redirect(back)
     return redirect("explorer", action.project.slug)
+
+
+def ended_in_words(job: Job) -> str:
+    """What a job that changed items, or undid a change, came to."""
+    result = job.result
+    refused = {Refusal(code, name): [0] * number for code, name, number in result["left"]}
+    rest = _rest(Done(None, result["number"], refused))
+    if job.kind == acting.UNDO:
+        return " ".join([_undone_in_words(result["number"]), *rest])
+    if not result["number"]:
+        return " ".join([gettext("Nothing was changed."), *rest])
+    return " ".join([done_in_words(result["kind"], result["number"]), *rest])
+
+
+def undoable_by(job: Job, actor: access.Actor) -> str:
+    """The id of the action that this job did, while somebody may undo it; else ""."""
+    acted = job.result.get("acted", "") if job.kind == acting.ACT else ""
+    return acted if acted in acting.undoable(actor, job.project, now=timezone.now()) else ""
 
 
 def menu(actor: access.Actor, project: Project) -> list[tuple[str, str]]:
@@ -200,9 +223,14 @@ def _tell(request: PageRequest, kind: str, done: Done) -> None:
 
 
 def _tell_undone(request: PageRequest, done: Done) -> None:
-    told = ngettext("Undone for {number} item.", "Undone for {number} items.", done.number)
     level = messages.success if done.number else messages.warning
-    level(request, " ".join([told.format(number=f"{done.number:,}"), *_rest(done)]))
+    level(request, " ".join([_undone_in_words(done.number), *_rest(done)]))
+
+
+def _undone_in_words(number: int) -> str:
+    return ngettext("Undone for {number} item.", "Undone for {number} items.", number).format(
+        number=f"{number:,}"
+    )
 
 
 def _rest(done: Done) -> list[str]:

@@ -20,10 +20,13 @@ from annotation.board import board
 from annotation.board.needs import leading
 from annotation.database import limits
 from annotation.evaluation import evaluation_runs
+from annotation.explorer import acting
+from annotation.explorer.links import explorer_url
 from annotation.models import Batch, Job, Project, Release, Tally, Upload
 from annotation.people import next_batch
 from annotation.roles import Permission
 from annotation.views import boards
+from annotation.views.acting import ended_in_words, undoable_by
 from annotation.views.pages import PageRequest, cut, kind_instruction, kind_title, page
 from annotation.work import gates, queue
 
@@ -156,8 +159,10 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "result_link": link,
         "result_words": words,
         "again_url": _again(job),
+        "undo": undoable_by(job, access.actor(request)),
         "sources_ready": job.state == Job.State.DONE and "source" in job.result,
         "problems_left_out": job.result.get("rejected", 0) - len(job.result.get("problems", [])),
+        "in_parts": job.kind in (acting.ACT, acting.UNDO),
         "may_import": Permission.IMPORT in access.may(access.actor(request), job.project),
         "may_set_up": Permission.SET_UP in access.may(access.actor(request), job.project),
     }
@@ -173,6 +178,8 @@ TITLES = {
     "ask_originals": gettext_noop("Asking the model"),
     "draw_items": gettext_noop("Asking the model and drawing items"),
     "restore": gettext_noop("Restoring a release"),
+    acting.ACT: gettext_noop("Changing items"),
+    acting.UNDO: gettext_noop("Undoing changes of items"),
 }
 AGAIN = {"import": "import_new", "release": "releases", "study": "study"}
 
@@ -182,6 +189,8 @@ def _again(job: Job) -> str:
     if job.kind == evaluation_runs.KIND:
         release = get_object_or_404(Release, pk=job.ids["release"])
         return reverse("evaluations", args=[release.public_id])
+    if job.kind in (acting.ACT, acting.UNDO):
+        return reverse("project_log", args=[job.project.slug])
     if job.kind == "draw_items":
         return reverse("batch", args=[Batch.objects.get(pk=job.ids["batch"]).public_id])
     if "problems" in job.result and job.kind == "import":
@@ -227,6 +236,9 @@ def _result(job: Job) -> tuple[str, str, str]:
             done,
         ).format(done=done)
         return reverse("study", args=[job.project.slug]), gettext("Open the study file"), words
+    if "acted" in result:
+        filters = {"action": result["acted"]} if result["acted"] else {}
+        return explorer_url(job.project, **filters), gettext("Show the items"), ended_in_words(job)
     if "drawn" in result:
         words = ngettext("{items} item was drawn.", "{items} items were drawn.", result["items"]).format(
             items=number_format(result["items"], force_grouping=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import doctor
+from annotation import doctor, jobs
 from annotation.access import Actor
 from annotation.explorer import acting, index, querysets
 from annotation.explorer.actions import ACTIONS, Facts, refusal
@@ -27,6 +28,8 @@ from annotation.models import (
     Item,
     ItemAction,
     ItemChange,
+    Job,
+    Membership,
     Outcome,
     Person,
     PinnedExample,
@@ -693,3 +696,91 @@ def test_a_name_in_a_reason_of_an_adjudicator_goes_when_its_person_is_erased(
 
     assert Decision.objects.filter(reason="Erased person marked a torn table").exists()
     assert not Decision.objects.filter(reason=note).exists()
+
+
+# -- many items: a job ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two items at once, instead of a hundred."""
+    monkeypatch.setattr(acting, "AT_ONCE", 2)
+
+
+def confirm(world: World, kind: str, chosen: list[Item]) -> Job:
+    """Confirm an action on the page; returns its job."""
+    ids = " ".join(item.public_id for item in chosen)
+    answer = browser(world.mara).post(
+        reverse("explorer_act", args=["films"]),
+        {"action": kind, "items": ids, "note": "A torn table", "confirmed": "yes"},
+    )
+    job = Job.objects.latest("pk")
+    assert answer["Location"] == reverse("job", args=[job.public_id])
+    return job
+
+
+def job_page(world: World, job: Job) -> str:
+    return html.unescape(browser(world.mara).get(reverse("job", args=[job.public_id])).content.decode())
+
+
+@pytest.mark.usefixtures("parts")
+@pytest.mark.parametrize("kind", ["exclude", "adjudicate", "flag"])
+def test_many_items_are_changed_and_restored_by_jobs_in_one_action(
+    world: World, batch: Batch, kind: str
+) -> None:
+    before = [state(item) for item in items(batch)]
+    job = confirm(world, kind, items(batch))
+    assert [state(item) for item in items(batch)] == before  # nothing is done in the request
+    jobs.run(job.pk)
+
+    action = ItemAction.objects.get()
+    number = action.changes.count()
+    assert number == {"exclude": 4, "adjudicate": 1, "flag": 4}[kind]
+    page = job_page(world, job)
+    assert f"action={action.public_id}" in page
+    assert reverse("explorer_undo", args=[action.public_id]) in page
+    logged = Event.objects.get(thing="itemaction")
+    assert logged.detail == {"items": number, "reason": "A torn table"}
+    assert doctor.findings() == []
+
+    browser(world.mara).post(reverse("explorer_undo", args=[action.public_id]), {})
+    if number > 2:
+        job = Job.objects.get(kind=acting.UNDO)
+        jobs.run(job.pk)
+        assert f"Undone for {number} items." in job_page(world, job)
+    assert [state(item) for item in items(batch)] == before
+    assert not Flag.objects.exists()
+    assert doctor.findings() == []
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_job_whose_worker_was_lost_goes_on_where_it_stopped(
+    world: World, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = confirm(world, "flag", items(batch))
+    flagging = acting._DO["flag"]
+    calls: list[int] = []
+
+    def lost(*arguments: Any) -> dict[str, Any]:
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return flagging(*arguments)
+
+    monkeypatch.setitem(acting._DO, "flag", lost)
+    with pytest.raises(KeyboardInterrupt):
+        jobs.run(job.pk)
+    assert Flag.objects.count() == 2  # the first part; the second is undone as a whole
+    Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
+    jobs.run(job.pk)
+
+    assert sorted(Flag.objects.values_list("item", flat=True)) == sorted(item.pk for item in items(batch))
+    assert Event.objects.get(thing="itemaction").detail["items"] == 4
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_job_changes_nothing_for_somebody_who_left_the_project(world: World, batch: Batch) -> None:
+    job = confirm(world, "flag", items(batch))
+    Membership.objects.filter(person=world.mara).update(roles=[Role.ANNOTATOR])
+    assert jobs.run(job.pk) == "failed"
+    assert not Flag.objects.exists()
