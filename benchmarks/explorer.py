@@ -211,7 +211,8 @@ def _act(world: dict[str, Any], number: int) -> None:
     keep(f"explorer, exclude {count:,} items, job, {number:,} items", acted - asked, "s")
     keep(f"explorer, undo for {count:,} items, job, {number:,} items", ended - acted, "s")
     print(
-        f"exclude {count:,} items: request {1_000 * (asked - began):.0f} ms, job {acted - asked:.1f} s, undo {ended - acted:.1f} s"
+        f"exclude {count:,} items: request {1_000 * (asked - began):.0f} ms, "
+        f"job {acted - asked:.1f} s, undo {ended - acted:.1f} s"
     )
 
 
