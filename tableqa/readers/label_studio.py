@@ -82,10 +82,9 @@ class LabelStudio(RecordFile):
 
 
 HOW_TO_IMPORT = (
-    "To import them, export the project from Label Studio as CSV, keep the columns id, annotator and those of the controls, "
-    "and load the file into an open batch with the command import_labels (--example id, --field CONTROL=FIELD). On the page "
-    "Import labels, first rename the column id to example and each control to its field, such as label. To use a control as "
-    "the answers of the examples, import them under another name with the field answers=annotations.NAME."
+    "To import them with people, labels and times, use the page Import responses or the command import_responses --tool "
+    "label_studio with the same file. To use a control as the answers of the examples, import them under another name with "
+    "the field answers=annotations.NAME."
 )
 
 

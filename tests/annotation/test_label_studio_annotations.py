@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
-from django.test import Client
-from django.urls import reverse
 
 from annotation.journeys import importing
-from annotation.models import Annotation, Source
+from annotation.models import Annotation
 from tests.annotation.cast import NOON, World
 
 TABLE = [["Film", "Year"], ["Heat", "1995"]]
@@ -51,7 +48,7 @@ def test_an_import_says_how_many_annotations_it_leaves_out_and_how_to_import_the
     )
 
     assert words.startswith("3 annotations of 2 tasks were not imported as responses.")
-    for hint in ("CSV", "Import labels", "import_labels", "answers=annotations.NAME"):
+    for hint in ("Import responses", "import_responses", "answers=annotations.NAME"):
         assert hint in words
 
 
@@ -106,36 +103,19 @@ def test_applying_a_study_file_says_it(
     assert "tasks: 2 annotations of 1 task were not imported" in capsys.readouterr().out
 
 
-def test_the_page_that_it_names_takes_them_under_the_names_that_it_says(
-    world: World, tmp_path: Path, client: Client
-) -> None:
-    words = left_out(world, export(tmp_path, [annotation("extraction")]))
-    assert "rename the column id to example and each control to its field" in words
-    batch = world.batch(sources=list(Source.objects.filter(name="export")))
-    client.force_login(world.mara)
-    sent = SimpleUploadedFile("labels.csv", b"annotator,example,label\nxenia@example.org,1,extraction\n")
-
-    page = client.post(reverse("labels_elsewhere", args=[batch.public_id]), {"file": sent})
-
-    assert page.context["preview"].troubles == []
-    assert len(page.context["preview"].labels) == 1
-
-
 def test_the_way_it_names_brings_them_in(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Label Studio's CSV export of the same project, cut to the columns that the sentence names."""
-    path = export(tmp_path, [annotation("extraction"), annotation("reasoning")])
-    done = importing.import_examples(project=world.project, reader="label_studio", path=path, now=NOON)
-    batch = world.batch(sources=[done.source], overlap=3)
-    csv = tmp_path / "export.csv"
-    csv.write_text(
-        "annotator,id,type\nxenia@example.org,1,extraction\nyuri@example.org,1,reasoning\n", "utf-8"
-    )
+    xenia, yuri = {"completed_by": 1}, {"completed_by": 2}
+    path = export(tmp_path, [_typed("extraction", **xenia), _typed("reasoning", **yuri)])
+    assert "import_responses --tool label_studio" in left_out(world, path)
 
-    call_command(
-        "import_labels", str(csv), project="films", batch=batch.name, example="id", field=["type=label"]
-    )
+    call_command("import_responses", str(path), project="films", tool="label_studio")
 
-    labels = Annotation.objects.values_list("response__data__label", flat=True)
+    labels = Annotation.objects.values_list("response__data__type_2", flat=True)
     assert sorted(labels) == ["extraction", "reasoning"]
+
+
+def _typed(label: str, **more: Any) -> dict[str, Any]:
+    result = [{"from_name": "type", "type": "choices", "value": {"choices": [label]}}]
+    return {"id": 1, "result": result, **more}
