@@ -819,6 +819,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
     public = {batch.pk: batch.public_id for batch in batches}
     helped = any(batch.help for batch in batches)
     marks, guidelines = _marks(release.project), _versions(release.project)
+    has_imported = any(mark.get("external") for mark in marks.values())
     sent_back = SentBack.objects.filter(assignment__batch__in=batches)
     were_sent_back = sent_back.exists()
     let_back_in = Person.objects.filter(
@@ -831,6 +832,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
         help_of = _help(rows, until) if helped else {}
         back = _first_sent_back(sent_back, items) if were_sent_back else {}
         way_back = _ways_back(rows) if let_back_in else set()
+        origins = _origins(rows) if has_imported else {}
         for batch, source, example, item, public_id, *_ in page:
             newest: dict[int, int] = {}
             for row in revisions[item]:
@@ -855,6 +857,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
                             else {}
                         ),
                         **({"way_back": True} if row.pk in way_back else {}),
+                        **({"imported": origins[row.pk]} if row.pk in origins else {}),
                         "response": row.response,
                         **({"unmet": row.unmet} if row.unmet else {}),
                         **({"unsure": True} if row.unsure else {}),
@@ -900,6 +903,12 @@ def _revisions(
     for item, person, *row in rows.values_list("assignment__item_id", *_REVISION):
         by_item[item].append(_Revision(names[person], person, *row))
     return by_item
+
+
+def _origins(rows: QuerySet[Annotation]) -> dict[int, Record]:
+    """Tool, digest of the file, id and time there of the responses that were imported from another tool."""
+    imported = rows.filter(assignment__person__is_external=True, event__detail__has_key="tool")
+    return dict(imported.values_list("pk", "event__detail"))
 
 
 def _marks(project: Project) -> dict[int, Record]:

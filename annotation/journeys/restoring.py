@@ -670,6 +670,7 @@ class _Responses(_Items):
                 name: record[name] for name in ("id", "revision", "active_seconds", "made_at", "simulated")
             }
             flags = {name: bool(record.get(name)) for name in ("sent_back", "way_back", "external")}
+            kept["imported"] = record.get("imported")
             response = record["response"]
             kept |= flags | {
                 "has_response": response is not None,
@@ -721,7 +722,7 @@ class _Responses(_Items):
             for kept in one.revisions:
                 at = max(at, _moment(kept["made_at"]))
                 after = State.SUBMITTED if kept["has_response"] else State.LEASED
-                detail = {"way_back": True} if kept["way_back"] else None
+                detail = {"way_back": True} if kept["way_back"] else kept["imported"]
                 numbers[kept["id"]] = self.log.note(at, "assignment", one.key, (state, after), person, detail)
                 state = after
             if state == State.LEASED:

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.doctor import findings
-from annotation.journeys import releasing
+from annotation.journeys import releasing, restoring, setting_up
 from annotation.models import (
     Annotation,
     Assignment,
@@ -138,6 +138,22 @@ def test_the_audit_log_says_where_a_response_comes_from(world: World, two_people
     details = list(Event.objects.filter(thing="assignment").values_list("detail", flat=True))
     expected = {"tool": "label_studio", "file": done.digest, "id": "7", "at": "2025-05-04T03:02:01+00:00"}
     assert details == [expected] * 4
+
+
+def test_a_release_and_its_restored_project_say_where_a_response_comes_from(
+    world: World, two_people: Path, tmp_path: Path
+) -> None:
+    done = write(world, two_people)
+    expected = {"tool": "label_studio", "file": done.digest, "id": "7", "at": "2025-05-04T03:02:01+00:00"}
+    folder = tmp_path / "v1"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    again = setting_up.create_project(slug="again", name="Again", manager=world.mara, now=NOON)
+
+    restoring.restore(project=again, folder=folder, by=world.mara, now=NOON)
+
+    assert [one["imported"] for one in exporting.open_release(folder).annotations] == [expected] * 4
+    restored = Annotation.objects.filter(assignment__batch__project=again)
+    assert list(restored.values_list("event__detail", flat=True)) == [expected] * 4
 
 
 def test_imported_people_cannot_sign_in(world: World, two_people: Path) -> None:
