@@ -908,7 +908,7 @@ def _revisions(
 def _origins(rows: QuerySet[Annotation]) -> dict[int, Record]:
     """Tool, digest of the file, id and time there of the responses that were imported from another tool."""
     imported = rows.filter(assignment__person__is_external=True, event__detail__has_key="tool")
-    return dict(imported.values_list("pk", "event__detail"))
+    return {pk: detail for pk, detail in imported.values_list("pk", "event__detail") if detail}
 
 
 def _marks(project: Project) -> dict[int, Record]:
