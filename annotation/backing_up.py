@@ -33,8 +33,8 @@ from annotation import migration_state
 MANIFEST = "manifest.json"
 MEDIA = "media"
 FORMAT = 1
-MADE_AGAIN = ("indexes",)
-"""Folders below MEDIA_ROOT that are made again from the database when somebody wants them."""
+MADE_AGAIN = ("indexes", "unpacked")
+"""Folders below MEDIA_ROOT that are made again from the database or an upload when somebody wants them."""
 DATABASES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
 """Vendor of the database -> the file of a backup that holds it."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 
 from django.conf import settings
@@ -19,7 +20,7 @@ from annotation import jobs
 from annotation.models import Person, Project, Upload
 from annotation.refusals import refuse
 from tableqa.readers import ReaderError
-from tableqa.readers.archive import unpack
+from tableqa.readers.archive import unpack, unpacked_by
 
 KEPT = timedelta(days=7)
 """How long the files of an import that was not finished are kept."""
@@ -128,6 +129,7 @@ def forget(uploads: Iterable[Upload]) -> None:
     """Delete the files of uploads that were imported, or refused for good."""
     for upload in uploads:
         upload.file.delete(save=False)
+        shutil.rmtree(unpacked_folder() / upload.public_id, ignore_errors=True)
 
 
 def _delete_old(now: datetime) -> None:
@@ -135,6 +137,10 @@ def _delete_old(now: datetime) -> None:
     old = Upload.objects.filter(made_at__lt=now - KEPT).exclude(file="")
     for upload in old[:100]:
         upload.file.delete(save=True)
+    # By its age: what a killed process began to unpack belongs to no upload.
+    for folder in unpacked_folder().glob("*"):
+        if datetime.fromtimestamp(folder.stat().st_mtime, UTC) < now - KEPT:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -157,18 +163,47 @@ class UploadedFiles:
 
 @contextmanager
 def on_disk(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]:
-    """The files of an import, the archive of the tables unpacked. Raises Refused(import_failed)."""
+    """The files of an import, the archive of the tables unpacked. Raises Refused(import_failed).
+
+    An archive is unpacked once, for all previews of its upload and the import, and stays until `forget`.
+    """
     with tempfile.TemporaryDirectory(prefix="askew-import-") as name:
         folder = Path(name)
         files = UploadedFiles(folder, _linked(questions, folder / "questions"), folder / "beside" / "tables")
-        files.tables.mkdir(parents=True)
-        if tables is not None:
+        files.tables.parent.mkdir()
+        if tables is None:
+            files.tables.mkdir()
+        else:
             archive = _linked(tables, folder / "archive")
             try:
-                unpack(archive, files.tables)
+                files.tables.symlink_to(_unpacked(tables, archive))
             except ReaderError as error:
                 refuse("import_failed", str(error).replace(f"{archive.parent}/", ""))
-        yield files
+        with unpacked_by(lambda path: _unpacked(questions, path) if path == files.questions else None):
+            yield files
+
+
+def unpacked_folder() -> Path:
+    """Where archives stay unpacked, each under the name of its upload."""
+    folder = Path(settings.MEDIA_ROOT) / "unpacked"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _unpacked(upload: Upload, archive: Path) -> Path:
+    """The folder that the archive of an upload unpacks to, there only when it is whole. ReaderError."""
+    folder = unpacked_folder() / upload.public_id
+    if not folder.is_dir():
+        part = Path(tempfile.mkdtemp(prefix=f"{upload.public_id}.", dir=folder.parent))
+        try:
+            unpack(archive, part)
+            part.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # another request was not faster: the disk is at fault
+                raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    return folder
 
 
 def _linked(upload: Upload, folder: Path) -> Path:

@@ -5,8 +5,9 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from tableqa.readers.reader import START, ReaderError, check_is_text, is_excel
@@ -19,10 +20,22 @@ _UNREADABLE = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, zlib.error, lzma.LZMAError
 )  # fmt: skip
 
+_FOLDER_OF: ContextVar[Callable[[Path], Path | None]] = ContextVar("folder_of", default=lambda _: None)
+
 
 def is_archive(path: Path) -> bool:
     """Whether a file is a zip archive, and not a workbook, which is one, too."""
     return path.is_file() and path.suffix.lower() == ".zip" and not is_workbook(path)
+
+
+@contextmanager
+def unpacked_by(folder_of: Callable[[Path], Path | None]) -> Iterator[None]:
+    """Within it `unpacked` asks `folder_of` for the folder of an archive first; None unpacks it for a while as usual."""
+    token = _FOLDER_OF.set(folder_of)
+    try:
+        yield
+    finally:
+        _FOLDER_OF.reset(token)
 
 
 @contextmanager
@@ -32,8 +45,11 @@ def unpacked(path: Path) -> Iterator[Path]:
     ReaderError as for `unpack`.
     """
     with tempfile.TemporaryDirectory(prefix="askew-archive-") as name:
-        folder = Path(name)
-        unpack(path, folder)
+        folder = _FOLDER_OF.get()(path)
+        if folder is None:
+            folder = Path(name)
+            unpack(path, folder)
+        name = str(folder)
         inner = list(folder.iterdir())
         try:
             yield inner[0] if len(inner) == 1 and inner[0].is_dir() else folder

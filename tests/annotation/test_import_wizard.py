@@ -13,9 +13,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation import uploads
 from annotation.journeys import previewing
 from annotation.models import Job, Source, Upload
+from tableqa.readers import archive
 from tests.annotation.cast import World
 
 GERMAN = "Nr;Frage;Gold;Tabelle\n1;Wer gewann für Köln?;Ann|Bob;cup.csv\n2;Wer fehlte?;Bob;fehlt.csv\n"
@@ -29,12 +32,18 @@ def mara(world: World) -> Client:
     return client
 
 
+@pytest.fixture(autouse=True)
+def media(settings: Any, tmp_path: Path) -> None:
+    """No files of other tests."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
 def packed(**files: str) -> SimpleUploadedFile:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as inside:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as inside:
         for name, text in files.items():
             inside.writestr(f"{name}.csv", text)
-    return SimpleUploadedFile("tables.zip", archive.getvalue())
+    return SimpleUploadedFile("tables.zip", content.getvalue())
 
 
 def uploaded(mara: Client, content: str, name: str = "fragen.csv", encoding: str = "cp1252") -> str:
@@ -197,6 +206,59 @@ def test_a_file_that_was_imported_has_no_preview_any_more(
         mara.post(url, sent(mara.get(url), act="import"))
 
     assert "Upload the files again" in text(mara.get(url, follow=True))
+
+
+def zipped(**files: str) -> SimpleUploadedFile:
+    return SimpleUploadedFile("all.zip", packed(**files).read())
+
+
+@pytest.mark.parametrize("in_one", [True, False])
+def test_an_archive_is_unpacked_once_for_all_its_previews_and_the_import(
+    mara: Client, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any, in_one: bool
+) -> None:
+    unpackings: list[Path] = []
+    extract = archive._extract
+    monkeypatch.setattr(
+        archive, "_extract", lambda path, *others: (unpackings.append(path), extract(path, *others))
+    )
+    content = "id,text,question,table\n1,who won?,easy,cup.csv\n"
+    if in_one:
+        files = {"questions": zipped(q=content, cup=CUP)}
+    else:
+        files = {"questions": SimpleUploadedFile("q.csv", content.encode()), "tables": packed(cup=CUP)}
+    url = mara.post("/projects/films/sources/import/", files)["Location"]
+
+    page = mara.post(url, sent(mara.get(url), column_question="text"))
+    assert "who won?" in text(page)
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(page, act="import"))
+
+    assert Source.objects.latest("pk").examples.get().question == "who won?"
+    assert len(unpackings) == 1
+    assert not list(uploads.unpacked_folder().iterdir())
+
+
+def test_what_was_unpacked_for_a_preview_goes_with_the_upload_that_nobody_imported(
+    mara: Client, world: World
+) -> None:
+    mara.get(uploaded(mara, GERMAN))
+    assert len(list(uploads.unpacked_folder().iterdir())) == 1
+
+    later = timezone.now() + uploads.KEPT * 2
+    file = SimpleUploadedFile("q.csv", b"question,table\n")
+    uploads.keep(project=Upload.objects.earliest("pk").project, file=file, by=world.mara, now=later)
+
+    assert not list(uploads.unpacked_folder().iterdir())
+
+
+def test_an_archive_that_is_refused_leaves_nothing_unpacked(mara: Client) -> None:
+    damaged = packed(cup=CUP).read()
+    damaged = damaged.replace(b"Ann;3", b"Ann;4", 1)  # the checksum of the member is wrong now
+    files = {"questions": SimpleUploadedFile("all.zip", damaged)}
+
+    mara.get(mara.post("/projects/films/sources/import/", files)["Location"])
+
+    assert not list(uploads.unpacked_folder().iterdir())
 
 
 @pytest.mark.parametrize(
