@@ -107,6 +107,11 @@ class AskewAnnotate extends HTMLElement {
     ], () => this.#keySections());
     this.guidelines = new Guidelines(this);
     const past = this.querySelector("[data-past-button]");
+    const more = this.bar.querySelector(":scope > [data-more-actions]");
+    more?.addEventListener("click", () => {
+      const isWhole = this.bar.toggleAttribute("data-all");
+      more.setAttribute("aria-expanded", String(isWhole));
+    });
     this.querySelector("[data-examples-button]")?.addEventListener("click", () => {
       this.#closePanels();
       this.#showExamples();

@@ -61,6 +61,16 @@ def world(tmp_path: Path, transactional_db: None) -> World:
     return make_world(tmp_path)
 
 
+def headings(page: Page) -> list[str]:
+    """The headings over the sections of the panel; a label beside its value is none."""
+    found: list[str] = page.evaluate(
+        """Array.from(document.querySelectorAll('.panel :is(h2, legend)')).filter(({offsetParent, clientHeight}) => (
+          offsetParent && clientHeight > 1)).filter((title) => getComputedStyle(title).float === 'none')
+          .map(({textContent}) => textContent.trim())"""
+    )
+    return found
+
+
 def published() -> dict[str, tuple[int, int]]:
     """The keys without typed letters, before and now, as the table of the document has them."""
     text = DOCUMENT.read_text("utf-8").partition("## Keys per item")[2].partition("\n## ")[0]
@@ -141,6 +151,7 @@ def test_no_item_takes_more_keys_than_published_loads_a_page_or_forgets_what_was
             if page.locator(".lines, askew-programs").count():
                 expect(page.locator(OFFERED).first, name).to_be_visible()
             settled(page)
+            assert len(headings(page)) <= 3, (name, headings(page))
             origin = page.evaluate("performance.timeOrigin")
             counts[name] = walk(page, WAYS[name])
             expect(page.locator("[data-progress-text]"), name).to_have_text("1 of 2")

@@ -1,0 +1,90 @@
+"""The annotation page on a phone: what is chosen and Submit are under the thumb, and nothing is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from benchmarks.browser_data import over_items
+from benchmarks.next_item_data import numbered
+from tableqa import Table
+from tasks.contract import task_types
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import annotating, settled
+from tests.tasks.test_contract import sample
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NewContext = Callable[..., BrowserContext]
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+LONG = 6
+CHOICES = {
+    "column_adding": "askew-adding .line",
+    "column_extension": "[data-lines] .line",
+    "header_synonym": "askew-renames .line",
+    "metric_failure": ".choices label",
+    "question_type": ".choices label",
+    "value_change answer_changes": "askew-programs label",
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    return make_world(tmp_path)
+
+
+def is_in_view(page: Page, place: Locator) -> bool:
+    """Whether the middle of a part is on screen, with nothing over it."""
+    found: bool = place.evaluate(
+        """(part) => {
+          const { left, right, top, bottom } = part.getBoundingClientRect();
+          const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+          return left >= 0 && right <= innerWidth && (part.contains(there) || there?.contains(part));
+        }"""
+    )
+    return found
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_choice_and_submit_are_on_screen_at_first(
+    world: World, new_context: NewContext, live_server: Any, name: str
+) -> None:
+    key, _, variant = name.partition(" ")
+    task = task_types()[key]
+    first = next(item for item in sample(task)["items"] if item.variant == variant)
+    table = first.example.table
+    rows = [
+        *table.rows,
+        *(row for _ in range(LONG) for row in table.rows),
+    ]  # as high as a table may be on the page
+    longer = Table(table.header, rows, title=table.title)
+    first = replace(first, example=replace(first.example, table=longer))
+    batch = over_items(world, task, variant, [numbered(first, number) for number in range(2)])
+    page = annotating(new_context, live_server.url, world.ada, batch, **PHONE)
+    choice = page.locator(CHOICES[name]).first
+    expect(choice).to_be_visible()
+    settled(page)
+
+    assert is_in_view(page, choice)
+    assert is_in_view(page, page.get_by_role("button", name="Submit"))
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_more_shows_the_actions_that_have_no_room(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(size=2), **PHONE)
+    ask = page.locator(".actions summary", has_text="Ask")
+    more = page.get_by_role("button", name="More")
+    assert not is_in_view(page, ask)
+    expect(more).to_have_attribute("aria-expanded", "false")
+    more.tap()
+    expect(more).to_have_attribute("aria-expanded", "true")
+    assert is_in_view(page, ask)
+    ask.tap()
+    expect(page.get_by_label("Your question to the managers")).to_be_visible()
