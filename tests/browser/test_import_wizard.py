@@ -45,6 +45,16 @@ def test_a_wrong_guess_is_corrected_and_the_good_records_are_imported(
     page.get_by_label("Question", exact=True).select_option("text")
     expect(page.locator(".previewed .question")).to_contain_text("Who won in Köln?")
     finds_the_page_accessible(page)
+    preview, licence = page.locator("#preview").bounding_box(), page.get_by_label("Licence").bounding_box()
+    assert preview is not None
+    assert licence is not None
+    if width == 390:
+        assert preview["y"] + preview["height"] <= licence["y"], (
+            "what the file holds comes before its licence"
+        )
+    else:
+        assert licence["x"] + licence["width"] <= preview["x"]
+        assert preview["y"] < licence["y"]
     page.get_by_label("Licence").fill("CC-BY-4.0")
     page.get_by_role("button", name="Import", exact=True).click()
 
