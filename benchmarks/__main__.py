@@ -58,6 +58,7 @@ RUNS = (
     Run("snapshots", quick="--items 1000 --people 8 --rounds 5"),
     Run("memory", "--many 200000", quick="--few 300 --many 1500"),
     Run("import_release", quick="--items 2000 --few 300"),
+    Run("import_wizard", quick="--examples 2000 --megabytes 4"),
     Run("agreement", quick="--units 100000 --sets 3000 --rounds 2"),
     Run("agreement", "--postgres", quick="--postgres --units 20000"),
     Run("browser", quick="--kinds question_type,value_change --loads 1 --keys 5 --brief"),
