@@ -60,6 +60,7 @@ def home(request: PageRequest) -> HttpResponse:
             for project in projects
         ],
         "recommended": recommended,
+        "is_done": recommended is None and bool(projects) and not read,
         "may_make_projects": access.may_make_projects(actor),
         "former": access.former(actor)[:5],
     }

@@ -143,6 +143,18 @@ def test_the_board_costs_few_queries_whatever_the_number_of_batches(world: World
     assert max(many) < 30
 
 
+def test_home_leads_who_has_nothing_left_to_their_work(world: World) -> None:
+    def primary() -> list[str]:
+        page = browser(world.ada).get("/").content.decode()
+        return re.findall(r'class="button primary"[^>]*?href="([^"]+)"', page)
+
+    assert primary() == ["/work/"]
+    batch = world.batch(size=1)
+    assert primary() == [f"/batches/{batch.public_id}/annotate/"]
+    world.label(batch, "ada", "extraction")
+    assert primary() == ["/work/"]
+
+
 def test_home_and_project_have_one_primary_action_whatever_waits(world: World) -> None:
     def primaries(person: Person) -> list[list[str]]:
         pages = [browser(person).get(place).content.decode() for place in ("/", "/projects/films/")]
