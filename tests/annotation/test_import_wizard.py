@@ -16,8 +16,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import uploads
-from annotation.journeys import previewing
+from annotation.journeys import perturbing, previewing, releasing
 from annotation.models import Job, Source, Upload
+from annotation.releases import release_files
 from tableqa.readers import archive
 from tests.annotation.cast import World
 
@@ -102,6 +103,32 @@ def test_a_column_that_was_guessed_wrong_is_corrected_and_the_import_takes_it(
         "https://cup.example/",
     )
     assert source.examples.get().question == "who won?"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_licence_citation_and_url_of_the_page_are_in_a_release(
+    mara: Client, world: World, tmp_path: Path
+) -> None:
+    url = uploaded(mara, "id,question,table\n1,who won?,cup.csv\n", "cup-dev.csv")
+    credit = {"licence": "CC-BY-NC-4.0", "citation": "Ann (2026)", "url": "https://cup.example/"}
+    mara.post(url, sent(mara.get(url), act="import", **credit))
+    source = Source.objects.get(name="cup-dev")
+    run = perturbing.plan_run(
+        project=world.project, kinds=["row_shuffle"], seeds=[33], sources=[source], now=timezone.now()
+    )
+    perturbing.perform(run)
+
+    out = tmp_path / "release"
+    releasing.make_release(
+        project=world.project, name="1.0", format="askew", by=None, now=timezone.now(), out=out
+    )
+
+    (record,) = (
+        each for each in release_files.records(out / "sources.jsonl") if each.get("name") == source.name
+    )
+    assert {name: record[name] for name in credit} == credit
+    statement = (out / "DATA_STATEMENT.md").read_text(encoding="utf-8")
+    assert all(text in statement for text in credit.values())
 
 
 def test_the_next_file_with_these_columns_is_read_in_the_same_way(
