@@ -30,6 +30,19 @@ def words(page: Page) -> Any:
     return page.locator("[data-past-words]")
 
 
+def lines(page: Page, selector: str) -> int:
+    """Lines over which the text of an element runs."""
+    return int(
+        page.locator(selector).evaluate(
+            """element => {
+              const range = document.createRange()
+              range.selectNodeContents(element)
+              return new Set([...range.getClientRects()].map(box => Math.round(box.bottom / 8))).size
+            }"""
+        )
+    )
+
+
 def submitted(page: Page, key: str) -> str:
     """Answer the item on screen by key; returns its question."""
     place = page.locator(".question")
@@ -82,6 +95,7 @@ def test_enter_withdraws_the_earlier_response_and_the_current_item_waits(
     page.keyboard.press("Enter")
 
     expect(page.locator("[data-saved]")).to_contain_text("Response withdrawn.")
+    assert lines(page, "[data-saved]") == 1
     expect(page.locator(".question")).to_have_text(first)
     expect(page.locator("input[value=extraction]")).to_be_checked()
     page.keyboard.press("3")
