@@ -60,7 +60,7 @@ def home(request: PageRequest) -> HttpResponse:
             for project in projects
         ],
         "recommended": recommended,
-        "is_done": recommended is None and bool(projects) and not read,
+        "is_done": not read and not projects.has_other_pages() and _is_done(actor, rows),
         "may_make_projects": access.may_make_projects(actor),
         "former": access.former(actor)[:5],
     }
@@ -131,6 +131,13 @@ def _recommended(actor: access.Actor, rows: Sequence[dict[str, Any]]) -> dict[st
         if gate is None or gate.address:
             return rows[place]
     return None
+
+
+def _is_done(actor: access.Actor, rows: Sequence[dict[str, Any]]) -> bool:
+    """Whether an annotator has no item left, now or later, in any of these batches."""
+    return bool(access.where(actor, Permission.ANNOTATE)) and not any(
+        row["left"] or row["standing"].held for row in rows
+    )
 
 
 def _groups(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

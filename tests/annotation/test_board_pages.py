@@ -11,11 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.board import board
-from annotation.journeys import adjudicating, assigning, releasing, setting_up
+from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import Job, Person
 from annotation.quality import inquiring
 from annotation.roles import PERMISSIONS, Role
-from tests.annotation.cast import NOON, World
+from annotation.views.pages import ROWS
+from annotation.work import queue
+from tests.annotation.cast import NOON, World, envelope
 
 MANAGER = PERMISSIONS[Role.MANAGER]
 
@@ -153,6 +155,30 @@ def test_home_leads_who_has_nothing_left_to_their_work(world: World) -> None:
     assert primary() == [f"/batches/{batch.public_id}/annotate/"]
     world.label(batch, "ada", "extraction")
     assert primary() == ["/work/"]
+
+
+def test_nobody_is_caught_up_who_may_go_on_tomorrow(world: World) -> None:
+    batch = world.batch(size=3, caps={"items_per_day": 1})
+    assignment = queue.next_assignment(batch=batch, person=world.ada, holding=(), now=timezone.now())
+    assert assignment is not None
+    client = browser(world.ada)
+    response = envelope(assignment, {"label": "extraction"})
+    annotating.submit(assignment=assignment, response=response, now=timezone.now())
+    page = client.get("/").content.decode()
+    assert "2 left" in page
+    assert "All caught up" not in page
+
+
+def test_nobody_is_caught_up_who_sees_the_first_of_several_pages(world: World) -> None:
+    assert "All caught up" in browser(world.ada).get("/").content.decode()
+    for number in range(ROWS):
+        project = setting_up.create_project(
+            slug=f"p{number}", name=f"Project {number}", manager=world.mara, now=NOON
+        )
+        setting_up.add_member(
+            project=project, person=world.ada, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+        )
+    assert "New batches will be listed here." not in browser(world.ada).get("/").content.decode()
 
 
 def test_home_and_project_have_one_primary_action_whatever_waits(world: World) -> None:
