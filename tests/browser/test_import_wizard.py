@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 from annotation import uploads
 from annotation.models import Source, Upload
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import signed_in
+from tests.browser.pages import HeldRequests, signed_in
 
 AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 ROWS = 'id;text;question;table\n1;Who won in Köln?;easy;"Name,Wins\nAnn,3"\n2;Who lost?;hard;gone.csv\n'
@@ -64,6 +64,33 @@ def test_a_wrong_guess_is_corrected_and_the_good_records_are_imported(
     expect(page.get_by_role("link", name="Open the source")).to_be_visible()
     source = Source.objects.get(name="mine")
     assert (source.licence, source.examples.get().question) == ("CC-BY-4.0", "Who won in Köln?")
+
+
+@pytest.mark.console_may_say("htmx:")
+def test_what_is_chosen_and_typed_while_the_preview_loads_stays(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(ROWS)
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    page.goto(f"{live_server.url}/projects/films/sources/import/")
+    page.get_by_label("Questions file").set_input_files(path)
+    page.get_by_role("button", name="Continue").click()
+    expect(page.locator(".previewed .question")).to_contain_text("easy")
+    requests = HeldRequests(page, "**/import/**")
+
+    page.get_by_label("Question", exact=True).select_option("text")
+    page.get_by_label("Licence").fill("CC0-1.0")
+    first = requests.take()
+    page.get_by_label("Id", exact=True).select_option("question")
+    second = requests.take()
+    second.continue_()
+    requests.let_go()
+
+    expect(page.locator(".previewed .question")).to_contain_text("Who won in Köln? easy")
+    expect(page.get_by_label("Question", exact=True)).to_have_value("text")
+    expect(page.get_by_label("Licence")).to_have_value("CC0-1.0")
+    first.abort()
 
 
 @pytest.mark.smoke
