@@ -176,9 +176,8 @@ def _run_undo(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 def _reader(job: Job) -> Reader:
     """Who started the job, with what they may do now."""
-    assert job.made_by is not None
-    actor = Actor(job.made_by)
-    if not acts_on_items(actor, job.project):
+    actor = None if job.made_by is None else Actor(job.made_by)
+    if actor is None or not acts_on_items(actor, job.project):
         refuse("invalid_request", "You cannot change items of this project any more.")
     return querysets.reader(actor, job.project)
 
