@@ -84,10 +84,9 @@ class ReleaseForm(forms.Form):
             (
                 name,
                 format_html(
-                    "<strong>{}</strong> <span>{}</span> <span>{}</span>",
+                    "<strong>{}</strong> <span>{}</span>",
                     name,
-                    gettext(DESCRIPTIONS[name]),
-                    gettext(LOSSES[name]) if LOSSES[name] else "",
+                    " ".join(gettext(words) for words in (DESCRIPTIONS[name], LOSSES[name]) if words),
                 ),
             )
             for name in FORMATS

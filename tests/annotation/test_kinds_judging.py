@@ -120,7 +120,7 @@ def test_what_an_adjudicator_upheld_verifies_in_a_release(world: World, tmp_path
     out = tmp_path / "release"
     releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
     assert release_files.verify(out)["annotations"] == 3
-    records = [json.loads(line) for line in (out / "answer_check.json").read_text().splitlines()]
+    records = [json.loads(line) for line in (out / "answer_check.jsonl").read_text().splitlines()]
     assert [(record["checked"], record["difference"]) for record in records] == [(["1,995"], "value")]
 
 

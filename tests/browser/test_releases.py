@@ -58,6 +58,9 @@ def test_a_release_in_two_formats_is_made_by_ticks(
     page.goto(f"{live_server.url}/projects/films/releases/")
     is_accessible(page)
     page.get_by_label("Name").fill("1.0")
+    lines = page.locator("#id_format label").evaluate_all("(all) => all.map((one) => one.clientHeight)")
+    assert len(lines) == len(release_files.FORMATS)
+    assert max(lines) < 100, "each format is explained in a few lines"
     page.get_by_label("askew One file per task type").check()
     page.get_by_label("robut One file per perturbation").check()
     page.get_by_role("button", name="Create release").click()
