@@ -256,6 +256,9 @@ def _position(name: bytes) -> tuple[int, int]:
 
 def _date_text(value: object) -> str:
     """A date as ISO 8601 has it, without a time of midnight; a duration in hours."""
+    if isinstance(value, datetime.timedelta):
+        minutes, seconds = divmod(round(value.total_seconds()), 60)
+        return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
     if isinstance(value, datetime.datetime):
         return value.isoformat(sep=" ") if value.time() != datetime.time() else value.date().isoformat()
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)

@@ -99,6 +99,17 @@ def test_formats_dates_and_truth_are_texts(tmp_path: Path) -> None:
     assert Workbook(path).sheet("Cells").rows == [["50%", "13.50", "2024-05-01", "TRUE", "2", "01"]]
 
 
+def test_a_duration_is_written_in_hours_as_its_cell_shows_it(tmp_path: Path) -> None:
+    def write(book: Any, sheets: dict[str, Any]) -> None:
+        hours = book.add_format({"num_format": "[h]:mm:ss"})
+        sheets["Cells"].write_number(0, 0, 26 / 24, hours)
+        sheets["Cells"].write_number(0, 1, 0.5 / 24, hours)
+
+    path = workbook(tmp_path / "a.xlsx", write, Cells=[])
+
+    assert Workbook(path).sheet("Cells").rows == [["26:00:00", "0:30:00"]]
+
+
 def test_merged_cells_of_a_table_are_its_spans(tmp_path: Path) -> None:
     path = workbook(
         tmp_path / "q.xlsx",
