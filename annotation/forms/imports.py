@@ -108,7 +108,7 @@ class ChoicesForm(forms.Form):
         ),
     )
     licence = forms.RegexField(
-        r"\A[A-Za-z0-9][A-Za-z0-9.+-]*( AND [A-Za-z0-9][A-Za-z0-9.+-]*)*\Z",
+        rf"\A{importing.LICENCE.pattern}\Z",
         required=False,
         max_length=80,
         label=gettext_lazy("Licence"),

@@ -48,6 +48,8 @@ ROWS = 1_000
 """Examples written in one transaction."""
 LONGEST_ID = 200
 LONGEST_NAME = 120
+LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*( AND [A-Za-z0-9][A-Za-z0-9.+-]*)*")
+"""SPDX identifiers, several joined by AND."""
 SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 MOST_SHOWN = 100
 """Numbered ids that the record of a job keeps."""
@@ -127,7 +129,7 @@ def import_examples(
     """
     read = _reader(reader, fields or {})
     choices = Choices(name.strip() or path.stem, split, limit, fields or {}, credit or NO_CREDIT, good_only)
-    _check_names(choices.name, split)
+    _check_names(choices.name, split, choices.credit.licence)
     rows = _Rows()
     try:
         with Rejections(shown) as rejections:
@@ -242,8 +244,14 @@ def _reader(name: str, fields: Mapping[str, str]) -> Reader:
     return _told(READERS[name], fields) if fields else READERS[name]
 
 
-def _check_names(name: str, split: str) -> None:
-    """Raises Refused(import_failed) for a source name or a split that cannot be stored."""
+def _check_names(name: str, split: str, licence: str) -> None:
+    """Raises Refused(import_failed) for a source name, a split or a licence that cannot be stored."""
+    if licence and LICENCE.fullmatch(licence) is None:
+        refuse(
+            "import_failed",
+            "{licence!r} is no SPDX identifier, such as CC-BY-4.0. Several are joined by AND.",
+            licence=licence,
+        )
     if len(name) > LONGEST_NAME or (split and SPLIT.fullmatch(split) is None):
         refuse(
             "import_failed",

@@ -52,6 +52,19 @@ def test_a_file_in_slices_is_whole_after_one_was_lost_and_one_came_twice(
     assert (source.reader, source.licence, source.examples_count) == ("own", "CC0-1.0", 1)
 
 
+def test_a_licence_that_is_no_identifier_is_refused_through_the_api_too(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    upload = begun(mara)
+    put(mara, upload, 0, CONTENT)
+    sent = {"questions": upload, "good_only": True, "licence": "free for all"}
+    with django_capture_on_commit_callbacks(execute=True):
+        job = mara.post("/api/projects/films/imports/", sent, content_type="application/json").json()["id"]
+
+    assert "'free for all' is no SPDX identifier" in mara.get(f"/api/jobs/{job}/").json()["error"]
+    assert not Source.objects.filter(name="own").exists()
+
+
 def test_the_job_of_a_refused_import_lists_its_problems(
     mara: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
