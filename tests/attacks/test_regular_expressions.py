@@ -39,8 +39,8 @@ MADE = {
     RELEASE_FILES,
     "tableqa/serialisations/separated.py",
 }
-"""Patterns that a function makes: of people's names as they are (twice), of the file names that task types declare (`patterns`
-adds the result), and of a separator, a sign of ours."""
+"""Patterns that a function makes: of people's names as they are (twice), of the file names that task types declare
+(`patterns` adds the result), and of a separator, a sign of ours."""
 LONG, SHORT = 20_000, 2_000
 """Characters of an input. Linear time takes ten times as long for LONG, quadratic time a hundred times."""
 MOST = 40
