@@ -181,6 +181,14 @@ class TestSettingUp:
 
         assert work == ["venv", "requirements.txt", "requirements-dev.txt"]
 
+    def test_the_catalogues_need_the_tools(self, run, work, monkeypatch):
+        monkeypatch.setenv("SECRET_KEY", "a" * 50)
+        monkeypatch.setattr(run.os, "execve", lambda *_: None)
+        run.manage(["help"])
+        run.manage(["messages"])
+
+        assert work == ["venv", "requirements.txt", "requirements-dev.txt"]
+
     def test_an_installation_that_was_cut_short_is_done_again(self, run, work, monkeypatch):
         def fail(_: object) -> None:
             raise run.Failed("no network")
