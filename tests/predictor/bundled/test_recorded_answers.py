@@ -116,3 +116,21 @@ def test_a_recorded_question_that_the_fixtures_no_longer_hold_is_named(tmp_path:
     )
     with pytest.raises(ValueError, match=f"has no question {example.id}"):
         recorded(tmp_path)
+
+
+@needs_weights
+def test_questions_of_one_batch_are_answered_in_their_order_as_alone() -> None:
+    model = load_bundled()
+    header, rows = ["Nation", "Gold"], [["India", "102"], ["Nepal", "32"], ["Bhutan", "1"]]
+    requests = [
+        PredictRequest(question, Table(header, rows))
+        for question in ("who won most gold?", "how many nations are there?", "how much gold did Nepal win?")
+        * 4
+    ]
+
+    together = model.predict_batch(requests)
+
+    alone = [model.predict(request.question, request.table) for request in requests]
+    assert [(one.text, one.score) for one in together if isinstance(one, Prediction)] == [
+        (one.text, one.score) for one in alone
+    ]
