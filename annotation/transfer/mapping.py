@@ -125,8 +125,8 @@ class Summary:
 
 def fitting(columns: Iterable[Column], task_types: Iterable[TaskType]) -> TaskType | None:
     """The first task type with fields of these names and, for each value, the option; None where there is none."""
-    given = list(columns)
-    return next((task for task in task_types if _fits(given, task)), None)
+    answered = list(columns)
+    return next((task for task in task_types if _fits(answered, task)), None)
 
 
 def _fits(columns: Sequence[Column], task: TaskType) -> bool:
@@ -151,22 +151,22 @@ def _holds(target: Any, column: Column) -> bool:
 
 def usual_fields(columns: Iterable[Column], task: TaskType) -> dict[str, str]:
     """For each field of the tool the field of the task type: that of the same name, or the only one for the only one."""
-    names = [one.name for one in task.fields]
-    given = [column.name for column in columns]
-    if len(given) == 1 and given[0] not in names and len(names) == 1:
-        return {given[0]: names[0]}
-    return {name: name if name in names else LEAVE_OUT for name in given}
+    here = [one.name for one in task.fields]
+    there = [column.name for column in columns]
+    if len(there) == 1 and there[0] not in here and len(here) == 1:
+        return {there[0]: here[0]}
+    return {name: name if name in here else LEAVE_OUT for name in there}
 
 
 def definition_of(
     title: str, columns: Iterable[Column], fields: Mapping[str, str], values: Mapping[str, Any], total: int
 ) -> dict[str, Any]:
     """The definition of a task type that holds these fields. `total`: responses of the export."""
-    made = []
+    new_fields = []
     for column in columns:
         if not (name := fields.get(column.name)):
             continue
-        made.append(
+        new_fields.append(
             {
                 "name": name,
                 **_type_of(column, values.get(column.name, {})),
@@ -178,7 +178,7 @@ def definition_of(
         "title": title[:80],
         "instruction": title[:200],
         "shows": ["question", "table", "titles", "answers"],
-        "fields": made,
+        "fields": new_fields,
     }
 
 

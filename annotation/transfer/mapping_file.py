@@ -17,14 +17,14 @@ def parse(data: Any) -> ImportMapping:
     """The mapping that a YAML file holds. Raises Refused (import_failed) naming the key."""
     if not isinstance(data, Mapping):
         refuse("import_failed", "The mapping must consist of keys such as fields and people.")
-    known = (*_TEXTS, *_MAPS, "values")
+    available = (*_TEXTS, *_MAPS, "values")
     for key in data:
-        if key not in known:
+        if key not in available:
             refuse(
                 "import_failed",
                 "Mapping: there is no key {key!r}. Available: {known}.",
                 key=str(key),
-                known=", ".join(known),
+                known=", ".join(available),
             )
     parts: dict[str, Any] = {key: str(data[key]) for key in _TEXTS if data.get(key)}
     parts |= {key: _texts(key, data[key]) for key in _MAPS if data.get(key)}

@@ -190,18 +190,18 @@ def known_task_types(project: Project) -> dict[str, TaskType]:
 def _task_type(preview: Preview, project: Project, by: Person | None, now: datetime) -> TaskType | None:
     """The task type of the batch, made from the file where the project has none that fits. None: see the problems."""
     given, summary = preview.mapping, preview.summary
-    known = known_task_types(project) | dict(task_types())
+    available = known_task_types(project) | dict(task_types())
     columns = list(summary.columns.values())
     key = given.task_type or next(iter(summary.task_types), "")
     if not key and not given.fields and not given.values:
         fits = mappings.fitting(columns, known_task_types(project).values())
         key = fits.key if fits is not None else ""
     task: TaskType | None
-    if key in known:
-        task = known[key]
+    if key in available:
+        task = available[key]
         fields = {**mappings.usual_fields(columns, task), **given.fields}
     else:
-        key = key or mappings.name_of(Path(preview.file).stem, known)
+        key = key or mappings.name_of(Path(preview.file).stem, available)
         names: dict[str, str] = {}
         for column in columns:
             names[column.name] = mappings.name_of(column.name, names.values())
@@ -211,7 +211,7 @@ def _task_type(preview: Preview, project: Project, by: Person | None, now: datet
     if task is None:
         return None
     preview.task_title, preview.targets = task.title, tuple(one.name for one in task.fields)
-    preview.is_new_type = key not in known
+    preview.is_new_type = key not in available
     for name, target in fields.items():
         if target and target not in preview.targets:
             what = gettext("The task type {task} has no field {target!r}. Its fields are: {fields}.").format(
@@ -280,14 +280,14 @@ def _write(
     assigning.open_batch(batch=batch, by=by, now=now)
     places = {number: one.place for number, one in enumerate((r for t in answered for r in t.responses), 1)}
     rows = _rows(preview, answered, ids, source, task_type, now)
-    found = labelled_elsewhere.look_at_rows(batch=batch, rows=rows, header=_HEADER, columns=_COLUMNS)
-    preview.imported, preview.items, preview.batch = len(found.labels), found.items, batch
-    for trouble in found.troubles[: MOST_PROBLEMS - len(preview.problems)]:
+    report = labelled_elsewhere.look_at_rows(batch=batch, rows=rows, header=_HEADER, columns=_COLUMNS)
+    preview.imported, preview.items, preview.batch = len(report.labels), report.items, batch
+    for trouble in report.troubles[: MOST_PROBLEMS - len(preview.problems)]:
         place = places[trouble.line]
         what = f"{place.within}: {trouble.message}" if place.within else trouble.message
         preview.problems.append(Problem(place.file.name, place.line, what))
     if not preview.problems:
-        labelled_elsewhere.write_found(batch=batch, found=found, by=by, now=now)
+        labelled_elsewhere.write_found(batch=batch, found=report, by=by, now=now)
         assigning.close_batch(batch=batch, by=by, now=now)
 
 
@@ -331,8 +331,8 @@ def _source(
 def _as_line(example: Example) -> dict[str, Any]:
     """An example in the form of the reader "jsonl", which counts rows and columns itself."""
     table = example.table.to_wire()
-    kept = ("header", "rows", "title", "caption", "header_rows", "spans")
-    return {**example.to_dict(), "table": {name: table[name] for name in kept if name in table}}
+    read_keys = ("header", "rows", "title", "caption", "header_rows", "spans")
+    return {**example.to_dict(), "table": {name: table[name] for name in read_keys if name in table}}
 
 
 def _tell(preview: Preview, error: ReaderError) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from django.contrib import messages
@@ -64,18 +65,7 @@ def responses_preview(request: PageRequest, slug: str, public_id: str, tool: str
 def _preview(
     request: PageRequest, project: Project, upload: Upload, tool: str, mapping: ImportMapping
 ) -> Preview:
-    with uploads.on_disk(upload, None) as files:
-        try:
-            preview = responses.look(
-                project=project,
-                path=files.questions,
-                tool=tool,
-                mapping=mapping,
-                by=request.user,
-                now=timezone.now(),
-            )
-        except Refused as refused:
-            raise Refused(refused.code, files.shown(refused.detail)) from None
+    preview = _run(responses.look, request, project, upload, tool, mapping)
     if preview.summary.responses > MOST_ON_A_PAGE:
         refuse(
             "import_failed",
@@ -89,17 +79,32 @@ def _preview(
 def _written(
     request: PageRequest, project: Project, upload: Upload, tool: str, mapping: ImportMapping
 ) -> Preview:
-    with uploads.on_disk(upload, None) as files:
-        done = responses.write(
-            project=project,
-            path=files.questions,
-            tool=tool,
-            mapping=mapping,
-            by=request.user,
-            now=timezone.now(),
-        )
+    done = _run(responses.write, request, project, upload, tool, mapping)
     uploads.forget([upload])
     return done
+
+
+def _run(
+    action: Callable[..., Preview],
+    request: PageRequest,
+    project: Project,
+    upload: Upload,
+    tool: str,
+    mapping: ImportMapping,
+) -> Preview:
+    """Look at the upload, or write it. Raises Refused without folders of the server."""
+    with uploads.on_disk(upload, None) as files:
+        try:
+            return action(
+                project=project,
+                path=files.questions,
+                tool=tool,
+                mapping=mapping,
+                by=request.user,
+                now=timezone.now(),
+            )
+        except Refused as refused:
+            raise Refused(refused.code, files.shown(refused.detail)) from None
 
 
 def _imported(request: PageRequest, done: Preview) -> HttpResponse:
@@ -115,15 +120,15 @@ def _imported(request: PageRequest, done: Preview) -> HttpResponse:
 
 
 def _context(project: Project, upload: Upload, preview: Preview) -> dict[str, object]:
-    known = responses.known_task_types(project)
+    available = responses.known_task_types(project)
     key = preview.mapping.task_type
-    new_name = key if key not in known else name_of(Path(upload.name).stem, known)
+    new_name = key if key not in available else name_of(Path(upload.name).stem, available)
     return {
         "project": project,
         "upload": upload,
         "tool": TOOLS[preview.tool].title,
         "preview": preview,
-        "form": MappingForm(preview=preview, known=known, new_name=new_name),
+        "form": MappingForm(preview=preview, known=available, new_name=new_name),
         "sources": Source.objects.ready().filter(project=project).values_list("name", flat=True).distinct(),
         "examples": [shown_example(example) for example in preview.examples],
     }

@@ -33,10 +33,10 @@ class Command(RefusingCommand):
         if not path.exists():
             raise CommandError(f"There is no file {path}.", returncode=2)
         mapping = mapping_file.parse(self._map(options["map"]))
-        given = {"path": path, "tool": options["tool"], "mapping": mapping, "by": None, "now": now}
+        arguments = {"path": path, "tool": options["tool"], "mapping": mapping, "by": None, "now": now}
         project = self.project(options["project"])
         is_dry = options["look"] or options["write_map"]
-        preview = (responses.look if is_dry else responses.write)(project=project, **given)
+        preview = (responses.look if is_dry else responses.write)(project=project, **arguments)
         self._show(preview)
         if options["write_map"]:
             with options["write_map"].open("x", encoding="utf-8") as file:

@@ -76,9 +76,9 @@ class Command(RefusingCommand):
         if options["yes"] and repository is None:
             raise CommandError("--yes is only for --push-to-hub ORG/NAME.", returncode=2)
         if repository is not None:
-            made = project.releases.filter(name=options["name"], ready_at__isnull=False).first()
-            if made is not None and options["out"] is None:
-                self.push(made, repository, really=options["yes"])
+            existing = project.releases.filter(name=options["name"], ready_at__isnull=False).first()
+            if existing is not None and options["out"] is None:
+                self.push(existing, repository, really=options["yes"])
                 return
         defaults = project.release if options["format"] is None else {}
         formats: Any = options["format"] or defaults.get("formats")
