@@ -1,4 +1,4 @@
-"""Tables of the work on a study, as figures without a chart: batches, skips, templates, people. Pure."""
+"""Tables of the work on a study, as figures without a chart: batches, people, pay, costs. Pure."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -15,7 +16,8 @@ from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
 from annotation.board import board as study_board
-from annotation.drawing import work_tables
+from annotation.drawing import list_tables, work_tables
+from annotation.drawing.figures import Figure
 from annotation.explorer import new_batch, querysets
 from annotation.explorer.actions import MOST_ITEMS
 from annotation.forms.batches import BatchForm, SettingsForm, settings_in_words
@@ -27,10 +29,11 @@ from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views import boards, gallery
 from annotation.views.batch_settings import facts
-from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.views.figures import figures_in_table, report_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.work import metering, reply_states
+from tableqa.sheets import NOTHING
 from tasks.contract import TaskType
 
 # -- planning ---------------------------------------------------------------------------------------
@@ -208,6 +211,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     task = batch.task()
     sees = visibility.may_see_agreement(actor.person, batch)
     told = snapshots.one(batch, "agreement", now=timezone.now()) if sees else None
+    flags, skips = (cut(request, rows, name) for name, rows in _remarks(actor, batch).items())
     context: dict[str, Any] = {
         "batch": batch,
         "project": batch.project,
@@ -221,7 +225,9 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "sees_agreement": sees,
         "sees_counts": visibility.sees_counts(actor.person, batch),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
-        **_figures(request, batch, told),
+        "flags": flags,
+        "skips": skips,
+        **_figures(request, batch, told, flags=flags, skips=skips),
     }
     if Permission.ADJUDICATE in may:
         waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
@@ -231,16 +237,10 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     if not context["counts"]["places"] and context["sees_counts"]:
         read = study_board.read(person=actor.person, rights={batch.project_id: may}, now=timezone.now())
         context["why_empty"] = boards.why_empty(read[batch.project_id], batch)
-    if batch.help:
-        context |= _proposed(batch)
     if batch.waits_for_model:
         context |= _drawing(batch)
     elif batch.loop_right_only:
         context["accuracy"] = _accuracy_in_words(batch)
-    if Permission.SET_UP in may and sees:
-        # What colleagues note and skip tells what they think of an item: as blind as their responses.
-        context["flags"] = cut(request, _flags(batch), "flags")
-        context["skips"] = cut(request, _skips(batch), "skips")
     return render(request, "assigning/batch.html", context)
 
 
@@ -249,20 +249,39 @@ def agreement_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
     sees = visibility.may_see_agreement(actor.person, batch)
-    return _figures(request, batch, snapshots.one(batch, "agreement", now=timezone.now()) if sees else None)
+    told = snapshots.one(batch, "agreement", now=timezone.now()) if sees else None
+    return _figures(request, batch, told, **_remarks(actor, batch))
 
 
-def _figures(request: PageRequest, batch: Batch, told: snapshots.Shown | None) -> dict[str, Any]:
-    """The agreement of a batch, and its counts where this person may see them."""
+def _figures(
+    request: PageRequest,
+    batch: Batch,
+    told: snapshots.Shown | None,
+    *,
+    flags: Iterable[Flag],
+    skips: Iterable[Assignment],
+) -> dict[str, Any]:
+    """The agreement of a batch, its counts where this person may see them, what was proposed, flagged and skipped.
+
+    `flags` and `skips`: those of the page, or all for a file.
+    """
     table = figures_in_table(told.data["figures"] if told and told.data else [])
     counts = assigning.progress([batch])[batch.pk]
     counts_table = work_tables.counts(counts) if visibility.sees_counts(request.user, batch) else None
     costs: dict[str, Any] = {}
     if Permission.SET_UP in access.may(access.actor(request), batch.project):
         costs = _model_costs(batch)
-    figures = [table["statistics"], counts_table, costs.get("model_costs_table")]
+    proposed = _proposed(batch) if batch.help else {}
+    called = pseudonyms(batch.project)
+    lists = {
+        "flags_table": list_tables.flags([_flagged(flag, called) for flag in flags]),
+        "skips_table": list_tables.skips([_skipped(skip, called) for skip in skips]),
+    }
+    figures: list[Figure | None] = [table["statistics"], counts_table, costs.get("model_costs_table")]
+    figures += [proposed.get("proposed_table"), *lists.values()]
     gallery = figure_gallery(request, "batch", batch.public_id, figures)
-    return {"told": told, "counts": counts, "counts_table": counts_table, **costs, **table, **gallery}
+    own = {"told": told, "counts": counts, "counts_table": counts_table}
+    return {**own, **costs, **proposed, **lists, **table, **gallery}
 
 
 @page("GET")
@@ -324,9 +343,11 @@ def _proposed(batch: Batch) -> dict[str, Any]:
     states = reply_states.columns(line["unusable"] for line in proposed)
     for line in proposed:
         line["states"] = [line[state] for state in states]
+    names = [gettext(reply_states.WORDS[state]) for state in states]
     return {
         "proposed": proposed,
-        "proposed_states": [(state, gettext(reply_states.WORDS[state])) for state in states],
+        "proposed_states": names,
+        "proposed_table": list_tables.proposals(proposed, names),
     }
 
 
@@ -339,6 +360,34 @@ def _estimates(batch: Batch) -> list[str]:
         )
         for line in estimating.of_batch(batch)
     ]
+
+
+def _remarks(actor: access.Actor, batch: Batch) -> dict[str, Any]:
+    """The flags and skips of a batch, the newest first; none of them for those who may not read them.
+
+    What colleagues note and skip tells what they think of an item: as blind as their responses.
+    """
+    flags, skips = _flags(batch), _skips(batch)
+    reads = Permission.SET_UP in access.may(actor, batch.project)
+    if not reads or not visibility.may_see_agreement(actor.person, batch):
+        flags, skips = flags.none(), skips.none()
+    return {"flags": flags, "skips": skips}
+
+
+def _flagged(flag: Flag, called: Mapping[int | None, str]) -> dict[str, Any]:
+    return {"note": flag.note, "time": flag.made_at, **_on_item(flag.item, flag.person, called)}
+
+
+def _skipped(skip: Assignment, called: Mapping[int | None, str]) -> dict[str, Any]:
+    return {"reason": skip.reason, "time": skip.ended_at, **_on_item(skip.item, skip.person, called)}
+
+
+def _on_item(item: Item, person: Person, called: Mapping[int | None, str]) -> dict[str, str]:
+    return {
+        "question": item.example.question,
+        "example": item.example.external_id,
+        "person": called.get(person.pk, NOTHING),
+    }
 
 
 def _flags(batch: Batch) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +15,8 @@ from annotation.board import flow, needs
 from annotation.board.board import Board
 from annotation.board.needs import Need
 from annotation.board.stages import Blockage, Counts, Stage, roots
-from annotation.drawing import pipeline
+from annotation.drawing import list_tables, pipeline
+from annotation.drawing.figures import Figure
 from annotation.explorer.links import explorer_url
 from annotation.models import Batch, Project, Release, Source
 from annotation.views.pages import kind_title
@@ -145,6 +146,27 @@ def rows(board: Board) -> list[dict[str, Any]]:
         }
         for batch in board.batches
     ]
+
+
+def table(board: Board) -> Figure | None:
+    """All rows of the table as a figure."""
+    return list_tables.flow([_line_of(row) for row in rows(board)])
+
+
+def _line_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    counts, stage = row["counts"], row["stage"]
+    known = {"adjudication": "adjudication", "accepted": "decided"}
+    known |= {name: name for name in ("submitted", "places", "excluded", "items")}
+    current = stage.counts if counts is not None and stage is not None else None
+    return {
+        "name": row["batch"].name,
+        "title": row["title"],
+        "state": row["batch"].state,
+        "takes_from": row["takes_from"].name if row["takes_from"] is not None else "",
+        "waiting": None if current is None else current.waiting,
+        "in_progress": None if current is None else current.in_progress,
+        **{name: None if counts is None else counts[key] for name, key in known.items()},
+    }
 
 
 # -- the picture -------------------------------------------------------------------------------------

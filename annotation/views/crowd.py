@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -17,12 +18,14 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotation import access
+from annotation.drawing import list_tables
 from annotation.forms.crowd import CrowdLinkForm
 from annotation.journeys import setting_up
-from annotation.models import CrowdEntry, CrowdLink, Person
+from annotation.models import CrowdEntry, CrowdLink, Person, Project
 from annotation.people import attempts, crowd
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import (
     PageRequest,
     cut,
@@ -136,9 +139,25 @@ def links(request: PageRequest, slug: str) -> HttpResponseBase:
             link = crowd.make_link(project=project, by=request.user, now=timezone.now(), **form.link())
             messages.success(request, gettext("The link {name} is open.").format(name=link.name))
             return redirect("crowd_link", project.slug, link.public_id)
-    found = _counted(CrowdLink.objects.filter(project=project)).order_by("-made_at", "-pk")
-    context = {"project": project, "links": cut(request, found), "form": form, "now": timezone.now()}
-    return render(request, "crowd/links.html", context)
+    shown = cut(request, _links(project))
+    context = {"project": project, "links": shown, "form": form, "now": timezone.now()}
+    return render(request, "crowd/links.html", context | _figures(request, project, shown))
+
+
+def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: how many people came by each link."""
+    project = access.project(access.actor(request), slug, Permission.INVITE)
+    return _figures(request, project, _links(project))
+
+
+def _links(project: Project) -> Any:
+    return _counted(CrowdLink.objects.filter(project=project)).order_by("-made_at", "-pk")
+
+
+def _figures(request: PageRequest, project: Project, links: Iterable[Any]) -> dict[str, Any]:
+    counts = ("name", "entered", "most", "completed", "screened")
+    table = list_tables.crowd_links([{name: getattr(link, name) for name in counts} for link in links])
+    return {"links_table": table, **figure_gallery(request, "crowd", project.slug, [table])}
 
 
 @page("GET")

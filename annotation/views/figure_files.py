@@ -17,12 +17,18 @@ from annotation import access
 from annotation.drawing.figures import content_type
 from annotation.views import (
     assigning,
+    crowd,
     dashboards,
     evaluating,
     fooling,
+    golding,
+    importing,
     members,
+    perturbing,
     release_comparison,
     releasing,
+    setting_up,
+    sharing,
 )
 from annotation.views.pages import PageRequest, page
 
@@ -32,14 +38,20 @@ Context = Callable[[PageRequest, str], Mapping[str, Any]]
 PAGES: Mapping[str, Context] = {
     "agreement": lambda request, key: dashboards.agreement_of(request, key, named=False),
     "batch": assigning.agreement_of,
+    "batch_people": sharing.figures_of,
     "compare": release_comparison.figures_of,
+    "crowd": crowd.figures_of,
     "dashboard": lambda request, key: dashboards.dashboard_of(request, key, named=False),
     "evaluations": evaluating.report_of,
     "fooling": fooling.report_of,
+    "gold": golding.figures_of,
     "people": members.figures_of,
+    "perturbations": perturbing.figures_of,
+    "project": setting_up.figures_of,
     "quality": lambda request, key: dashboards.quality_of(request, key, named=False),
     "release": releasing.figures_of,
     "report": assigning.report_of,
+    "sources": importing.figures_of,
 }
 """The pages that have figures, by the name that their addresses have."""
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.drawing.figures import IMAGES, TEXTS, Figure
+from annotation.models import Membership, Project
 
 FORMATS = {"tex": "LaTeX", "md": "Markdown", "csv": "CSV", "svg": "SVG", "pdf": "PDF", "png": "PNG"}
 COPY = gettext_noop("Copy as {format}")
@@ -56,3 +57,8 @@ def figure_gallery(
     """The context of a page with these figures, for the tag `figure_menu`; those that are None are left out."""
     named = {figure.name: figure for figure in figures if figure is not None}
     return {"figure_gallery": Gallery(page, key, request.GET.urlencode(), named)}
+
+
+def pseudonyms(project: Project) -> dict[int | None, str]:
+    """What members, also former ones, are called in files, by the key of the person."""
+    return dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))

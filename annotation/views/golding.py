@@ -16,16 +16,19 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
+from annotation.drawing import list_tables
 from annotation.forms.entry import GoldFileForm, GoldFromForm, WhyForm
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
 from annotation.quality import gold, qualifying, snapshots
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.trying import workbench
 from tableqa.json_text import read_json
 from tableqa.proportions import proportion
+from tableqa.sheets import NOTHING
 
 MOST_TRIED = 5
 """Examples that are looked at for one that makes an item of the batch."""
@@ -58,7 +61,6 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
     elif action.startswith("remove:"):
         _unmark(request, batch, action.removeprefix("remove:"), now)
         return here
-    quality = snapshots.one(batch, "quality", now=now)
     context = {
         "batch": batch,
         "project": batch.project,
@@ -68,10 +70,27 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
         "lacking": gold.lacking(batch),
         "file": file,
         "other": other,
-        "told": quality,
-        "accuracy": _accuracy(batch, quality.data),
+        **_figures(request, batch, now),
     }
     return render(request, "first_day/gold.html", context)
+
+
+def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures; nothing for those who annotate in the batch."""
+    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    if not visibility.may_see_agreement(request.user, batch):
+        return {}
+    return _figures(request, batch, timezone.now())
+
+
+def _figures(request: PageRequest, batch: Batch, now: datetime) -> dict[str, Any]:
+    """How people did on gold, and the same as a figure with their pseudonyms."""
+    quality = snapshots.one(batch, "quality", now=now)
+    accuracy = _accuracy(batch, quality.data)
+    called = pseudonyms(batch.project)
+    table = list_tables.gold_accuracy([(called.get(row["key"], NOTHING), row["share"]) for row in accuracy])
+    gallery = figure_gallery(request, "gold", batch.public_id, [table])
+    return {"told": quality, "accuracy": accuracy, "accuracy_table": table, **gallery}
 
 
 def _read_file(request: PageRequest, batch: Batch, form: GoldFileForm, now: datetime) -> None:
@@ -138,7 +157,12 @@ def _accuracy(batch: Batch, quality: Mapping[str, Any] | None) -> list[dict[str,
     names = Person.objects.filter(pk__in=judged).order_by("name").values_list("pk", "name")
     shares = {person: proportion(*counts) for person, counts in judged.items()}
     return [
-        {"name": name, "share": shares[person], "percent": qualifying.share_in_words(batch, shares[person])}
+        {
+            "key": person,
+            "name": name,
+            "share": shares[person],
+            "percent": qualifying.share_in_words(batch, shares[person]),
+        }
         for person, name in names
     ]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,6 +17,7 @@ from django.utils.translation import gettext
 
 import tableqa
 from annotation import access, uploads, visibility
+from annotation.drawing import list_tables
 from annotation.forms.imports import LICENCES, ChoicesForm, UploadForm, chosen_columns
 from annotation.journeys import importing, previewing
 from annotation.models import Example, Job, Project, Release, Source, Upload
@@ -22,6 +25,7 @@ from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms.options import NamedTextsField
 from annotation.views import tables
+from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.work import ancestry
 from tableqa.operations import from_dict
@@ -37,13 +41,41 @@ def sources(request: PageRequest, slug: str) -> HttpResponse:
     under_way = Job.objects.filter(
         project=project, kind="import", state__in=[Job.State.QUEUED, Job.State.RUNNING]
     )
+    found = cut(request, _ready(project))
     context = {
         "project": project,
-        "sources": cut(request, Source.objects.ready().filter(project=project).order_by("-pk")),
+        "sources": found,
+        **_figures(request, project, found),
         "under_way": list(under_way.order_by("-pk")[:20]),
         "may_import": Permission.IMPORT in access.may(actor, project),
     }
     return render(request, "importing/sources.html", context)
+
+
+def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: the sources."""
+    project = access.project(access.actor(request), slug, Permission.SEE_PROGRESS)
+    return _figures(request, project, _ready(project))
+
+
+def _ready(project: Project) -> QuerySet[Source]:
+    return Source.objects.ready().filter(project=project).order_by("-pk")
+
+
+def _figures(request: PageRequest, project: Project, found: Iterable[Source]) -> dict[str, Any]:
+    table = list_tables.sources(
+        [
+            {
+                "name": source.name,
+                "split": source.split,
+                "questions": source.examples_count,
+                "tables": source.tables_count,
+                "licence": source.licence,
+            }
+            for source in found
+        ]
+    )
+    return {"sources_table": table, **figure_gallery(request, "sources", project.slug, [table])}
 
 
 @page("GET", "POST")

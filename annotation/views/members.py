@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from annotation import access
+from annotation import access, words
+from annotation.drawing import list_tables
 from annotation.forms.people import InviteForm, RolesForm
 from annotation.journeys import setting_up
 from annotation.models import CrowdLink, Invitation, Membership, Project
 from annotation.roles import Permission
 from annotation.views import paying, sharing
+from annotation.views.figure_gallery import pseudonyms
 from annotation.views.pages import (
     PageRequest,
     cut,
@@ -27,6 +31,7 @@ from annotation.views.pages import (
     refusals_to,
 )
 from annotation.work import accounting, shares
+from tableqa.sheets import NOTHING
 
 CONTENTS: Final = {
     "members": gettext_noop("Members"),
@@ -59,10 +64,7 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     context |= {"project": project, "contents": {name: gettext(title) for name, title in CONTENTS.items()}}
     context |= _invitations(request, project)
     if may_set_up:
-        context |= sharing.allocation(request, project) | {"rates": rates}
-        context |= paying.earned(
-            request, project, without_counts=context["left_out"], by_person=context["by_person"]
-        )
+        context |= _figures(request, project, context["invitations"]) | {"rates": rates}
         context["crowd_links"] = list(CrowdLink.objects.filter(project=project).order_by("-pk")[:SHOWN])
         context["now"] = timezone.now()
     context["members"] = _members(request, project, context)
@@ -73,8 +75,32 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
 def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures: work, pay and costs."""
     project = access.project(access.actor(request), slug, Permission.SET_UP)
+    return _figures(request, project, _open_invitations(project))
+
+
+def _figures(request: PageRequest, project: Project, invitations: Iterable[Invitation]) -> dict[str, Any]:
+    """Allocation, pay and costs with their figures, and that of these invitations: those of the page, or all for a file."""
     work = sharing.allocation(request, project)
-    return paying.earned(request, project, without_counts=work["left_out"], by_person=work["by_person"])
+    called = pseudonyms(project)
+    invited = list_tables.invitations(
+        [
+            {
+                "roles": ", ".join(map(words.shown, invitation.roles)),
+                "created_by": called.get(invitation.made_by_id, NOTHING),
+                "created": invitation.made_at,
+                "expires": invitation.expires_at,
+            }
+            for invitation in invitations
+        ]
+    )
+    money = paying.earned(
+        request,
+        project,
+        without_counts=work["left_out"],
+        by_person=work["by_person"],
+        more=[work["by_batch_table"], work["by_line_table"], invited],
+    )
+    return {**work, **money, "invitations_table": invited}
 
 
 SHOWN: Final = 5
@@ -92,15 +118,19 @@ def _members(request: PageRequest, project: Project, context: dict[str, Any]) ->
 
 
 def _invitations(request: PageRequest, project: Project) -> dict[str, Any]:
-    now = timezone.now()
-    invitations = Invitation.objects.filter(project=project, accepted_at__isnull=True, expires_at__gt=now)
     left = Membership.objects.filter(project=project, removed_at__isnull=False).select_related("person")
     return {
-        "invitations": cut(
-            request, invitations.select_related("made_by").order_by("-made_at", "pk"), "invitations"
-        ),
+        "invitations": cut(request, _open_invitations(project), "invitations"),
         "left": cut(request, left.order_by("-removed_at", "pk"), "left"),
     }
+
+
+def _open_invitations(project: Project) -> QuerySet[Invitation]:
+    """Neither accepted nor expired, the newest first."""
+    waiting = Invitation.objects.filter(
+        project=project, accepted_at__isnull=True, expires_at__gt=timezone.now()
+    )
+    return waiting.select_related("made_by").order_by("-made_at", "pk")
 
 
 def _invited(request: PageRequest, project: Project, form: InviteForm) -> dict[str, Any]:

@@ -90,10 +90,12 @@ def earned(
     *,
     without_counts: Collection[Batch],
     by_person: Mapping[int, accounting.Account],
+    more: Sequence[Figure | None] = (),
 ) -> dict[str, Any]:
     """Who worked how long and earned what in the period of the address, what batches cost; `earned_by`: of all time.
 
-    `without_counts`: batches whose accepted items are not for the reader; `by_person`: the work that is.
+    `without_counts`: batches whose accepted items are not for the reader; `by_person`: the work that is; `more`: further
+    figures of the page.
     """
     asked = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
     period = asked.period()
@@ -116,7 +118,7 @@ def earned(
     members_table = _members_table(project, by_person, earned_by)
     model_costs = metering.table(ModelRequest.objects.filter(project=project))
     model_costs_table = work_tables.model_costs(model_costs.rows, model_costs.columns)
-    figures = [members_table, pay_table, cost_table, model_costs_table]
+    figures = [members_table, pay_table, cost_table, model_costs_table, *more]
     return {
         "asked": asked,
         "query": urlencode({name: request.GET[name] for name in ("first", "last") if request.GET.get(name)}),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation import access
+from annotation.drawing import list_tables
 from annotation.forms.perturbing import PerturbForm
 from annotation.journeys import perturbing
-from annotation.models import Job, PerturbationRun
+from annotation.models import Job, PerturbationRun, Project
 from annotation.roles import Permission
+from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, cut, page, refusals_on
 
 
@@ -29,22 +33,42 @@ def perturbations(request: PageRequest, slug: str) -> HttpResponse:
             now = timezone.now()
             run = perturbing.plan_run(project=project, by=actor.person, now=now, **form.cleaned_data)
             return redirect("job", perturbing.start(run=run, by=actor.person, now=now).public_id)
-    runs = PerturbationRun.objects.filter(project=project).defer("chosen", "marks")
     under_way = Job.objects.filter(
         project=project, kind="perturb", state__in=[Job.State.QUEUED, Job.State.RUNNING]
     )
-    shown = cut(
-        request, runs.prefetch_related("sources").select_related("made_by", "feeds_from").order_by("-pk")
-    )
+    shown = cut(request, _runs(project))
     context = {
         "project": project,
         "form": form,
         "runs": shown,
-        "counts": [(run, [_row(kind, of_kind) for kind, of_kind in run.counts.items()]) for run in shown],
+        **_figures(request, project, shown),
         "under_way": list(under_way.order_by("-pk")[:20]),
         "may_perturb": Permission.SET_UP in access.may(actor, project),
     }
     return render(request, "perturbing/perturbations.html", context)
+
+
+def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: what each run made."""
+    project = access.project(access.actor(request), slug, Permission.SEE_PROGRESS)
+    return _figures(request, project, _runs(project))
+
+
+def _runs(project: Project) -> QuerySet[PerturbationRun]:
+    runs = PerturbationRun.objects.filter(project=project).defer("chosen", "marks")
+    return runs.prefetch_related("sources").select_related("made_by", "feeds_from").order_by("-pk")
+
+
+def _figures(request: PageRequest, project: Project, runs: Iterable[PerturbationRun]) -> dict[str, Any]:
+    counts = []
+    for run in runs:
+        rows = [_row(kind, of_kind) for kind, of_kind in run.counts.items()]
+        title = gettext("Automatic perturbations of {sources}").format(
+            sources=", ".join(source.name for source in run.sources.all())
+        )
+        counts.append((run, rows, list_tables.perturbations(f"run-{run.public_id}", title, rows)))
+    gallery = figure_gallery(request, "perturbations", project.slug, [table for *_, table in counts])
+    return {"counts": counts, **gallery}
 
 
 def _row(kind: str, of_kind: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -10,17 +11,41 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation import access
+from annotation.drawing import list_tables
 from annotation.models import Batch, Membership
 from annotation.quality import qualifying
 from annotation.views.pages import PageRequest, refusals_to
+from tableqa.sheets import NOTHING
 
 
-def results(batch: Batch) -> dict[str, Any]:
-    """Everybody's result in a qualification; nothing of other batches."""
+def results(batch: Batch, called: Mapping[int | None, str]) -> dict[str, Any]:
+    """Everybody's result in a qualification, and as a figure with their pseudonyms; nothing of other batches."""
     is_qualification = batch.purpose == Batch.Purpose.QUALIFICATION
+    standings = qualifying.standings(batch) if is_qualification else []
+    lines = [_line(batch, one, called.get(one.person.pk, NOTHING)) for one in standings]
     return {
         "is_qualification": is_qualification,
-        "standings": qualifying.standings(batch) if is_qualification else [],
+        "standings": standings,
+        "results_table": list_tables.results(lines),
+    }
+
+
+def _line(batch: Batch, standing: qualifying.Standing, pseudonym: str) -> dict[str, Any]:
+    row = standing.row
+    if row is None:
+        result = gettext("in progress")
+    elif row.granted_by is not None:
+        result = gettext("admitted")
+    else:
+        result = gettext("passed") if row.passed else gettext("not passed")
+    return {
+        "person": pseudonym,
+        "done": standing.done,
+        "items": batch.items_count,
+        "right": None if row is None else row.right,
+        "judged": None if row is None else row.judged,
+        "percent": None if row is None else standing.percent,
+        "result": result,
     }
 
 

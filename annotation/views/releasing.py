@@ -13,6 +13,8 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import access, visibility
+from annotation.drawing import list_tables
+from annotation.drawing.figures import Figure
 from annotation.evaluation import evaluation_runs
 from annotation.forms.releases import ReleaseForm
 from annotation.journeys import releasing
@@ -143,7 +145,7 @@ def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
         "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
         "formats": [_format(name, manifest) for name in (*formats, "")],
         "files": sorted(manifest["files"].items()),
-        **_agreement(request, release),
+        **_tables(request, release),
     }
 
 
@@ -162,7 +164,19 @@ MOST_STATISTICS = 12
 """Of more statistics than these the page shows one for each measure, and folds the others."""
 
 
-def _agreement(request: PageRequest, release: Release) -> dict[str, Any]:
+def _tables(request: PageRequest, release: Release) -> dict[str, Any]:
+    """The figures of the page: sources, batches, agreement."""
+    manifest = release.manifest
+    lists = {
+        "sources_table": list_tables.released_sources(manifest["sources"]),
+        "batches_table": list_tables.released_batches(manifest["batches"]),
+    }
+    agreement = _agreement(release)
+    figures = [*lists.values(), *(each for each in agreement.values() if isinstance(each, Figure))]
+    return {**agreement, **lists, **figure_gallery(request, "release", release.public_id, figures)}
+
+
+def _agreement(release: Release) -> dict[str, Any]:
     """Statistics with a value first; further ones, and those without a value, each in a table of their own."""
     manifest = release.manifest
     names = {batch["id"]: batch["name"] for batch in manifest["batches"]}
@@ -188,7 +202,6 @@ def _agreement(request: PageRequest, release: Release) -> dict[str, Any]:
         **tables,
         "number_more": len(parts["more_agreement"]),
         "number_undefined": len(parts["undefined"]),
-        **figure_gallery(request, "release", release.public_id, tables.values()),
     }
 
 

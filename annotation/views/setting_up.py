@@ -18,6 +18,7 @@ from annotation.journeys import defining, restoring, setting_up
 from annotation.models import Batch, Job, Project
 from annotation.roles import Permission
 from annotation.views import boards
+from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_on
 from annotation.work import gates, queue
 from tasks.contract import TaskType, task_types
@@ -66,6 +67,22 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     return render(request, "setting_up/project.html", context)
 
 
+def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: the table of batches."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.SEE_PROGRESS)
+    return _table_of_batches(request, project, _board(request, project, access.may(actor, project)))
+
+
+def _board(request: PageRequest, project: Project, may: frozenset[Permission]) -> board.Board:
+    return board.read(person=request.user, rights={project.pk: may}, now=timezone.now())[project.pk]
+
+
+def _table_of_batches(request: PageRequest, project: Project, read: board.Board) -> dict[str, Any]:
+    table = boards.table(read)
+    return {"batches_table": table, **figure_gallery(request, "project", project.slug, [table])}
+
+
 def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
     """The open batches with what is left in each for this person."""
     opened = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
@@ -84,20 +101,24 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
 
 
 def _overview(request: PageRequest, project: Project, may: frozenset[Permission]) -> dict[str, Any]:
-    read = board.read(person=request.user, rights={project.pk: may}, now=timezone.now())[project.pk]
+    read = _board(request, project, may)
     picture = boards.picture(read, project)
     rows = boards.rows(read)
     used = {batch.task_type for batch in read.batches}
-    return boards.context(read, project) | {
-        "board": read.state,
-        "flow": picture,
-        "batches": cut(request, rows),
-        "table": "table" in request.GET or "page" in request.GET or bool(picture["left_out"]),
-        "kinds": [
-            *(task for key, task in task_types().items() if key in used),
-            *(row.task() for row in defining.newest(project).values()),
-        ],
-    }
+    return (
+        boards.context(read, project)
+        | _table_of_batches(request, project, read)
+        | {
+            "board": read.state,
+            "flow": picture,
+            "batches": cut(request, rows),
+            "table": "table" in request.GET or "page" in request.GET or bool(picture["left_out"]),
+            "kinds": [
+                *(task for key, task in task_types().items() if key in used),
+                *(row.task() for row in defining.newest(project).values()),
+            ],
+        }
+    )
 
 
 def kind_or_404(project: Project, key: str) -> TaskType:

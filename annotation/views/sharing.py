@@ -5,7 +5,7 @@ Whatever cannot be taken back is said first, with its numbers, on a page of its 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -17,7 +17,9 @@ from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from annotation import access, visibility
+from annotation import access, visibility, words
+from annotation.drawing import list_tables
+from annotation.drawing.figures import Figure
 from annotation.forms.terms import BatchesForm, LeasesForm, SharesForm
 from annotation.journeys import adjudicating, assigning
 from annotation.models import Batch, Person, Project
@@ -25,8 +27,10 @@ from annotation.quality import gold, qualifying
 from annotation.roles import Permission
 from annotation.terms.people import STRATEGIES
 from annotation.views import qualifying as qualifying_results
+from annotation.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.views.pages import PageRequest, cut, hidden_fields, kind_title, page, refusals_to
 from annotation.work import accounting, shares
+from tableqa.sheets import NOTHING
 
 # -- people of a batch ------------------------------------------------------------------------------
 
@@ -79,6 +83,7 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
         "project": batch.project,
         "strategy": STRATEGIES[batch.strategy],
         "lines": cut(request, lines, "people"),
+        **_figures_of_people(request, batch, lines, counted=counted),
         "total": accounting.total(line.account for line in lines) if counted else None,
         "no_counts": visibility.why_no_counts(),
         "held": cut(request, held, "desks"),
@@ -87,8 +92,26 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
         "ticked": set(request.POST.getlist("people")),
         "movable": batch.opened_at is not None and batch.closed_at is None,
     }
-    context |= qualifying_results.results(batch)
     return render(request, "assigning/people.html", context)
+
+
+def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: results of a qualification, the allocation by person."""
+    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    lines = _lines(batch, shares.annotators(batch.project))
+    return _figures_of_people(request, batch, lines, counted=visibility.sees_counts(request.user, batch))
+
+
+def _figures_of_people(
+    request: PageRequest, batch: Batch, lines: Sequence[accounting.Line], *, counted: bool
+) -> dict[str, Any]:
+    called = pseudonyms(batch.project)
+    results = qualifying_results.results(batch, called)
+    rows = [{"names": [called.get(line.person.pk, NOTHING)], "account": line.account} for line in lines]
+    title = gettext("Allocation by person")
+    table = list_tables.allocation("allocation", title, [gettext("Person")], rows) if counted else None
+    gallery = figure_gallery(request, "batch_people", batch.public_id, [results["results_table"], table])
+    return {**results, "allocation_table": table, **gallery}
 
 
 def _lines(batch: Batch, annotators: Iterable[Person]) -> list[accounting.Line]:
@@ -371,7 +394,10 @@ def allocation(request: PageRequest, project: Project) -> dict[str, Any]:
     for line in lines:
         by_batch[line.batch.pk] = by_batch.get(line.batch.pk, nothing) + line.account
         by_person[line.person.pk] = by_person.get(line.person.pk, nothing) + line.account
+    by_batch_table, by_line_table = _allocation_tables(batches, by_batch, lines)
     return {
+        "by_batch_table": by_batch_table,
+        "by_line_table": by_line_table,
         "left_out": left_out,
         "total": accounting.total(line.account for line in lines),
         "batches": cut(
@@ -383,6 +409,27 @@ def allocation(request: PageRequest, project: Project) -> dict[str, Any]:
         "lines": cut(request, lines, "lines"),
         "unbalanced": [line for line in lines if not line.account.balances],
     }
+
+
+def _allocation_tables(
+    batches: Sequence[Batch], by_batch: Mapping[int, accounting.Account], lines: Sequence[accounting.Line]
+) -> tuple[Figure | None, Figure | None]:
+    """The allocation by batch, and by person and batch."""
+    of_batches = [
+        {"names": [batch.name, words.shown(kind_title(batch)), words.shown(batch.state)], "account": account}
+        for batch in batches
+        if (account := by_batch.get(batch.pk)) is not None
+    ]
+    heads = [gettext("Batch"), gettext("Task type"), gettext("State")]
+    of_lines = [
+        {"names": [line.batch.name, line.pseudonym or NOTHING], "account": line.account} for line in lines
+    ]
+    return (
+        list_tables.allocation("allocation-by-batch", gettext("Allocation by batch"), heads, of_batches),
+        list_tables.allocation(
+            "allocation", gettext("Allocation by person and batch"), [heads[0], gettext("Person")], of_lines
+        ),
+    )
 
 
 def _counted_batches(request: PageRequest, project: Project) -> tuple[list[Batch], list[Batch]]:

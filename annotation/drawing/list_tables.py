@@ -1,0 +1,268 @@
+"""Lists of a study, as figures without a chart: proposals, flags, skips, results, allocation, invitations. Pure.
+
+People have their pseudonyms in the rows: a file may go into a paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.utils.text import capfirst
+from django.utils.translation import gettext
+
+from annotation import words
+from annotation.drawing import drawn
+from annotation.drawing.figures import Figure
+from tableqa.proportions import Proportion
+from tableqa.sheets import NOTHING, Cell, Column, Sheet, text
+
+Line = Mapping[str, Any]
+ALLOCATED = ("assigned", "submitted", "skipped", "open", "returned", "kept")
+"""The numbers of an account (`annotation.work.accounting`), in the order of the columns."""
+
+
+def flow(lines: Sequence[Line]) -> Figure | None:
+    """Where the items of each batch are.
+
+    A line has name, title, state, takes_from and the numbers submitted, places, waiting, in_progress, adjudication,
+    accepted, excluded and items, which are None where the reader may not know them.
+    """
+    columns = (
+        *drawn.names("Batch", gettext("Task type"), gettext("State"), gettext("Takes accepted items from")),
+        *_numbers(
+            gettext("Responses"),
+            gettext("Planned responses"),
+            gettext("Waiting"),
+            gettext("In progress"),
+            gettext("To adjudicate"),
+            gettext("Accepted"),
+            gettext("Excluded"),
+            gettext("Items"),
+        ),
+    )
+    counts = (
+        "submitted",
+        "places",
+        "waiting",
+        "in_progress",
+        "adjudication",
+        "accepted",
+        "excluded",
+        "items",
+    )
+    rows = [
+        (
+            text(line["name"]),
+            text(words.shown(line["title"])),
+            text(words.shown(line["state"])),
+            text(line["takes_from"] or NOTHING),
+            *(_whole(line[name]) for name in counts),
+        )
+        for line in lines
+    ]
+    return _figure("batches", gettext("Batches"), columns, rows)
+
+
+def proposals(lines: Sequence[Line], states: Sequence[str]) -> Figure | None:
+    """What each maker proposed for a batch: lines of `proposing.counts` with a number for each of the states."""
+    columns = (
+        *drawn.names(gettext("Created by")),
+        *_numbers(gettext("Items"), gettext("Proposals"), gettext("Requests")),
+        *_numbers(gettext("Does not apply"), gettext("Duplicates"), *map(capfirst, states)),
+    )
+    counts = ("items", "proposals", "requests", "does_not_apply", "again")
+    rows = [
+        (text(line["maker"]), *(_whole(line[name]) for name in counts), *map(_whole, line["states"]))
+        for line in lines
+    ]
+    return _figure("proposals", gettext("Proposals"), columns, rows)
+
+
+def flags(lines: Sequence[Line]) -> Figure | None:
+    """Notes on items: a line has note, question, example, person and time."""
+    columns = drawn.names(
+        gettext("Note"), gettext("Question"), gettext("Example"), gettext("Person"), gettext("Time (UTC)")
+    )
+    rows = [(text(line["note"]), *_on_an_item(line)) for line in lines]
+    return _figure("flags", gettext("Flags"), columns, rows)
+
+
+def skips(lines: Sequence[Line]) -> Figure | None:
+    """Items that people skipped: a line has reason, question, example, person and time."""
+    columns = drawn.names(
+        gettext("Reason"), gettext("Question"), gettext("Example"), gettext("Person"), gettext("Time (UTC)")
+    )
+    rows = [(text(words.shown(line["reason"])), *_on_an_item(line)) for line in lines]
+    return _figure("skips", gettext("Skipped items"), columns, rows)
+
+
+def _on_an_item(line: Line) -> tuple[Cell, ...]:
+    return (text(line["question"]), text(line["example"]), text(line["person"]), _time(line["time"]))
+
+
+def results(lines: Sequence[Line]) -> Figure | None:
+    """How people did in a qualification: a line has person, done, items, right, judged, percent and result.
+
+    The numbers are None of people who have not ended it.
+    """
+    columns = (
+        *drawn.names(gettext("Person")),
+        *_numbers(gettext("Done"), gettext("Items"), gettext("Correct"), gettext("Evaluated")),
+        Column(gettext("Share correct"), unit="%"),
+        *drawn.names(gettext("Result")),
+    )
+    counts = ("done", "items", "right", "judged", "percent")
+    rows = [
+        (text(line["person"]), *(_whole(line[name]) for name in counts), text(line["result"]))
+        for line in lines
+    ]
+    return _figure("results", gettext("Qualification results"), columns, rows)
+
+
+def gold_accuracy(shares: Sequence[tuple[str, Proportion]]) -> Figure | None:
+    """How many gold items each person answered correctly."""
+    columns = (
+        *drawn.names(gettext("Person")),
+        *_numbers(gettext("Correct")),
+        Column(gettext("Accuracy"), counted=gettext("Evaluated"), unit="%"),
+    )
+    rows = [(text(person), _whole(share.hits), drawn.share(share)) for person, share in shares]
+    return _figure("gold-accuracy", gettext("Accuracy by person"), columns, rows)
+
+
+def allocation(name: str, title: str, heads: Sequence[str], lines: Sequence[Line]) -> Figure | None:
+    """Who was given how much: a line has `names`, one for each head, and the `account` (`accounting.Account`)."""
+    columns = (
+        *drawn.names(*heads),
+        *_numbers(
+            gettext("Assigned"),
+            gettext("Submitted"),
+            gettext("Skipped"),
+            gettext("In progress"),
+            gettext("Returned"),
+            gettext("Reserved"),
+        ),
+    )
+    rows = [
+        (*map(text, line["names"]), *(_whole(getattr(line["account"], part)) for part in ALLOCATED))
+        for line in lines
+    ]
+    return _figure(name, title, columns, rows)
+
+
+def invitations(lines: Sequence[Line]) -> Figure | None:
+    """Open invitations without names and addresses: a line has roles, created_by, created and expires."""
+    columns = drawn.names(
+        gettext("Roles"), gettext("Created by"), gettext("Created (UTC)"), gettext("Expires (UTC)")
+    )
+    rows = [
+        (text(line["roles"]), text(line["created_by"]), _time(line["created"]), _time(line["expires"]))
+        for line in lines
+    ]
+    note = gettext("Names and addresses are left out.")
+    return _figure("invitations", gettext("Open invitations"), columns, rows, note)
+
+
+def crowd_links(lines: Sequence[Line]) -> Figure | None:
+    """How many people came by each crowd link: a line has name, entered, most, completed and screened."""
+    columns = (
+        *drawn.names(gettext("Link")),
+        *_numbers(gettext("Joined"), gettext("Maximum"), gettext("Completed"), gettext("Screened out")),
+    )
+    counts = ("entered", "most", "completed", "screened")
+    rows = [(text(line["name"]), *(_whole(line[name]) for name in counts)) for line in lines]
+    return _figure("crowd-links", gettext("Crowd links"), columns, rows)
+
+
+def perturbations(name: str, title: str, lines: Sequence[Line]) -> Figure | None:
+    """What a run made of each kind: a line has kind, made, no_ops, refused and reasons (with their numbers)."""
+    columns = (
+        *drawn.names(gettext("Perturbation")),
+        *_numbers(gettext("Made"), gettext("No-ops"), gettext("Refused")),
+        *drawn.names(gettext("Reasons")),
+    )
+    rows = [
+        (
+            text(line["kind"]),
+            *(_whole(line[part]) for part in ("made", "no_ops", "refused")),
+            text("; ".join(f"{number}: {words.shown(reason)}" for reason, number in line["reasons"])),
+        )
+        for line in lines
+    ]
+    return _figure(name, title, columns, rows)
+
+
+def sources(lines: Sequence[Line]) -> Figure | None:
+    """What was imported: a line has name, split, questions, tables and licence."""
+    columns = (
+        *drawn.names(gettext("Source"), gettext("Split")),
+        *_numbers(gettext("Questions"), gettext("Tables")),
+        *drawn.names(gettext("Licence")),
+    )
+    rows = [
+        (
+            text(line["name"]),
+            text(line["split"] or NOTHING),
+            _whole(line["questions"]),
+            _whole(line["tables"]),
+            text(line["licence"]),
+        )
+        for line in lines
+    ]
+    return _figure("sources", gettext("Sources"), columns, rows)
+
+
+def released_sources(lines: Sequence[Line]) -> Figure | None:
+    """The sources of a release: a line has name, split, licence, url and citation."""
+    columns = drawn.names(
+        gettext("Source"), gettext("Split"), gettext("Licence"), gettext("URL"), gettext("Citation")
+    )
+    names = ("name", "split", "licence", "url", "citation")
+    rows = [tuple(text(line.get(name) or NOTHING) for name in names) for line in lines]
+    return _figure("sources", gettext("Sources and licences"), columns, rows)
+
+
+def released_batches(lines: Sequence[Line]) -> Figure | None:
+    """The batches of a release: a line has name, type, version, variant, overlap and seed."""
+    columns = (
+        *drawn.names("Batch", gettext("Task type")),
+        *_numbers(gettext("Version")),
+        *drawn.names(gettext("Variant")),
+        *_numbers(gettext("People per item"), gettext("Seed")),
+    )
+    rows = [
+        (
+            text(line["name"]),
+            text(line["type"]),
+            _whole(line["version"]),
+            text(line["variant"] or NOTHING),
+            _whole(line["overlap"]),
+            Cell(str(line["seed"]), float(line["seed"])),
+        )
+        for line in lines
+    ]
+    return _figure("batches", gettext("Batches"), columns, rows)
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _figure(
+    name: str, title: str, columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]], note: str = ""
+) -> Figure | None:
+    """A table; None where it has no rows."""
+    return Figure(name, title, Sheet(name, title, tuple(columns), tuple(rows), note)) if rows else None
+
+
+def _numbers(*titles: str) -> tuple[Column, ...]:
+    return tuple(map(Column, titles))
+
+
+def _whole(value: int | None) -> Cell:
+    return text(NOTHING) if value is None else Cell(words.number(f"{value:,}"), float(value))
+
+
+def _time(value: datetime | None) -> Cell:
+    return text(NOTHING if value is None else f"{value:%Y-%m-%d %H:%M}")
