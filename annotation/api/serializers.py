@@ -207,6 +207,11 @@ class DraftShape(serializers.Serializer[Any]):
     revision = serializers.IntegerField()
     response = serializers.DictField()
     saved_at = serializers.DateTimeField()
+    outdated = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="Of a draft for an older version of the form: what to check. Otherwise empty.",
+    )
 
 
 class AnnotationRef(serializers.Serializer[Any]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -14,7 +15,7 @@ from rest_framework.views import APIView
 from annotation import access
 from annotation.api.views import valid
 from annotation.journeys import defining
-from annotation.models import TaskTypeDefinition
+from annotation.models import Batch, TaskTypeDefinition
 from annotation.roles import Permission
 
 
@@ -25,13 +26,22 @@ class DefinitionRequest(serializers.Serializer[Any]):
     definition = serializers.DictField()
 
 
+class BatchOfDefinition(serializers.Serializer[Any]):
+    """A batch of a task type, and the version of the definition that it uses."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    version = serializers.IntegerField()
+
+
 class DefinitionShape(serializers.Serializer[Any]):
-    """The newest version of a task type, and the JSON Schema of its responses."""
+    """The newest version of a task type, the JSON Schema of its responses, and the version of each batch."""
 
     name = serializers.CharField()
     version = serializers.IntegerField()
     definition = serializers.DictField()
     response_schema = serializers.DictField()
+    batches = BatchOfDefinition(many=True)
 
 
 class ProjectTaskTypes(APIView):
@@ -41,7 +51,8 @@ class ProjectTaskTypes(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the task types that the project defines, each in its newest version."""
         project = access.project(access.actor(request), slug, Permission.SET_UP)
-        return Response([_shape(row) for row in defining.newest(project).values()])
+        batches = defining.batches_of(project)
+        return Response([_shape(row, batches) for row in defining.newest(project).values()])
 
     @extend_schema(request=DefinitionRequest, responses=DefinitionShape)
     def post(self, request: Request, slug: str) -> Response:
@@ -56,13 +67,17 @@ class ProjectTaskTypes(APIView):
             by=actor.person,
             now=timezone.now(),
         )
-        return Response(_shape(row))
+        return Response(_shape(row, defining.batches_of(project)))
 
 
-def _shape(row: TaskTypeDefinition) -> dict[str, Any]:
+def _shape(row: TaskTypeDefinition, batches: Mapping[str, Sequence[Batch]]) -> dict[str, Any]:
     return {
         "name": row.name,
         "version": row.number,
         "definition": row.data,
         "response_schema": row.task().response_schema(),
+        "batches": [
+            {"id": batch.public_id, "name": batch.name, "version": batch.version}
+            for batch in batches.get(row.name, ())
+        ],
     }

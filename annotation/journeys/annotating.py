@@ -76,7 +76,11 @@ def payload(assignment: Any) -> dict[str, Any]:
         "batch": {"id": batch.public_id, "name": batch.name},
         "item": assignment.item.public_id,
         **task.presented(item),
-        "draft": _draft_payload(draft) if draft is not None and draft.revision else None,
+        "draft": (
+            {**_draft_payload(draft), "outdated": outdated(draft.response, task, item)}
+            if draft is not None and draft.revision
+            else None
+        ),
         # Whoever is sent a response back has it as the draft: nobody else is asked about.
         "sent_back": _sent_back(assignment) if draft is not None and draft.revision else None,
         "annotation": (
@@ -142,6 +146,25 @@ def found_in(response: Mapping[str, Any], task: tasks.contract.TaskType, item: t
     shown = "answers" in task.showing(item)
     answer = task.preview(response.get("data"), item) if shown and isinstance(task, Making) else None
     return Found(tuple(problems), answer)
+
+
+def outdated(response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item) -> str:
+    """What the person needs to know of a draft for an older version of the form; "" for one of this version."""
+    version = response.get("version")
+    if type(version) is not int or version >= task.version:
+        return ""
+    data = response.get("data")
+    lost = task.unfitting(data if isinstance(data, Mapping) else {}, item)
+    return " ".join(
+        [
+            gettext("The form has changed since you saved this draft. Check your answers."),
+            *(
+                [gettext("Not in the form any more: {values}.").format(values="; ".join(lost))]
+                if lost
+                else []
+            ),
+        ]
+    )
 
 
 def submit(
@@ -213,9 +236,11 @@ def submit_and_next(
                     )
         except (IntegrityError, _Late) as late:
             # Somebody was faster: another tab of this person, a retry, or a colleague after the lease ran out.
-            assignment = Assignment.objects.select_related("annotation").get(pk=assignment.pk)
+            related = ("annotation", "batch__definition")
+            assignment = Assignment.objects.select_related(*related).get(pk=assignment.pk)
             annotation = None
             if assignment.annotation is None:
+                assignment.batch.task().receive(response, item)  # refused if the definition changed meanwhile
                 if isinstance(late.__cause__, Refused):
                     raise late.__cause__ from None
                 _require_undecided(assignment.item_id)

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext
 
 from annotation import events
-from annotation.models import Annotation, Batch, Gold, Person, Project, TaskTypeDefinition
+from annotation.models import (
+    Annotation,
+    Batch,
+    Gold,
+    Item,
+    LabelImport,
+    Person,
+    Project,
+    TaskTypeDefinition,
+)
 from annotation.quality import guidance
 from annotation.refusals import refuse, require_storable
+from tasks import resolving
 from tasks.common.defined import DefinedTask, task_of
 from tasks.common.definitions import BadDefinition, name_faults
 from tasks.contract import task_types
+
+MAX_NAMES = 10
+"""Batches that one message names."""
 
 
 def newest(project: Project) -> dict[str, TaskTypeDefinition]:
@@ -30,8 +44,8 @@ def define(
     """Save a definition, and return its version. The same definition again changes nothing.
 
     Until a batch of the newest version has opened, or has a gold answer, that version changes. Afterwards the definition is
-    a new version: planned and paused batches without responses take it, all others keep theirs. Changed guidelines become
-    a new version of the guidelines. Raises Refused (invalid_request).
+    a new version: batches without responses and gold answers take it, all others keep theirs (`batches_of`). Changed
+    guidelines become a new version of the guidelines. Raises Refused (invalid_request).
     """
     require_storable(*_texts(data))
     task = _checked(name, data)
@@ -39,11 +53,12 @@ def define(
         Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
         before = newest(project).get(name)
         if before is not None and before.data == data:
+            _take(before)
             return before
         guidelines_change = before is None or before.task().guidelines() != task.guidelines()
         row = _saved(project, name, data, before, by=by, now=now)
         if before is not None and row.pk != before.pk:
-            _take(row, _unused(before))
+            _take(row)
         number = None if before is None else before.number
         detail = events.changed(f"task type {name}", number, row.number)
         events.log(project, "", "changed", by=by, now=now, detail=detail)
@@ -51,6 +66,59 @@ def define(
             assert by is not None, "only a person changes a definition"  # nosec
             guidance.revise(project=project, task=row.task(), text=task.guidelines(), person=by, now=now)
     return row
+
+
+def batches_of(project: Project) -> dict[str, list[Batch]]:
+    """The batches of each task type that the project defines, in the order in which they were planned."""
+    found: dict[str, list[Batch]] = {}
+    for batch in Batch.objects.filter(project=project, definition__isnull=False).order_by("pk"):
+        found.setdefault(batch.task_type, []).append(batch)
+    return found
+
+
+def notices(row: TaskTypeDefinition) -> list[tuple[Literal["taken", "kept"], str]]:
+    """What whoever saved a definition needs to know of its batches: which use it, which keep another version, and why."""
+    batches = [batch for batch in batches_of(row.project).get(row.name, ()) if batch.closed_at is None]
+    using = [batch.name for batch in batches if batch.definition_id == row.pk]
+    others = [batch for batch in batches if batch.definition_id != row.pk]
+    free = set(_free(row.project, row.name).values_list("pk", flat=True))
+    importing = set(LabelImport.objects.filter(batch__in=others).values_list("batch_id", flat=True))
+    ruled = [batch.name for batch in others if batch.pk in free]
+    importers = [batch.name for batch in others if batch.pk in importing]
+    worked_in = [batch.name for batch in others if batch.pk not in free | importing]
+    found: list[tuple[Literal["taken", "kept"], str]] = []
+    if using:
+        found.append(("taken", gettext("These batches use it now: {names}.").format(names=_some(using))))
+    for names, message in (
+        (
+            worked_in,
+            gettext(
+                "These batches keep their version, because they have responses or gold answers: {names}. "
+                "Create a new batch to use version {number}."
+            ),
+        ),
+        (
+            ruled,
+            gettext(
+                "These batches keep their version, because their decision rule does not fit: {names}. "
+                "Change the rule in their settings, and save the task type again."
+            ),
+        ),
+        (
+            importers,
+            gettext(
+                "These batches keep their version, because labels are being imported: {names}. "
+                "Save the task type again when the import has ended."
+            ),
+        ),
+    ):
+        if names:
+            found.append(("kept", message.format(names=_some(names), number=row.number)))
+    return found
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join([*names[:MAX_NAMES], *(["…"] if len(names) > MAX_NAMES else [])])
 
 
 def task_in(project: Project, key: str) -> DefinedTask | None:
@@ -96,17 +164,35 @@ def _is_used(row: TaskTypeDefinition) -> bool:
     )
 
 
-def _unused(row: TaskTypeDefinition) -> QuerySet[Batch]:
-    """The planned and paused batches of this version in which nothing was said yet."""
+def _free(project: Project, name: str) -> QuerySet[Batch]:
+    """The batches of a task type that were not closed and hold no response, gold answer or unfinished import of labels."""
     said = Annotation.objects.filter(assignment__batch=OuterRef("pk"))
     gold = Gold.objects.filter(item__batch=OuterRef("pk"))
-    waiting = Q(opened_at__isnull=True) | Q(paused_at__isnull=False, closed_at__isnull=True)
-    return Batch.objects.filter(waiting, ~Exists(said), ~Exists(gold), definition=row)
+    importing = LabelImport.objects.filter(batch=OuterRef("pk"))
+    own = Batch.objects.filter(project=project, definition__name=name, closed_at=None)
+    return own.filter(~Exists(said), ~Exists(gold), ~Exists(importing))
 
 
-def _take(row: TaskTypeDefinition, batches: QuerySet[Batch]) -> None:
-    keys = list(batches.select_for_update(no_key=True).values_list("pk", flat=True))
-    Batch.objects.filter(pk__in=keys).update(definition=row, version=row.number)
+def _take(row: TaskTypeDefinition) -> None:
+    """Move the free batches to this version, except those whose own decision rule does not fit it.
+
+    Submissions lock their item first and compare the version of the batch then (`queue.finishing`). With all items locked,
+    a submission is either visible here, or refused.
+    """
+    free = _free(row.project, row.name).exclude(definition=row)
+    keys = list(free.select_for_update(no_key=True, of=("self",)).order_by("pk").values_list("pk", flat=True))
+    items = Item.objects.filter(batch__in=keys).order_by("pk")
+    list(items.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
+    fitting = [batch.pk for batch in free.filter(pk__in=keys) if _fits(row.task(), batch)]
+    Batch.objects.filter(pk__in=fitting).update(definition=row, version=row.number)
+
+
+def _fits(task: DefinedTask, batch: Batch) -> bool:
+    try:
+        resolving.check(task, batch.resolve)
+    except resolving.BadRule:
+        return False
+    return True
 
 
 def _texts(value: Any) -> list[str]:

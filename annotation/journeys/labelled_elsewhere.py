@@ -692,7 +692,12 @@ def _stage(batch: Batch, labels: Labels, now: datetime) -> LabelImport:
     """Commit the labels page by page, where only the import reads them; an import of the same labels goes on."""
     names = sorted(labels.annotators)
     with transaction.atomic():
-        Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).first()
+        locked = Batch.objects.select_for_update(no_key=True).get(pk=batch.pk)
+        if locked.version != batch.version:
+            refuse(
+                "import_failed",
+                "The definition of the task type changed during the import. Import the file again.",
+            )
         LabelImport.objects.filter(batch=batch).exclude(digest=labels.digest).delete()
         staged, is_new = LabelImport.objects.get_or_create(
             batch=batch, digest=labels.digest, defaults={"started_at": now}

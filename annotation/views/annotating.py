@@ -296,6 +296,12 @@ def _act(request: HttpRequest, actor: access.Actor, batch: Batch) -> HttpRespons
         return redirect(refused.more.get("page") or here)
 
 
+def _version(request: HttpRequest, task: TaskType) -> int:
+    """The version of the form that was sent, which may have changed since the page was loaded."""
+    version = request.POST.get("version", "")
+    return int(version) if version.isdecimal() and len(version) < 10 else task.version
+
+
 def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResponse:
     task, item = assignment.batch.task(), assignment.plain_item
     now = timezone.now()
@@ -316,7 +322,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     response = {
         "type": task.key,
         "variant": item.variant,
-        "version": task.version,
+        "version": _version(request, task),
         "base": request.POST.get("base") or item.base,
         "data": data,
         **({"unsure": True} if "unsure" in request.POST else {}),

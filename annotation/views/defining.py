@@ -54,7 +54,7 @@ def task_types(request: PageRequest, slug: str) -> HttpResponse:
                 by=request.user,
                 now=timezone.now(),
             )
-            messages.success(request, gettext("Saved as version {number}.").format(number=row.number))
+            _tell(request, row)
             return redirect(f"{request.path}?name={row.name}")
     context: dict[str, Any] = {"project": project, "form": form, "edited": edited} | _preview(
         project, form, edited
@@ -64,6 +64,17 @@ def task_types(request: PageRequest, slug: str) -> HttpResponse:
     context["templates"] = [(name, task_of(name, data)) for name, data in definitions.shipped().items()]
     context["rows"] = [(row, row.task()) for row in rows.values()]
     return render(request, "defining/task_types.html", context)
+
+
+def _tell(request: PageRequest, row: TaskTypeDefinition) -> None:
+    """What was saved, and which batches use it or keep another version."""
+    notices = defining.notices(row)
+    taken = [text for kind, text in notices if kind == "taken"]
+    saved = gettext("Saved as version {number}.").format(number=row.number)
+    messages.success(request, " ".join([saved, *taken]))
+    for kind, text in notices:
+        if kind == "kept":
+            messages.warning(request, text)
 
 
 def _edited(request: PageRequest, rows: dict[str, TaskTypeDefinition]) -> TaskTypeDefinition | None:

@@ -123,9 +123,11 @@ _took = Update(
     lambda: Tally.objects.filter(pk=number("tally")), leased=F("leased") + 1, cursor=number("position")
 )
 _end_with = Update(
-    # Decisions lock the item, and so does a submission before it comes here: what was decided meanwhile is seen.
+    # Decisions and changes of a definition lock the item, and so does a submission before it comes here: what they did
+    # meanwhile is seen.
     lambda: Assignment.objects.filter(
         ~Exists(Decision.objects.filter(item_id=number("item"))),
+        Exists(Batch.objects.filter(pk=number("batch"), version=number("version"))),
         pk=number("assignment"),
         state=State.LEASED,
     ),
@@ -523,7 +525,13 @@ def finishing(
     here = {"batch": assignment.batch_id, "person": assignment.person_id}
     return [
         _submit_one.step(**here, now=now),
-        _end_with.step(assignment=assignment.pk, item=assignment.item_id, **ended),
+        _end_with.step(
+            assignment=assignment.pk,
+            item=assignment.item_id,
+            batch=assignment.batch_id,
+            version=assignment.batch.version,
+            **ended,
+        ),
         _submitted.step(**here, annotation=annotation),
     ]
 
@@ -531,8 +539,8 @@ def finishing(
 def finished(assignment: Assignment, rows: Sequence[tuple[int | None, ...]]) -> tuple[int, int, Tally] | None:
     """Key and revision of the annotation that was submitted, and the person's tally after it.
 
-    None when the lease had been taken back or was ended by another request, or the item is decided: then the caller
-    undoes its transaction.
+    None when the lease had been taken back or was ended by another request, the item is decided, or the batch has another
+    version of its definition: then the caller undoes its transaction.
     """
     for *tally, key, revision in rows:
         if key is not None and revision is not None:

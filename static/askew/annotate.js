@@ -146,8 +146,9 @@ class AskewAnnotate extends HTMLElement {
   // --- one item ----------------------------------------------------------------------------------------------------
 
   #show(assignment, { first = false, said = "" } = {}) {
-    if (!first && !this.practice && !this.#home && assignment.guidelines !== this.#current.guidelines) {
-      // It is shown with another version of the guidelines: the page comes anew with its text.
+    const isOther = (name) => assignment[name] !== this.#current[name];
+    if (!first && !this.practice && !this.#home && ["guidelines", "version"].some(isOther)) {
+      // It is shown with another version of the guidelines or the form: the page comes anew with it.
       location.assign(`${location.pathname}?assignment=${assignment.id}`);
       return;
     }
@@ -195,6 +196,7 @@ class AskewAnnotate extends HTMLElement {
       if (held && fits) this.#askVerdict(held);
     }
     if (conflict) this.#choose(kept.response, held);
+    if (held?.outdated) this.#notice(held.outdated, "note");
     if (assignment.sent_back) this.#notice(t`Sent back to you: ${assignment.sent_back}`, "note");
     this.#tellAnswers(assignment.answers);
     if (assignment.annotation) {

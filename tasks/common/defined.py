@@ -84,6 +84,15 @@ class DefinedTask(DeclaredTask):
         """The field that decides an item."""
         return next(field for field in self.fields if field.name == self.decides)
 
+    def unfitting(self, data: Mapping[str, Any], item: Item) -> list[str]:
+        fields = {field.name: field for field in self.fields}
+        return [
+            f"{name}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+            for name, value in data.items()
+            if value not in ("", None, [])
+            and (name not in fields or fields[name].read(value, item)[0] == fields[name].empty)
+        ]
+
     # -- deciding ---------------------------------------------------------------------------------
 
     def word(self, response: Any) -> str:

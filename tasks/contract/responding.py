@@ -78,6 +78,10 @@ class Responding(ABC):
             )
         )
 
+    def unfitting(self, data: Mapping[str, Any], item: Item) -> Sequence[str]:
+        """What the `data` of a draft for an older version holds that the form has no place for, as "name: value"."""
+        return ()
+
     def receive(self, envelope: Mapping[str, Any], item: Item) -> Any:
         """Parse an envelope that somebody sends now: as `read`, but of this version only.
 

@@ -194,3 +194,55 @@ def test_the_answers_of_each_item_are_ranked(
     assert submitted() == {"order": list(reversed(shown))}
     expect(ranks).to_have_count(5 - number)
     expect(ranks.nth(0)).to_have_value("")
+
+
+@pytest.mark.console_may_say("422")
+def test_a_form_that_changes_before_the_first_response_comes_anew_with_the_draft(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    batch = batch_of(world, DEFINITION)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    page.keyboard.press("2")
+    page.keyboard.press("w")
+    page.keyboard.press("4")
+    field(page, "comment").fill("Too many columns.")
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    changed = {
+        **DEFINITION,
+        "fields": [
+            {**DEFINITION["fields"][0], "options": ["easy", "medium", "hard"]},
+            *[field for field in DEFINITION["fields"] if field["name"] in ("quality", "comment")],
+        ],
+    }
+    defining.define(project=world.project, name="complexity", data=changed, by=world.mara, now=NOON)
+    settled(page)
+
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("[data-notices]")).to_contain_text("Reload the page, check what is new")
+    page.reload()
+    notices = page.locator("[data-notices]")
+    expect(notices).to_contain_text("The form has changed since you saved this draft.")
+    expect(notices).to_contain_text("Not in the form any more: reasons: wide.")
+    expect(field(page, "level").get_by_label("Hard")).to_be_checked()
+    expect(field(page, "comment")).to_have_value("Too many columns.")
+    first = page.locator(".question").inner_text()
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator(".question")).not_to_have_text(first)
+    assert submitted() == {"level": "hard", "quality": 4, "comment": "Too many columns."}
+
+
+def test_the_item_after_the_one_fetched_ahead_comes_with_the_changed_form(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, batch_of(world, DEFINITION, size=3))
+    changed = {**DEFINITION, "instruction": "Is this table hard to read?"}
+    defining.define(project=world.project, name="complexity", data=changed, by=world.mara, now=NOON)
+
+    for _ in range(2):
+        first = page.locator(".question").inner_text()
+        page.keyboard.press("s")
+        page.get_by_label("The table is damaged.").check()
+        page.get_by_role("button", name="Skip this item").click()
+        expect(page.locator(".question")).not_to_have_text(first)
+
+    expect(page.get_by_role("heading", name="Is this table hard to read?")).to_be_visible()
