@@ -21,8 +21,10 @@ from annotation.help import loop_fit
 from annotation.journeys import assigning, changing, defining, importing, perturbing, releasing, setting_up
 from annotation.models import (
     Batch,
+    Decision,
     Example,
     Gold,
+    Item,
     Job,
     Membership,
     Person,
@@ -31,7 +33,7 @@ from annotation.models import (
     Source,
     Upload,
 )
-from annotation.quality import consenting, gold, guidance
+from annotation.quality import consenting, examples, gold, guidance
 from annotation.refusals import Refused, refuse
 from annotation.roles import Role
 from annotation.studying import planning, standing, study
@@ -157,7 +159,8 @@ def _as_kept(said: Study, project: Project) -> Study:
 
 def _standing(said: Study, project: Project, now: datetime) -> Standing:
     derived = any(one.of != "originals" for one in said.batches)
-    return standing.of_project(project, now=now, derived=derived, names=said.examples())
+    chosen = {one.example for work in said.batches for one in work.guideline_examples}
+    return standing.of_project(project, now=now, derived=derived, names=said.examples(), items=chosen)
 
 
 def apply(
@@ -276,7 +279,7 @@ def _changeable(work: Work, project: Project, batch: Batch) -> dict[str, Any]:
     return _columns(terms, project)
 
 
-STEPS = {"project": "terms", "task type": "task_type"}
+STEPS = {"project": "terms", "task type": "task_type", "guideline examples": "guideline_examples"}
 """Sections whose step is not called after them."""
 
 
@@ -466,6 +469,19 @@ class _Doing:
             assigning.open_when_drawn(batch=batch)
             return
         assigning.open_batch(batch=batch, by=self.by, now=self.now)
+
+    def guideline_examples(self, change: Change) -> None:
+        said = self.said.batches[change.place]
+        rows = Item.objects.filter(
+            batch__project=self.project, batch__name=said.name, batch__closed_at__isnull=False
+        )
+        accepted = rows.filter(decision__kind=Decision.Kind.ACCEPTED, is_gold=False, pinned__isnull=True)
+        for one in said.guideline_examples:
+            items = accepted.filter(example__external_id=one.example).select_related("example__source")
+            found = {item.example.source.name: item for item in items.order_by("-pk")}
+            source, _ = planning.which(one, list(found), said.sources)
+            if source:
+                examples.pin(item=found[source], by=self.by, now=self.now)
 
     def person(self, change: Change) -> None:
         said = self.said.people[change.place]

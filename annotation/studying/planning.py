@@ -20,9 +20,10 @@ import tableqa
 from annotation.help import loop_fit, model_accuracy
 from annotation.refusals import Refused
 from annotation.roles import Role
+from annotation.studying import guideline_examples
 from annotation.studying.schema import unknown
 from annotation.studying.standing import Counts, Pace, Standing
-from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work, makers, quoted
+from annotation.studying.study import GoldItem, ItemName, Run, SourceFile, Study, Work, makers, quoted
 from annotation.terms import TERMS, Context, changeable
 from annotation.words import shown
 from tasks.common.defined import task_of
@@ -42,6 +43,7 @@ ORDER: Final = (
     "batch",
     "gold",
     "open",
+    gettext_noop("guideline examples"),
 )
 """The sections in the order in which they are applied; batches and perturbations as they feed each other."""
 
@@ -279,14 +281,14 @@ def _silent(kept: Sequence[str]) -> str:
 
 def _change(verb: Verb, study: Study, section: str, name: str, words: str, place: int = 0) -> Change:
     at = {"batch": "batches", "gold": "batches", "open": "batches", "source": "sources", "person": "people"}
-    at["perturbation"] = "perturbations"
+    at |= {"perturbation": "perturbations", "guideline examples": "batches"}
     line = study.line(at[section], place) if section in at else study.line(section)
     if section == "task type":
         line = study.line("task_types", name)
     return Change(verb, section, name, words, place, line)
 
 
-def which(one: GoldItem, there: Sequence[str], own: Sequence[str]) -> tuple[str, str]:
+def which(one: GoldItem | ItemName, there: Sequence[str], own: Sequence[str]) -> tuple[str, str]:
     """Of the sources that have such an example, the one that is meant; or what is wrong, in words.
 
     The source that is named, else one of the batch's `own`, else the only one of the project.
@@ -759,6 +761,7 @@ class _WorkComparison(_Supply):
                 yield self.say("leave", "gold", wanted.name, gettext(NO_GOLD), place)
             if wanted.open:
                 yield self.opening(place, wanted)
+            yield from self.guideline_examples(place, wanted)
             return
         state = self.standing.batches[wanted.name].state
         differ = differences(wanted, there)
@@ -785,6 +788,27 @@ class _WorkComparison(_Supply):
         if not wanted.open and state != "planned":
             words = gettext("it is {state}; in the file it is planned.").format(state=gettext(state))
             yield self.say("leave", "batch", wanted.name, words, place)
+        yield from self.guideline_examples(place, wanted)
+
+    def guideline_examples(self, place: int, wanted: Work) -> Iterator[Change]:
+        there = self.planned.get(wanted.name)
+        states = self.standing.items.get(wanted.name, {})
+
+        def source_of(one: ItemName) -> tuple[str, str]:
+            here = [name.source for name in states if name.example == one.example]
+            holders = here or list(self.holders(one.example))
+            source, wrong = which(one, holders, wanted.sources)
+            return source, wrong if holders or not self.unread(wanted) else ""
+
+        for verb, words in guideline_examples.steps(
+            wanted,
+            is_planned=there is not None,
+            is_closed=there is not None and self.standing.batches[wanted.name].state == "closed",
+            known=there.guideline_examples if there is not None else (),
+            states=states,
+            source_of=source_of,
+        ):
+            yield self.say(verb, "guideline examples", wanted.name, words, place)
 
     def gold(self, place: int, wanted: Work, there: Work, state: str) -> Iterator[Change]:
         new = [one for one in wanted.gold if not any(same_gold(one, known) for known in there.gold)]

@@ -77,6 +77,17 @@ _GOLD_ITEMS = _list(
 )
 
 
+_GUIDELINE_EXAMPLES = _list(
+    "Accepted items that annotators see as examples, once the batch is closed.",
+    _object(
+        "One item of the batch.",
+        ["example"],
+        example={"type": "string", "description": "id of its example in the source"},
+        source=_with(_NAME, "needed if several sources have this id"),
+    ),
+)
+
+
 _RELEASE = _object(
     "Defaults of the releases of the project.",
     ["formats"],
@@ -300,6 +311,7 @@ SCHEMA: Final[dict[str, Any]] = {
                 feeds_from=_with(_NAME, "batch to take accepted items from"),
                 **_terms(TERMS.values()),
                 open={"type": "boolean", "description": "opens the batch; false leaves it planned"},
+                guideline_examples=_GUIDELINE_EXAMPLES,
             ),
         ),
     ),

@@ -22,6 +22,7 @@ from annotation.models import (
     Assignment,
     Batch,
     ConsentText,
+    Decision,
     Example,
     Exclusion,
     Gold,
@@ -36,9 +37,11 @@ from annotation.models import (
     Tally,
 )
 from annotation.roles import Role
+from annotation.studying.guideline_examples import ItemState
 from annotation.studying.study import (
     EVERYONE,
     GoldItem,
+    ItemName,
     Run,
     Somebody,
     SourceFile,
@@ -96,7 +99,8 @@ class Standing:
     paces         by kind of annotation, where anything of it was submitted
     predictors    the models that there are on this machine
     named         examples that a file names, by their id: where they are, by source, the oldest first
-    made          ids of gold that people made here by editing: a file cannot make it elsewhere
+    items         by batch: the items about guideline examples that a file names, and where each stands
+    made          ids of gold and guideline examples that people made here by editing: a file cannot make them elsewhere
     annotators    how many people annotate in the project
     with_sentences  the sources whose answers are sentences
     correct       by source, model and purpose: how many originals a model answers correctly, and of how many
@@ -113,6 +117,7 @@ class Standing:
     paces: Mapping[str, Pace] = field(default_factory=dict)
     predictors: Mapping[str, Any] = field(default_factory=dict)
     named: Mapping[str, Mapping[str, tableqa.Example]] = field(default_factory=dict)
+    items: Mapping[str, Mapping[ItemName, ItemState]] = field(default_factory=dict)
     made: frozenset[str] = frozenset()
     annotators: int = 0
     with_sentences: frozenset[str] = frozenset()
@@ -128,11 +133,12 @@ def of_project(
     derived: bool = True,
     left: bool = True,
     names: Collection[str] = (),
+    items: Collection[str] = (),
 ) -> Standing:
     """How a project stands now.
 
     Without `derived`, perturbed examples are not counted: there may be millions. Without `left`, the work that is left is
-    not: that takes every item. `names` are ids of examples that are looked up.
+    not: that takes every item. `names` are ids of examples that are looked up, `items` those whose items are.
     """
     notes: list[str] = []
     made: set[str] = set()
@@ -145,13 +151,6 @@ def of_project(
     works = _works(batches, sources, notes, made)
     runs = _runs(project, batches, notes)
     notes += _drawn_from_people(works)
-    if PinnedExample.objects.filter(item__batch__project=project).exists():
-        notes.append(
-            gettext(
-                "The file has no guideline examples: they are items of this project. Choose others in the explorer "
-                "of the new project."
-            )
-        )
     study = Study(
         slug=project.slug,
         name=project.name,
@@ -182,6 +181,7 @@ def of_project(
         paces=_paces(batches),
         predictors=django_settings.PREDICTORS,
         named=_named(sources, names),
+        items=_items(batches, items),
         made=frozenset(made),
         annotators=len(shares.annotators(project)),
         with_sentences=frozenset(loop_fit.with_sentences(sources)),
@@ -344,9 +344,34 @@ def _golds(batches: list[Batch], notes: list[str], made: set[str]) -> dict[int, 
     return golds
 
 
+def _guideline_examples(batches: list[Batch], notes: list[str], made: set[str]) -> dict[int, list[ItemName]]:
+    """The guideline examples of each batch, in the order in which they were chosen."""
+    chosen: dict[int, list[ItemName]] = {}
+    rows = PinnedExample.objects.filter(item__batch__in=batches).select_related("item__example__source")
+    made_here = set()
+    for one in rows.order_by("pk"):
+        example = one.item.example
+        chosen.setdefault(one.item.batch_id, []).append(ItemName(example.external_id, example.source.name))
+        if example.parent_id is not None and example.seed is None:
+            made_here.add(example.external_id)
+    if made_here:
+        made |= made_here
+        notes.append(
+            ngettext(
+                "{number} guideline example is about an example that people created here. It is left out, "
+                "because a study file contains no edits.",
+                "{number} guideline examples are about examples that people created here. They are left out, "
+                "because a study file contains no edits.",
+                len(made_here),
+            ).format(number=len(made_here))
+        )
+    return chosen
+
+
 def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: set[str]) -> list[Work]:
     names = {source.public_id: source.name for source in sources}
     golds = _golds(batches, notes, made)
+    pinned = _guideline_examples(batches, notes, made)
     found = []
     for batch in batches:
         task = batch.installed_task()
@@ -380,6 +405,7 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
                 by=sampling.get("by", ""),
                 feeds_from=batch.feeds_from.name if batch.feeds_from else "",
                 gold=tuple(golds.get(batch.pk, ())),
+                guideline_examples=tuple(pinned.get(batch.pk, ())),
                 open=batch.opened_at is not None or batch.opens_when_drawn,
             )
         )
@@ -467,6 +493,32 @@ def _named(sources: list[Source], names: Collection[str]) -> dict[str, dict[str,
         for row in rows.select_related("stored_table").order_by("source_id", "pk"):
             found.setdefault(row.external_id, {})[of[row.source_id]] = row.example()
     return found
+
+
+def _items(batches: list[Batch], names: Collection[str]) -> dict[str, dict[ItemName, ItemState]]:
+    """The items of the batches about these examples (ids), by the name of the batch."""
+    found: dict[str, dict[ItemName, ItemState]] = {}
+    wanted = sorted(names)
+    of = {batch.pk: batch for batch in batches}
+    for start in range(0, len(wanted), AT_ONCE):
+        rows = Item.objects.filter(
+            batch__in=batches, example__external_id__in=wanted[start : start + AT_ONCE]
+        )
+        for row in rows.select_related("example__source", "decision", "pinned").order_by("-pk"):
+            name = ItemName(row.example.external_id, row.example.source.name)
+            found.setdefault(of[row.batch_id].name, {})[name] = _state(row, of[row.batch_id])
+    return found
+
+
+def _state(item: Item, batch: Batch) -> ItemState:
+    if item.is_gold:
+        return "gold"
+    if hasattr(item, "pinned"):
+        return "pinned"
+    decision = getattr(item, "decision", None)
+    if batch.set_aside_at is not None or (decision is not None and decision.kind != Decision.Kind.ACCEPTED):
+        return "excluded"
+    return "undecided" if decision is None else "accepted"
 
 
 def _examples(sources: list[Source], derived: bool) -> dict[tuple[str, str], int]:

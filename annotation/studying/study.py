@@ -117,6 +117,14 @@ class GoldItem:
 
 
 @dataclass(frozen=True)
+class ItemName:
+    """An item of a batch by the id of its example. `source` says which one it is where several have such an id."""
+
+    example: str
+    source: str = ""
+
+
+@dataclass(frozen=True)
 class Work:
     """A batch. `defined` is its task type where the project defines it.
 
@@ -136,6 +144,7 @@ class Work:
     by: str = ""
     feeds_from: str = ""
     gold: tuple[GoldItem, ...] = ()
+    guideline_examples: tuple[ItemName, ...] = ()
     open: bool = False
     defined: TaskType | None = field(default=None, compare=False, repr=False)
 
@@ -185,7 +194,7 @@ class Study:
         """The ids of all examples that the file names."""
         return frozenset(
             name for work in self.batches for name in (*work.only, *(one.example for one in work.gold))
-        )
+        ) | {one.example for work in self.batches for one in work.guideline_examples}
 
     def says(self, *path: str | int) -> bool:
         """Whether the file itself says something there; a study that comes from no file says all that it holds."""
@@ -547,7 +556,7 @@ class _Batch:
             words = gettext("`only` lists the examples. Remove `size`.")
             self.reading.wrong((*self.path, "sample", "size"), words)
         gold = given.get("gold", {}).get("items", ())
-        self.repeated_gold((*self.path, "gold", "items"), gold)
+        self.repeated((*self.path, "gold", "items"), gold)
         self.reading.when(self.path, given, feeds_from)
         return Work(
             name=given["name"].strip(),
@@ -562,6 +571,7 @@ class _Batch:
             by=sample.get("by", ""),
             feeds_from=feeds_from,
             gold=tuple(GoldItem(**one) for one in gold),
+            guideline_examples=self.guideline_examples(gold),
             open=given.get("open", False),
         )
 
@@ -606,8 +616,23 @@ class _Batch:
             self.reading.settings(self.task, {**usual, **own}, path)
         return {**usual, **own}, path
 
-    def repeated_gold(self, path: Path, items: Sequence[Mapping[str, Any]]) -> None:
-        """An example has one right response."""
+    def guideline_examples(self, gold: Sequence[Mapping[str, Any]]) -> tuple[ItemName, ...]:
+        """Those of a batch that decides items; none of them is gold."""
+        path, given = (*self.path, "guideline_examples"), self.given.get("guideline_examples", ())
+        purpose = self.given.get("purpose", "work")
+        if given and purpose != "work":
+            words = gettext("A {purpose} batch decides no items, so it has no guideline examples.")
+            self.reading.wrong(path, words.format(purpose=gettext(purpose)))
+        self.repeated(path, given)
+        right = {one["example"] for one in gold}
+        for place, one in enumerate(given):
+            if one["example"] in right:
+                words = gettext("{example!r} is a gold item. Annotators must not see its response.")
+                self.reading.wrong((*path, place), words.format(example=one["example"]))
+        return tuple(ItemName(**one) for one in given)
+
+    def repeated(self, path: Path, items: Sequence[Mapping[str, Any]]) -> None:
+        """An example has one right response, and is one guideline example."""
         first: dict[tuple[str, str], int] = {}
         for place, one in enumerate(items):
             key = (one["example"], one.get("source", ""))
@@ -687,6 +712,8 @@ def _work(work: Work) -> dict[str, Any]:
             part[key] = term.in_file(value)
     if work.gold:
         batch.setdefault("gold", {})["items"] = [_said(dataclasses.asdict(one)) for one in work.gold]
+    examples = [_said(dataclasses.asdict(one)) for one in work.guideline_examples]
+    batch |= _said({"guideline_examples": examples})
     ordered = {key: batch[key] for key in EXPORT_ORDER if key in batch}
     return ordered | batch | _said({"open": work.open})
 

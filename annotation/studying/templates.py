@@ -179,6 +179,7 @@ def _placed(work: Work, names: Mapping[str, str], source: str) -> Work:
         name=names[work.name],
         sources=(source,) if work.sources else (),
         feeds_from=names.get(work.feeds_from, ""),
+        guideline_examples=(),
     )
     asked = {name for name, term in TERMS.items() if term.column.is_relation and work.terms[name]}
     return placed.changed(**{name: names.get(work.terms[name], "") or None for name in asked})

@@ -20,7 +20,11 @@ def written(standing: Standing, *, people: bool = True, gold: bool = True) -> st
     said = standing.study if people else dataclasses.replace(standing.study, people=())
     batches = tuple(
         dataclasses.replace(
-            batch, gold=tuple(one for one in batch.gold if gold and one.example not in standing.made)
+            batch,
+            gold=tuple(one for one in batch.gold if gold and one.example not in standing.made),
+            guideline_examples=tuple(
+                one for one in batch.guideline_examples if one.example not in standing.made
+            ),
         )
         for batch in said.batches
     )

@@ -14,7 +14,7 @@ from django.db import transaction
 from annotation import demo_world
 from annotation.access import Actor, assignment
 from annotation.journeys import adjudicating, annotating, assigning, setting_up
-from annotation.models import Batch, Event, Example, Item, Person, Project
+from annotation.models import Batch, Event, Example, Item, Person, PinnedExample, Project
 from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying import applying, standing, writing
@@ -141,6 +141,24 @@ class TestWhereTheStudyItselfMakesThem:
         assert (again.failed, again.waits) == (None, ())
         assert Item.objects.filter(batch__name="Rate", example__parent__isnull=False).count() == 1
         assert plan_of(text, films).does == ()
+
+    def test_a_guideline_example_about_what_people_made_is_left_out_with_a_note(
+        self, films: Path, mara: Person
+    ) -> None:
+        text = HEAD + MAKE + RATE.replace("of: perturbed", "of: perturbed, size: 1")
+        apply(text, films, mara)
+        make_one("small")
+        adjudicating.resolve_due(now=NOON.replace(hour=23))
+        apply(text, films, mara)
+        item = Item.objects.get(batch__name="Rate", batch__project__slug="small")
+        PinnedExample.objects.create(item=item, made_by=mara, made_at=NOON)
+
+        here = standing.of_project(Project.objects.get(slug="small"), now=NOON)
+
+        assert "guideline_examples" not in writing.written(here)
+        assert [note.partition(" is about")[0] for note in here.notes if "guideline" in note] == [
+            "1 guideline example"
+        ]
 
     def test_a_size_is_waited_for_and_no_longer(self, films: Path, mara: Person) -> None:
         text = HEAD + MAKE + RATE.replace("of: perturbed", "of: perturbed, size: 1")

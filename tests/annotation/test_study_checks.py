@@ -435,6 +435,8 @@ ONLY_IN_A_FILE = {
     "study": "the version of the format of files",
     "people.email": "finds a member who goes by another name; on the page of people they are there by themselves",
     "sources.good_only": "the button of an import with problems, on the page of its job",
+    "batches.guideline_examples.example": "an action of the explorer on the items themselves",
+    "batches.guideline_examples.source": "as batches.guideline_examples.example",
     "sources.checksum": "which files are meant; whoever uploads a file has chosen it",
     "kinds.overlap": "said once for many batches; the form of a batch says it for each",
     "kinds.settings": "as kinds.overlap",
