@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation.template import templatize
 
-ONE = {"gettext", "gettext_lazy", "gettext_noop"}
+ONE = {"gettext", "gettext_lazy", "gettext_noop", "phrase"}
 SECOND = {"refuse", "message"}
 COUNTED = {"ngettext", "ngettext_lazy"}
 PYTHON = ("annotation", "config", "tableqa", "tasks")

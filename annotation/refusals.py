@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 
 from django.utils.translation import gettext
 
-from tableqa.language import sentence
+from tableqa.language import sentence, shown
 from tableqa.tables import unstorable
 
 STATUS: Final[dict[str, int]] = {
@@ -77,6 +77,13 @@ def refuse(code: str, text: str, /, *, more: Mapping[str, Any] | None = None, **
     refused = Refused(code, detail.format(**values) if values else detail, **(more or {}))
     if values:
         refused.stored = sentence(text, values)
+    raise refused from None
+
+
+def refuse_as(code: str, reason: str, /, *, more: Mapping[str, Any] | None = None) -> NoReturn:
+    """Raise `Refused` with a message (`tableqa.language.Message`), which is shown in the reader's language."""
+    refused = Refused(code, shown(reason), **(more or {}))
+    refused.stored = reason
     raise refused from None
 
 

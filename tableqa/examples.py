@@ -5,11 +5,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tableqa.canonical import canonical, freeze, thaw
-from tableqa.tables import Table, TableError, unstorable
+from tableqa.language import joined, phrase, reason_of
+from tableqa.tables import Table, TableError, unstorable_part
 
 
 class ExampleError(ValueError):
     """What was given is not an example; the message names the field."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ class Example:
     ) -> None:
         put = object.__setattr__
         if not _text(id, "id"):
-            raise ExampleError("id is empty: every example of a source needs its own id")
+            raise ExampleError(phrase("id is empty: every example of a source needs its own id"))
         if not isinstance(table, Table):
             raise ExampleError(f"table is a {type(table).__name__}, not a Table")
         put(self, "id", id)
@@ -152,7 +157,7 @@ class Example:
         try:
             table = Table.from_dict(fields["table"])
         except TableError as error:
-            raise ExampleError(f"table: {error}") from error
+            raise ExampleError(joined(["table", reason_of(error)], by=": ")) from error
         history = fields.get("history", ())
         if not isinstance(history, list | tuple):
             raise ExampleError("history is a list of turns")
@@ -182,15 +187,19 @@ def _object(data: object, what: str, required: Iterable[str], optional: Iterable
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
-        raise ExampleError(f"{where} is a string, not a {type(value).__name__}")
-    if reason := unstorable(value):
-        raise ExampleError(f"{where} contains {reason}")
+        raise ExampleError(
+            phrase("{where} is a string, not a {type}", where=where, type=type(value).__name__)
+        )
+    if reason := unstorable_part(value):
+        raise ExampleError(phrase("{where} contains {reason}", where=where, reason=reason))
     return value
 
 
 def _texts(values: Any, where: str) -> tuple[str, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ExampleError(f"{where} is a list of strings, not a {type(values).__name__}")
+        raise ExampleError(
+            phrase("{where} is a list of strings, not a {type}", where=where, type=type(values).__name__)
+        )
     return tuple(_text(value, f"{where}[{i}]") for i, value in enumerate(values))
 
 
@@ -199,11 +208,15 @@ _NOTHING = freeze({})
 
 def _json(value: Any, where: str) -> Any:
     if not isinstance(value, Mapping):
-        raise ExampleError(f"{where} is an object, not a {type(value).__name__}")
+        raise ExampleError(
+            phrase("{where} is an object, not a {type}", where=where, type=type(value).__name__)
+        )
     if not value:
         return _NOTHING
     try:
         canonical(value).encode("utf-8")
     except (TypeError, ValueError) as error:
-        raise ExampleError(f"{where} cannot be written as JSON: {error}") from error
+        raise ExampleError(
+            phrase("{where} cannot be written as JSON: {error}", where=where, error=error)
+        ) from error
     return freeze(value)

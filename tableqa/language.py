@@ -159,6 +159,11 @@ def number(text: str) -> Message:
     return Message(NUMBER, {"text": text})
 
 
+def grouped(value: int) -> Message:
+    """A whole number with separators between thousands, in the reader's form."""
+    return number(f"{value:,}")
+
+
 def word(text: str) -> Message:
     """A word of the catalogue, such as a label, which is shown in the reader's language."""
     return Message(WORD, {"text": text})
@@ -170,9 +175,43 @@ def sentence(text: str, values: Mapping[str, Any]) -> Message:
     It is shown in the reader's language for as long as the catalogue has it, afterwards in English.
     """
     storable = {
-        name: value if isinstance(value, int | float) else str(value) for name, value in values.items()
+        name: value if isinstance(value, int | float | Message) else str(value)
+        for name, value in values.items()
     }
     return Message(SENTENCE, {"text": text, "values": storable})
+
+
+def phrase(text: str, /, **values: object) -> Message:
+    """`sentence` with a literal, which `./run manage messages` collects: what readers say of a fault, for example."""
+    return sentence(text, values)
+
+
+def reason_of(error: Exception) -> str:
+    """What an exception says: its message where it has one, to be shown in the reader's language, else its text."""
+    for reason in (getattr(error, "message", None), *error.args[:1]):
+        if isinstance(reason, Message):
+            return reason
+    return str(error)
+
+
+def with_texts(text: str, change: Callable[[str], str]) -> str:
+    """A text, or the texts that are values of a message, changed by a function."""
+    if not isinstance(text, Message):
+        return change(text)
+    if text.code in (NUMBER, WORD):
+        return text
+    if text.code == SENTENCE:
+        return sentence(text.values["text"], _changed(text.values["values"], change))
+    if text.code == JOINED:
+        parts = [with_texts(part, change) for part in text.values["parts"]]
+        return Message(JOINED, {**text.values, "parts": parts})
+    return Message(text.code, _changed(text.values, change))
+
+
+def _changed(values: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    return {
+        name: with_texts(value, change) if isinstance(value, str) else value for name, value in values.items()
+    }
 
 
 def joined(parts: Iterable[str], by: str = " ") -> str:
@@ -279,6 +318,8 @@ def _english(code: str, values: Mapping[str, Any]) -> str:
 
 
 def _fill(template: str, values: Mapping[str, Any], write: Callable[[Any], str]) -> str:
+    if not values:
+        return template
     return template.format(**{name: write(value) for name, value in values.items()})
 
 
@@ -308,10 +349,14 @@ def _localised(text: str) -> str:
 def _to_json(value: object) -> Any:
     if isinstance(value, Message):
         return value.to_json()
+    if isinstance(value, Mapping):
+        return {name: _to_json(inner) for name, inner in value.items()}
     return [_to_json(part) for part in value] if isinstance(value, list) else value
 
 
 def _from_json(value: Any) -> Any:
     if isinstance(value, list):
         return [_from_json(part) for part in value]
-    return Message.from_json(value) if is_message(value) else value
+    if is_message(value):
+        return Message.from_json(value)
+    return {name: _from_json(inner) for name, inner in value.items()} if isinstance(value, dict) else value

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any
 
 from tableqa.canonical import Worded, digest
-from tableqa.language import gettext
+from tableqa.language import Message, gettext, gettext_noop, phrase, sentence, word
 
 MAX_ROWS = 20_000
 MAX_COLUMNS = 500
@@ -29,7 +29,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class TableError(ValueError):
-    """What was given is not a table; the message names the row and column."""
+    """What was given is not a table; the message names the row and column. As a `str` it is in the reader's language."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message.shown() if isinstance(message, Message) else message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Span:
     def from_dict(cls, data: object) -> "Span":
         """Read what `to_dict` wrote; TableError for anything else."""
         if not isinstance(data, Mapping) or set(data) != {"row", "column", "rows", "columns"}:
-            raise TableError(gettext("a span has exactly the keys row, column, rows and columns"))
+            raise TableError(phrase("a span has exactly the keys row, column, rows and columns"))
         return cls(data["row"], data["column"], data["rows"], data["columns"])
 
 
@@ -96,18 +100,20 @@ class Table:
         column_ids: Iterable[str] | None = None,
         header_id: str = HEADER,
     ) -> None:
-        header = _texts(header, "the header")
+        header = _texts(header, gettext_noop("the header"))
         width = len(header)
-        rows = tuple(_row(row, width, f"row {i + 1}") for i, row in enumerate(_sequence(rows, "the rows")))
+        rows = tuple(
+            _row(row, width, _ROW, i + 1) for i, row in enumerate(_sequence(rows, gettext_noop("the rows")))
+        )
         above = tuple(
-            _row(row, width, f"header row {i + 1}")
-            for i, row in enumerate(_sequence(header_rows, "the header rows"))
+            _row(row, width, _HEADER_ROW, i + 1)
+            for i, row in enumerate(_sequence(header_rows, gettext_noop("the header rows")))
         )
         put = object.__setattr__
         put(self, "header", header)
         put(self, "rows", rows)
-        put(self, "title", _text(title, "the title"))
-        put(self, "caption", _text(caption, "the caption"))
+        put(self, "title", _text(title, gettext_noop("the title")))
+        put(self, "caption", _text(caption, gettext_noop("the caption")))
         put(self, "header_rows", above)
         put(self, "spans", tuple(spans))
         put(self, "row_ids", default_ids("r", len(rows)) if row_ids is None else tuple(row_ids))
@@ -115,10 +121,12 @@ class Table:
         put(self, "header_id", header_id)
         if not self._has_source_row_ids or header_id != HEADER:
             _check_ids(
-                [*default_ids("h", len(above)), header_id, *self.row_ids], len(rows) + len(above) + 1, "row"
+                [*default_ids("h", len(above)), header_id, *self.row_ids],
+                len(rows) + len(above) + 1,
+                gettext_noop("row"),
             )
         if not self._has_source_column_ids:
-            _check_ids(self.column_ids, width, "column")
+            _check_ids(self.column_ids, width, gettext_noop("column"))
         if self.spans:
             _check_spans(self)
 
@@ -278,7 +286,7 @@ class Table:
         """Read what `to_dict` or `to_wire` wrote; TableError for a missing or unknown key or a wrong type."""
         if not isinstance(data, Mapping):
             raise TableError(
-                gettext("a table must be an object with header and rows, not {kind}").format(kind=_kind(data))
+                phrase("a table must be an object with header and rows, not {kind}", kind=_kind(data))
             )
         known = {
             "header",
@@ -292,11 +300,13 @@ class Table:
             "header_id",
         }
         if missing := {"header", "rows"} - set(data):
-            raise TableError(gettext("a table needs {value}").format(value=" and ".join(sorted(missing))))
+            raise TableError(phrase("a table needs {value}", value=" and ".join(sorted(missing))))
         if unknown := sorted(str(key) for key in set(data) - known):
             raise TableError(
-                gettext("a table has no {unknown}; it has {value}").format(
-                    unknown=", ".join(unknown), value=", ".join(sorted(known))
+                phrase(
+                    "a table has no {unknown}; it has {value}",
+                    unknown=", ".join(unknown),
+                    value=", ".join(sorted(known)),
                 )
             )
         return cls(
@@ -305,7 +315,9 @@ class Table:
             title=data.get("title", ""),
             caption=data.get("caption", ""),
             header_rows=data.get("header_rows", ()),
-            spans=[Span.from_dict(span) for span in _sequence(data.get("spans", ()), "the spans")],
+            spans=[
+                Span.from_dict(span) for span in _sequence(data.get("spans", ()), gettext_noop("the spans"))
+            ],
             row_ids=_ids(data.get("row_ids"), "row_ids"),
             column_ids=_ids(data.get("column_ids"), "column_ids"),
             header_id=data.get("header_id", HEADER),
@@ -332,41 +344,64 @@ def is_id(value: object) -> bool:
 
 
 def unstorable(text: str) -> str | None:
-    """What in `text` cannot be written to a file or database, in words; None where all can."""
+    """What in `text` cannot be written to a file or database, in the reader's language; None where all can."""
+    reason = unstorable_part(text)
+    return reason and reason.shown()
+
+
+def unstorable_part(text: str) -> Message | None:
+    """`unstorable` as a message."""
     if "\0" in text:
-        return gettext("a NUL character")
+        return phrase("a NUL character")
     if not text.isascii() and _SURROGATE.search(text):
-        return gettext("an unpaired surrogate (wrongly decoded text)")
+        return phrase("an unpaired surrogate (wrongly decoded text)")
     return None
 
 
-def _row(cells: Any, width: int, where: str) -> tuple[str, ...]:
-    row = _texts(cells, where)
+_ROW = gettext_noop("row {number}")
+_HEADER_ROW = gettext_noop("header row {number}")
+
+
+def _where(where: str, number: int) -> Message:
+    return sentence(where, {"number": number} if number else {})
+
+
+def _row(cells: Any, width: int, where: str, number: int) -> tuple[str, ...]:
+    row = _texts(cells, where, number)
     if len(row) != width:
         raise TableError(
-            gettext("{where} has {number} cells, the header has {width}").format(
-                where=where, number=len(row), width=width
+            phrase(
+                "{where} has {number} cells, the header has {width}",
+                where=_where(where, number),
+                number=len(row),
+                width=width,
             )
         )
     return row
 
 
-def _texts(cells: Any, where: str) -> tuple[str, ...]:
-    row = tuple(_sequence(cells, where))
+def _texts(cells: Any, where: str, number: int = 0) -> tuple[str, ...]:
+    row = tuple(_sequence(cells, where, number))
     try:
         joined = "\x1f".join(row)
     except TypeError:
         j, cell = next((j, cell) for j, cell in enumerate(row) if not isinstance(cell, str))
         raise TableError(
-            gettext("{where}, column {value}: a cell must be a string, not {kind}").format(
-                where=where, value=j + 1, kind=_kind(cell)
+            phrase(
+                "{where}, column {value}: a cell must be a string, not {kind}",
+                where=_where(where, number),
+                value=j + 1,
+                kind=_kind(cell),
             )
         ) from None
-    if unstorable(joined):
-        j, reason = next((j, reason) for j, cell in enumerate(row) if (reason := unstorable(cell)))
+    if unstorable_part(joined):
+        j, reason = next((j, reason) for j, cell in enumerate(row) if (reason := unstorable_part(cell)))
         raise TableError(
-            gettext("{where}, column {value}: the text contains {reason}").format(
-                where=where, value=j + 1, reason=reason
+            phrase(
+                "{where}, column {value}: the text contains {reason}",
+                where=_where(where, number),
+                value=j + 1,
+                reason=reason,
             )
         )
     return row
@@ -375,17 +410,19 @@ def _texts(cells: Any, where: str) -> tuple[str, ...]:
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
         raise TableError(
-            gettext("{where} must be a string, not {kind}").format(where=where, kind=_kind(value))
+            phrase("{where} must be a string, not {kind}", where=_where(where, 0), kind=_kind(value))
         )
-    if reason := unstorable(value):
-        raise TableError(gettext("{where} contains {reason}").format(where=where, reason=reason))
+    if reason := unstorable_part(value):
+        raise TableError(phrase("{where} contains {reason}", where=_where(where, 0), reason=reason))
     return value
 
 
-def _sequence(value: Any, where: str) -> Iterable[Any]:
+def _sequence(value: Any, where: str, number: int = 0) -> Iterable[Any]:
     # A string is a sequence of strings to Python and never what is meant here.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise TableError(gettext("{where} must be a list, not {kind}").format(where=where, kind=_kind(value)))
+        raise TableError(
+            phrase("{where} must be a list, not {kind}", where=_where(where, number), kind=_kind(value))
+        )
     return value
 
 
@@ -396,20 +433,25 @@ def _ids(value: Any, where: str) -> tuple[str, ...] | None:
 def _check_ids(ids: Sequence[str], expected: int, kind: str) -> None:
     if len(ids) != expected:
         raise TableError(
-            gettext("there are {number} {kind} ids (header rows counted) for {expected} {kind}s").format(
-                number=len(ids), kind=kind, expected=expected
+            phrase(
+                "there are {number} {kind} ids (header rows counted) for {expected} {kind}s",
+                number=len(ids),
+                kind=word(kind),
+                expected=expected,
             )
         )
     seen: set[str] = set()
     for value in ids:
         if not is_id(value):
             raise TableError(
-                gettext(
-                    "{value!r} cannot be a {kind} id: a letter, then letters, digits, _ and - (32 at most)"
-                ).format(value=value, kind=kind)
+                phrase(
+                    "{value!r} cannot be a {kind} id: a letter, then letters, digits, _ and - (32 at most)",
+                    value=value,
+                    kind=word(kind),
+                )
             )
         if value in seen:
-            raise TableError(gettext("the {kind} id {value} is given twice").format(kind=kind, value=value))
+            raise TableError(phrase("the {kind} id {value} is given twice", kind=word(kind), value=value))
         seen.add(value)
 
 
@@ -422,14 +464,16 @@ def _place(places: dict[str, int], wanted: str, kind: str) -> int:
 
 def _kind(value: object) -> str:
     names = {
-        dict: "an object",
-        list: "a list",
-        str: "a string",
-        int: "a number",
-        float: "a number",
-        bool: "a truth value",
+        dict: gettext_noop("an object"),
+        list: gettext_noop("a list"),
+        str: gettext_noop("a string"),
+        int: gettext_noop("a number"),
+        float: gettext_noop("a number"),
+        bool: gettext_noop("a truth value"),
+        type(None): gettext_noop("nothing"),
     }
-    return "nothing" if value is None else names.get(type(value), f"a {type(value).__name__}")
+    name = names.get(type(value))
+    return phrase("a {type}", type=type(value).__name__) if name is None else word(name)
 
 
 _FIELDS = frozenset(field.name for field in fields(Table))
@@ -440,33 +484,31 @@ def _check_spans(table: Table) -> None:
     lines = table.all_row_ids
     for span in table.spans:
         if not isinstance(span, Span) or type(span.rows) is not int or type(span.columns) is not int:
-            raise TableError(
-                gettext("a span is a Span(row id, column id, number of rows, number of columns)")
-            )
+            raise TableError(phrase("a span is a Span(row id, column id, number of rows, number of columns)"))
         if span.row not in lines or span.column not in table.column_ids:
             raise TableError(
-                gettext("a span starts at {row}/{column}, which is not in this table").format(
-                    row=span.row, column=span.column
+                phrase(
+                    "a span starts at {row}/{column}, which is not in this table",
+                    row=span.row,
+                    column=span.column,
                 )
             )
         top, left = lines.index(span.row), table.column_ids.index(span.column)
         if span.rows < 1 or span.columns < 1 or span.rows * span.columns < 2:
             raise TableError(
-                gettext("the span at {row}/{column} covers no second cell").format(
-                    row=span.row, column=span.column
-                )
+                phrase("the span at {row}/{column} covers no second cell", row=span.row, column=span.column)
             )
         if top + span.rows > len(lines) or left + span.columns > len(table.column_ids):
             raise TableError(
-                gettext("the span at {row}/{column} reaches beyond the table").format(
-                    row=span.row, column=span.column
+                phrase(
+                    "the span at {row}/{column} reaches beyond the table", row=span.row, column=span.column
                 )
             )
         for place in ((i, j) for i in range(top, top + span.rows) for j in range(left, left + span.columns)):
             if place in covered:
                 raise TableError(
-                    gettext("the span at {row}/{column} overlaps another one").format(
-                        row=span.row, column=span.column
+                    phrase(
+                        "the span at {row}/{column} overlaps another one", row=span.row, column=span.column
                     )
                 )
             covered.add(place)

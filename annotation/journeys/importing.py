@@ -23,12 +23,12 @@ from typing import Any
 from django.core.files import File
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.translation import ngettext
 
 import tableqa
 from annotation import bulk, events, immutable, jobs, uploads
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
-from annotation.refusals import Refused, refuse
+from annotation.refusals import Refused, refuse, refuse_as
+from tableqa.language import grouped, phrase, reason_of, sentence, with_texts
 from tableqa.readers import (
     READERS,
     Describing,
@@ -42,7 +42,7 @@ from tableqa.readers import (
 )
 from tableqa.readers import credit as credit_of
 from tableqa.readers.reader import Credit
-from tableqa.readers.rejections import Rejections
+from tableqa.readers.rejections import Rejections, described, one_sentence
 
 ROWS = 1_000
 """Examples written in one transaction."""
@@ -115,6 +115,7 @@ def import_examples(
     good_only: bool = False,
     rest: Path | None = None,
     shown: Callable[[str], str] = str,
+    by_command: bool = False,
     said: Mapping[str, str] | None = None,
     by: Person | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -122,7 +123,8 @@ def import_examples(
     """Read `path` with the named reader into a new source. The same files again change nothing.
 
     name ... good_only: see `Choices`. rest: a file for the records with a problem (`Rejections.write`). shown: gives a
-    message without folders that people do not know. `said` is how a study file names path and tables.
+    message without folders that people do not know. by_command: fixes may name options of the command. `said` is how a
+    study file names path and tables.
 
     Raises Refused(import_failed) naming file, line, what is wrong and how to mend it, with all problems in `more`; nothing
     is left behind then.
@@ -132,7 +134,7 @@ def import_examples(
     _check_names(choices.name, split, choices.credit.licence)
     rows = _Rows()
     try:
-        with Rejections(shown) as rejections:
+        with Rejections(shown, by_command) as rejections:
             _discard_abandoned(project, choices.name, now)
             _refuse_another_format(project, choices.name, reader)
             checksum = checksum_of(read.files(path, tables), limit, choices.fields)
@@ -165,7 +167,8 @@ def import_examples(
                 rejected=rejections.number,
             )
     except ReaderError as error:
-        refuse("import_failed", str(error))
+        problem = described(error, shown, by_command)
+        refuse_as("import_failed", one_sentence(problem))
     finally:
         rows.close()
 
@@ -215,21 +218,16 @@ def _refuse_problems(rejections: Rejections, good: int, good_only: bool) -> None
         "rejected": rejections.number,
         "good": good if rejections.whole else 0,
     }
-    first = rejections.first[0]
-    where = first.file if first.line is None else f"{first.file}, line {first.line}"
-    detail = f"{where}: {first.what}. {first.fix}."
-    if rejections.number == 1:
-        refuse("import_failed", detail, more=more)
-    refused = Refused(
-        "import_failed",
-        ngettext(
-            "{detail} {number} more record has a problem.",
+    reason = one_sentence(rejections.first[0])
+    if rejections.number == 2:
+        reason = phrase("{detail} 1 more record has a problem.", detail=reason)
+    elif rejections.number > 2:
+        reason = phrase(
             "{detail} {number} more records have problems.",
-            rejections.number - 1,
-        ).format(detail=detail, number=rejections.number - 1),
-        **more,
-    )
-    raise refused
+            detail=reason,
+            number=grouped(rejections.number - 1),
+        )
+    refuse_as("import_failed", reason, more=more)
 
 
 def _reader(name: str, fields: Mapping[str, str]) -> Reader:
@@ -330,7 +328,7 @@ def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
     try:
         return read.with_fields(fields)
     except ValueError as error:
-        refuse("import_failed", f"{error}.")
+        refuse_as("import_failed", sentence("{reason}.", {"reason": reason_of(error)}))
 
 
 def check_fields(reader: str, fields: Mapping[str, str]) -> None:
@@ -464,7 +462,7 @@ def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: 
                 progress=progress,
             )
         except Refused as refused:
-            refuse(refused.code, files.shown(refused.detail), more=refused.more)
+            refuse_as(refused.code, with_texts(refused.stored, files.shown), more=refused.more)
 
 
 def _choices(ids: Mapping[str, Any]) -> Choices:

@@ -11,6 +11,7 @@ from pathlib import Path
 import tableqa
 from annotation import uploads
 from annotation.models import Project, Source, Upload
+from tableqa.language import reason_of, with_texts
 from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked
 from tableqa.readers import credit as credit_of
 from tableqa.readers.detection import detected
@@ -85,10 +86,10 @@ def preview(
             problem = (
                 described(error, files.shown)
                 if isinstance(error, ReaderError)
-                else Problem(questions.name, None, "", str(error), "")
+                else Problem(questions.name, None, "", reason_of(error), "")
             )
             return Preview(name or "own", layout, fields, problems=(problem,))
-        return Preview(name, layout, fields, examples, problems, credit, files.shown(read_as))
+        return Preview(name, layout, fields, examples, problems, credit, with_texts(read_as, files.shown))
 
 
 def _first(

@@ -55,7 +55,7 @@ from annotation.models import (
 )
 from annotation.public_ids import new_public_id
 from annotation.quality import guidance
-from annotation.refusals import refuse
+from annotation.refusals import refuse, refuse_as
 from annotation.releases import automatic, provenances, release_files
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
 from annotation.releases.release_files import MANIFEST, TRIES, Difference
@@ -63,7 +63,7 @@ from annotation.releases.task_records import definition_of
 from annotation.work import lineage, queue
 from tableqa.canonical import digest
 from tableqa.language import message
-from tableqa.readers import ReaderError
+from tableqa.readers import ReaderError, rejections
 from tableqa.readers.archive import unpacked
 from tasks.contract import task_types
 
@@ -126,7 +126,7 @@ def restore(
                 return _restore(project, _release_in(inner), by, now, progress)
         return _restore(project, folder, by, now, progress)
     except ReaderError as error:
-        refuse("import_failed", str(error))
+        refuse_as("import_failed", rejections.one_sentence(rejections.described(error)))
 
 
 def _release_in(folder: Path) -> Path:

@@ -22,12 +22,14 @@ from django.utils.translation import gettext
 
 from annotation.journeys import assigning, defining, importing, labelled_elsewhere
 from annotation.models import Batch, Person, Project, Source
-from annotation.refusals import refuse
+from annotation.refusals import refuse, refuse_as
 from annotation.transfer import mapping as mappings
 from annotation.transfer.mapping import ImportMapping, Summary
 from tableqa import Example
+from tableqa.language import phrase, reason_of
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import Names, ReaderError
+from tableqa.readers.rejections import described, one_sentence
 from tableqa.responses import TOOLS, Task
 from tasks.contract import TaskType, task_types
 
@@ -137,8 +139,10 @@ def _import(
     try:
         checked(mapping.parts)
         tasks = list(TOOLS[tool].tasks(path))
-    except (ReaderError, ValueError) as error:
-        refuse("import_failed", str(error))
+    except ReaderError as error:
+        refuse_as("import_failed", one_sentence(described(error)))
+    except ValueError as error:
+        refuse_as("import_failed", reason_of(error))
     summary = Summary()
     for task in tasks:
         summary.add(task)
@@ -337,7 +341,7 @@ def _as_line(example: Example) -> dict[str, Any]:
 
 def _tell(preview: Preview, error: ReaderError) -> None:
     if len(preview.problems) < MOST_PROBLEMS:
-        what = f"{error.what}. {error.mend}."
+        what = phrase("{what}. {fix}.", what=error.what, fix=error.mend).shown()
         preview.problems.append(Problem(Path(error.file).name, error.line or 0, what))
 
 

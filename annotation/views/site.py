@@ -29,6 +29,7 @@ from annotation.views import boards
 from annotation.views.acting import ended_in_words, undoable_by
 from annotation.views.pages import PageRequest, cut, kind_instruction, kind_title, page
 from annotation.work import gates, queue
+from tableqa.language import shown
 
 Counts = Mapping[int, int]
 """Numbers by batch (id)."""
@@ -216,11 +217,11 @@ def _result(job: Job) -> tuple[str, str, str]:
         return "", "", ""
     if "source" in result:
         new = "" if result["new"] else gettext("No new examples: all of them were imported before. ")
-        left_out = f" {result['left_out']}" if result.get("left_out") else ""
+        left_out = f" {shown(result['left_out'])}" if result.get("left_out") else ""
         examples, tables = result["examples"], result["tables"]
         questions = ngettext("{number} question", "{number} questions", examples).format(number=examples)
         on_tables = ngettext("on {number} table", "on {number} tables", tables).format(number=tables)
-        read_as = f" {result['read_as']}" if result.get("read_as") else ""
+        read_as = f" {shown(result['read_as'])}" if result.get("read_as") else ""
         words = f"{new}{questions} {on_tables}.{read_as}{left_out}"
         return reverse("source", args=[result["source"]]), gettext("Open the source"), words
     if "evaluation" in result:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from tableqa.language import grouped, phrase, reason_of, with_texts
 from tableqa.readers.reader import START, ReaderError, check_is_text, is_excel
 from tableqa.readers.workbook import is_workbook
 
@@ -59,8 +60,13 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 def named(error: ReaderError, folder: str, archive: str) -> ReaderError:
     """The same fault with the archive, which people know, in place of the folder that it was unpacked to for a while."""
-    file, what = (text.replace(folder, archive) for text in (error.file, error.what))
-    same = ReaderError(file, error.line, what, error.mend)
+
+    def shown(text: str) -> str:
+        return text.replace(folder, archive)
+
+    same = ReaderError(
+        shown(error.file), error.line, with_texts(error.what, shown), error.mend, error.command
+    )
     same.column = error.column
     return same
 
@@ -82,36 +88,43 @@ def unpack(path: Path, folder: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             _extract(path, archive, folder)
     except OSError as error:
-        what = f"the zip archive cannot be unpacked: {error.strerror or error}"
-        raise ReaderError(path, None, what, "Create it again") from error
+        what = phrase("the zip archive cannot be unpacked: {reason}", reason=error.strerror or error)
+        raise ReaderError(path, None, what, phrase("Create it again")) from error
     except _UNREADABLE as error:
         if isinstance(error, ReaderError):
             raise
-        what = f"the zip archive cannot be read: {error}"
-        raise ReaderError(path, None, what, "Create it again, without a password") from error
+        what = phrase("the zip archive cannot be read: {error}", error=reason_of(error))
+        raise ReaderError(path, None, what, phrase("Create it again, without a password")) from error
 
 
 def _extract(path: Path, archive: zipfile.ZipFile, folder: Path) -> None:
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
-        raise ReaderError(path, None, f"it contains more than {MOST_MEMBERS:,} files", "Split it")
+        raise ReaderError(
+            path,
+            None,
+            phrase("it contains more than {most} files", most=grouped(MOST_MEMBERS)),
+            phrase("Split it"),
+        )
     left = MOST_UNPACKED
     seen = set()
     for member in members:
         if not member.filename:
-            raise zipfile.BadZipFile("a file in it has no name")
+            raise zipfile.BadZipFile(phrase("a file in it has no name"))
         target = folder / member.filename
         if not target.resolve().is_relative_to(folder.resolve()) or "\\" in member.filename:
-            what = f"the path {member.filename!r} leads out of the archive"
-            raise ReaderError(path, None, what, "Create the archive again")
+            what = phrase("the path {filename!r} leads out of the archive", filename=member.filename)
+            raise ReaderError(path, None, what, phrase("Create the archive again"))
         if member.external_attr >> 28 == _LINK:
-            mend = "Put the file itself into the archive"
-            raise ReaderError(path, None, f"{member.filename!r} is a link", mend)
+            mend = phrase("Put the file itself into the archive")
+            raise ReaderError(path, None, phrase("{filename!r} is a link", filename=member.filename), mend)
         if member.is_dir() or member.filename.startswith("__MACOSX/"):
             continue
         if target in seen:
-            mend = "Give every file its own name"
-            raise ReaderError(path, None, f"two files have the name {member.filename!r}", mend)
+            mend = phrase("Give every file its own name")
+            raise ReaderError(
+                path, None, phrase("two files have the name {filename!r}", filename=member.filename), mend
+            )
         seen.add(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         # Sizes are counted while unpacking, not believed from the archive's own list.
@@ -119,6 +132,11 @@ def _extract(path: Path, archive: zipfile.ZipFile, folder: Path) -> None:
             while block := inside.read(1 << 20):
                 left -= len(block)
                 if left < 0:
-                    what = f"it unpacks to more than {MOST_UNPACKED:,} bytes"
-                    raise ReaderError(path, None, what, "Split it, or import the files from the command line")
+                    what = phrase(
+                        "it unpacks to more than {most} bytes",
+                        most=grouped(MOST_UNPACKED),
+                    )
+                    raise ReaderError(
+                        path, None, what, phrase("Split it"), phrase("Split it, or give the unpacked folder")
+                    )
                 out.write(block)

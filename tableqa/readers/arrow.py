@@ -11,7 +11,7 @@ from typing import Any
 from tableqa.canonical import thaw
 from tableqa.examples import Example, ExampleError
 from tableqa.json_text import read_json
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, grouped, phrase, reason_of
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import MAX_TABLE_BYTES, Credit, Names, ReaderError, at_most, inside, read_text
 from tableqa.readers.records import Fields, Number, Place, read_records
@@ -63,7 +63,7 @@ class Arrow:
         for file, split in _files(path, tables):
             for row, record in enumerate(_records(file), start=1):
                 number += 1
-                fields = Fields(Place(file, row, f"record {row}"), record)
+                fields = Fields(Place(file, row, record=row), record)
                 if record.keys() == FIELDS:
                     yield _ours(fields, names)
                     continue
@@ -105,7 +105,8 @@ def _ours(fields: Fields, names: Names) -> Example:
         found = example_of(fields.value)
     except (ExampleError, ValueError, TypeError, AttributeError) as error:
         raise fields.place.error(
-            f"it is not an Askew record: {error}", "Release the dataset again"
+            phrase("it is not an Askew record: {error}", error=reason_of(error)),
+            phrase("Release the dataset again"),
         ) from error
     unique = names.unique(found.id)
     lineage: dict[str, Any] = {}
@@ -116,7 +117,8 @@ def _ours(fields: Fields, names: Names) -> Example:
             operations = read_json(text)
         except ValueError as error:
             raise fields.place.error(
-                f"its operations are not JSON: {error}", "Release the dataset again"
+                phrase("its operations are not JSON: {error}", error=reason_of(error)),
+                phrase("Release the dataset again"),
             ) from error
         lineage = {**said, "parent": fields.text("original"), "operations": operations}
         if fields.value["seed"] is not None:
@@ -196,8 +198,11 @@ def _files(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str]]:
     else:
         shards = sorted({file for place in _SHARDS for file in path.glob(place) if file.is_file()})
         if not shards:
-            mend = f"Name a .parquet file, a folder of such files, or one that save_to_disk wrote ({_STATE})"
-            raise ReaderError(path, None, "the folder contains no dataset", mend)
+            mend = phrase(
+                "Name a .parquet file, a folder of such files, or one that save_to_disk wrote ({state})",
+                state=_STATE,
+            )
+            raise ReaderError(path, None, phrase("the folder contains no dataset"), mend)
         splits = {file.name.split("-")[0].removesuffix(".parquet") for file in shards}
         for file in shards:
             yield file, file.name.split("-")[0].removesuffix(".parquet") if len(splits) > 1 else ""
@@ -217,7 +222,10 @@ def _splits(path: Path) -> list[str]:
 def _below(said_in: Path, folder: Path, name: str) -> Path:
     if "/" in name or "\\" in name or name in ("", ".", ".."):
         raise ReaderError(
-            said_in, 1, f"the split {name!r} is not a plain name", "Correct it, or save the data again"
+            said_in,
+            1,
+            phrase("the split {name!r} is not a plain name", name=name),
+            phrase("Correct it, or save the data again"),
         )
     return folder / name
 
@@ -225,15 +233,28 @@ def _below(said_in: Path, folder: Path, name: str) -> Path:
 def _saved(folder: Path) -> Iterator[Path]:
     """The files of one split that save_to_disk wrote, in the order of its state.json; ReaderError."""
     path = folder / _STATE
-    mend = "Save the dataset again with save_to_disk"
+    mend = phrase("Save the dataset again with save_to_disk")
     for file in Fields(Place(path, 1), _json(path)).nested_each("_data_files"):
         name = file.text("filename")
         try:
             found = inside(folder, name)
         except ValueError as error:
-            raise file.error("filename", f"is {name!r}, which is refused: {error}", mend) from error
+            raise file.error(
+                "filename",
+                phrase(
+                    "{field} is {name!r}, which is refused: {error}",
+                    field="filename",
+                    name=name,
+                    error=reason_of(error),
+                ),
+                mend,
+            ) from error
         if found is None:
-            raise file.error("filename", f"is {name!r}, which is not there", mend)
+            raise file.error(
+                "filename",
+                phrase("{field} is {name!r}, which is not there", field="filename", name=name),
+                mend,
+            )
         yield found
 
 
@@ -244,7 +265,12 @@ def _json(path: Path) -> Any:
         if isinstance(error, ReaderError):
             raise
         line = getattr(error, "lineno", 1)
-        raise ReaderError(path, line, f"this is not JSON: {error}", "Fetch the file again") from error
+        raise ReaderError(
+            path,
+            line,
+            phrase("this is not JSON: {error}", error=reason_of(error)),
+            phrase("Fetch the file again"),
+        ) from error
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
@@ -267,8 +293,13 @@ def _parquet(path: Path) -> Iterator[Any]:
         for i in range(file.metadata.num_row_groups):
             size = file.metadata.row_group(i).total_byte_size
             if size > MOST_UNPACKED:
-                what = f"its row group {i + 1} unpacks to {size:,} bytes; {MOST_UNPACKED:,} are taken"
-                raise ReaderError(path, None, what, "Write it again in smaller row groups")
+                what = phrase(
+                    "its row group {i} unpacks to {size} bytes; {most} are taken",
+                    i=i + 1,
+                    size=grouped(size),
+                    most=grouped(MOST_UNPACKED),
+                )
+                raise ReaderError(path, None, what, phrase("Write it again in smaller row groups"))
         yield from file.iter_batches(batch_size=ROWS)
 
 
@@ -292,20 +323,32 @@ def _reading(path: Path) -> Iterator[None]:
     except pyarrow.ArrowException as error:
         said = " ".join(str(error).split())[:300]
         raise ReaderError(
-            path, None, f"the file cannot be read: {said}", "Fetch it again: it is damaged"
+            path,
+            None,
+            phrase("the file cannot be read: {said}", said=said),
+            phrase("Fetch it again: it is damaged"),
         ) from error
     except OSError as error:
         why = " ".join(str(error.strerror or error).split())[:300]
         raise ReaderError(
-            path, None, f"the file cannot be read: {why}", "Check the path and its rights"
+            path,
+            None,
+            phrase("the file cannot be read: {why}", why=why),
+            phrase("Check the path and its rights"),
         ) from error
     except UnicodeDecodeError as error:
         raise ReaderError(
-            path, None, f"a text in it is not UTF-8: {error}", "Write the file again"
+            path,
+            None,
+            phrase("a text in it is not UTF-8: {error}", error=reason_of(error)),
+            phrase("Write the file again"),
         ) from error
     except OverflowError as error:
         raise ReaderError(
-            path, None, f"a number or date in it is out of range: {error}", "Write the file again"
+            path,
+            None,
+            phrase("a number or date in it is out of range: {error}", error=reason_of(error)),
+            phrase("Write the file again"),
         ) from error
 
 

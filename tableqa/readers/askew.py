@@ -14,7 +14,7 @@ from typing import Any
 from tableqa.by_place import by_place
 from tableqa.canonical import thaw
 from tableqa.examples import Context, Example, ExampleError, Turn
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, phrase, reason_of
 from tableqa.on_disk import Shelf
 from tableqa.operations import OperationError, from_dict, replay
 from tableqa.readers.reader import Credit, FileReader, Names, ReaderError, cannot_open, read_text
@@ -29,7 +29,8 @@ _SOURCES, _DECISIONS = "sources.jsonl", "decisions.jsonl"
 _AUTOMATIC = "perturbations.jsonl"
 _MIXES = {1: ("mix.jsonl", "mix.json"), 2: ("askew/mix.jsonl", "askew/mix.json")}
 """The file of mixes by layout; the second is its name in releases of rules 5 and older."""
-_WHOLE = "Fetch the release again, or check it with ./run manage verify_release"
+_WHOLE = phrase("Fetch the release again")
+_VERIFY = phrase("Fetch the release again, or check it with ./run manage verify_release")
 
 
 class AskewRelease(FileReader):
@@ -56,7 +57,12 @@ class AskewRelease(FileReader):
         path = Path(path)
         manifest = path / MANIFEST if path.is_dir() else path
         if path.is_dir() and not manifest.is_file():
-            raise ReaderError(path, None, f"there is no {MANIFEST} in it", "Name the folder of one release")
+            raise ReaderError(
+                path,
+                None,
+                phrase("there is no {manifest} in it", manifest=MANIFEST),
+                phrase("Name the folder of one release"),
+            )
         if tables is None:
             return manifest, manifest.absolute().parent
         given = Path(tables)
@@ -90,7 +96,14 @@ class AskewRelease(FileReader):
                     parent = source, example.text("parent")
                     if parent not in raw.originals and parent not in edited:
                         raise example.error(
-                            "parent", f"is {parent[1]}, which is not defined before it", _WHOLE
+                            "parent",
+                            phrase(
+                                "{field} is {parent}, which is not defined before it",
+                                field="parent",
+                                parent=parent[1],
+                            ),
+                            _WHOLE,
+                            _VERIFY,
                         )
                     id = example.name("id")
                     edited[source, id] = 1
@@ -122,8 +135,18 @@ class AskewRelease(FileReader):
         )
         if not number:
             return ""
-        said = "1 example was" if number == 1 else f"{number} examples were"
-        return f"{said} excluded: people contradicted its answer or the answer of its original ({MANIFEST}, contradicted)."
+        if number == 1:
+            return phrase(
+                "1 example was excluded: people contradicted its answer or the answer of its original "
+                "({manifest}, contradicted).",
+                manifest=MANIFEST,
+            )
+        return phrase(
+            "{number} examples were excluded: people contradicted its answer or the answer of its original "
+            "({manifest}, contradicted).",
+            number=number,
+            manifest=MANIFEST,
+        )
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licences and citations of the release's sources, each once, licences joined by AND as SPDX has it."""
@@ -144,11 +167,15 @@ def _manifest(path: Path) -> dict[str, Any]:
         manifest = json.loads(read_text(path))
     except (json.JSONDecodeError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
-        raise ReaderError(path, line, f"this is not JSON: {error}", _WHOLE) from error
+        raise ReaderError(
+            path, line, phrase("this is not JSON: {error}", error=reason_of(error)), _WHOLE, _VERIFY
+        ) from error
     fields = Fields(Place(path, 1), manifest)
     if fields.value.get("layout") not in LAYOUTS:
-        mend = f"Name the {MANIFEST} of a release of Askew"
-        raise fields.place.error(f"it is not a release of layout {' or '.join(map(str, LAYOUTS))}", mend)
+        mend = phrase("Name the {manifest} of a release of Askew", manifest=MANIFEST)
+        raise fields.place.error(
+            phrase("it is not a release of layout {names}", names=" or ".join(map(str, LAYOUTS))), mend
+        )
     fields.nested("files")
     fields.listed("sources")
     return dict(fields.value)
@@ -159,7 +186,7 @@ def _contradicted(path: Path, described: Mapping[str, Any]) -> dict[tuple[str, s
     place = Place(path, 1, "contradicted")
     listed = described.get("contradicted", [])
     if not isinstance(listed, list):
-        raise place.error("is not a list", _WHOLE)
+        raise place.error(phrase("is not a list"), _WHOLE, _VERIFY)
     fields = [Fields(place, one) for one in listed]
     return {
         (one.text("source"), one.name("id")): {**one.value, "reason": one.text("reason")} for one in fields
@@ -182,8 +209,12 @@ def _check(manifest: Path, path: Path, described: Mapping[str, Any], name: str =
     except OSError as error:
         raise cannot_open(path, error) from error
     if not isinstance(said, dict) or said.get("sha256") != found:
-        what = f"the file is not the one that {manifest.name} describes: its sha256 is {found}"
-        raise ReaderError(path, None, what, _WHOLE)
+        what = phrase(
+            "the file is not the one that {name} describes: its sha256 is {found}",
+            name=manifest.name,
+            found=found,
+        )
+        raise ReaderError(path, None, what, _WHOLE, _VERIFY)
 
 
 class _Raw:
@@ -201,8 +232,13 @@ class _Raw:
             elif kind == "example":
                 key = fields.text("source"), fields.name("id")
                 if key in self.originals:
-                    what = f"{key[1]} of {key[0]} is already in line {self.originals[key][0]}"
-                    raise fields.place.error(what, _WHOLE)
+                    what = phrase(
+                        "{id} of {source} is already in line {line}",
+                        id=key[1],
+                        source=key[0],
+                        line=self.originals[key][0],
+                    )
+                    raise fields.place.error(what, _WHOLE, _VERIFY)
                 self.originals[key] = line, offset
         self._tables = TableLines(path, tables, _table)
 
@@ -216,7 +252,17 @@ class _Raw:
         """The source table that a record names; ReaderError."""
         digest = fields.text("table")
         if digest not in self._tables:
-            raise fields.error("table", f"is {digest}, which {_SOURCES} does not have", _WHOLE)
+            raise fields.error(
+                "table",
+                phrase(
+                    "{field} is {digest}, which {sources} does not have",
+                    field="table",
+                    digest=digest,
+                    sources=_SOURCES,
+                ),
+                _WHOLE,
+                _VERIFY,
+            )
         return self._tables[digest][0]
 
 
@@ -224,9 +270,19 @@ def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
     try:
         table = Table.from_dict(fields.required("content"))
     except TableError as error:
-        raise fields.error("content", f"is not a table: {error}", _WHOLE) from error
+        raise fields.error(
+            "content",
+            phrase("{field} is not a table: {error}", field="content", error=reason_of(error)),
+            _WHOLE,
+            _VERIFY,
+        ) from error
     if table.digest() != fields.text("digest"):
-        raise fields.error("digest", f"is not that of the table, {table.digest()}", _WHOLE)
+        raise fields.error(
+            "digest",
+            phrase("{field} is not that of the table, {digest}", field="digest", digest=table.digest()),
+            _WHOLE,
+            _VERIFY,
+        )
     return table, {}
 
 
@@ -252,7 +308,7 @@ def _example(fields: Fields, id: str, table: Table, more: Mapping[str, Any]) -> 
             history=[Turn.from_dict(turn) for turn in more.get("history", [])],
         )
     except (ExampleError, TypeError) as error:
-        raise fields.place.error(str(error), _WHOLE) from error
+        raise fields.place.error(reason_of(error), _WHOLE, _VERIFY) from error
 
 
 def _edited(fields: Fields, source: str, raw: _Raw, names: Names) -> Example:
@@ -265,7 +321,14 @@ def _edited(fields: Fields, source: str, raw: _Raw, names: Names) -> Example:
     }
     table = _replayed(fields, raw.base(fields), lineage["operations"])
     if table.digest() != fields.text("digest"):
-        raise fields.error("digest", f"is not that of the replayed table, {table.digest()}", _WHOLE)
+        raise fields.error(
+            "digest",
+            phrase(
+                "{field} is not that of the replayed table, {digest}", field="digest", digest=table.digest()
+            ),
+            _WHOLE,
+            _VERIFY,
+        )
     return _named_anew(fields, names, fields.name("id"), table, _more(fields), lineage)
 
 
@@ -280,15 +343,27 @@ def _automatic(fields: Fields, raw: _Raw, names: Names) -> Example:
         fields.integer("seed"),
     )
     if (source, id) not in raw.originals or kind not in PERTURBATIONS:
-        what = f"{kind} of {id} in {source} is not a perturbation of an example of this release"
-        raise fields.place.error(what, _WHOLE)
+        what = phrase(
+            "{kind} of {id} in {source} is not a perturbation of an example of this release",
+            kind=kind,
+            id=id,
+            source=source,
+        )
+        raise fields.place.error(what, _WHOLE, _VERIFY)
     original = raw.original(source, id)
     listed = fields.listed("cells") if "cells" in fields else []
     cells = [(row, column) for row, column in marked_cells(fields.place, original.table, "cells", listed)]
     instance = next(iter(instances(original, [kind], [seed], relevant_cells=cells)))
     made = instance.perturbed.example
     if instance.outcome().get("digest") != fields.text("digest"):
-        raise fields.error("digest", f"is not that of {kind} with the seed {seed}", _WHOLE)
+        raise fields.error(
+            "digest",
+            phrase(
+                "{field} is not that of {kind} with the seed {seed}", field="digest", kind=kind, seed=seed
+            ),
+            _WHOLE,
+            _VERIFY,
+        )
     lineage = {
         "source": source,
         "parent": id,
@@ -310,7 +385,12 @@ def _replayed(fields: Fields, base: Table, operations: list[Any]) -> Table:
     try:
         return replay(base, [from_dict(operation) for operation in operations])
     except OperationError as error:
-        raise fields.error("operations", f"do not replay: {error}", _WHOLE) from error
+        raise fields.error(
+            "operations",
+            phrase("{field} do not replay: {error}", field="operations", error=reason_of(error)),
+            _WHOLE,
+            _VERIFY,
+        ) from error
 
 
 def _mixed(fields: Fields, names: Names) -> Example:
@@ -318,7 +398,12 @@ def _mixed(fields: Fields, names: Names) -> Example:
     try:
         table = Table.from_dict(fields.required("table"))
     except TableError as error:
-        raise fields.error("table", f"is not a table: {error}", _WHOLE) from error
+        raise fields.error(
+            "table",
+            phrase("{field} is not a table: {error}", field="table", error=reason_of(error)),
+            _WHOLE,
+            _VERIFY,
+        ) from error
     lineage = {
         "source": fields.text("source"),
         "parent": fields.text("original"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import names_columns, read_questions, read_table
 from tableqa.readers.reader import FileReader, Ids, only_file
 from tableqa.readers.records import Place, context_of, example
@@ -37,7 +37,9 @@ class CsvTables(FileReader):
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
         path = Path(path)
-        mend = f"Name one .csv file whose first line names the columns {', '.join(_COLUMNS)}"
+        mend = phrase(
+            "Name one .csv file whose first line names the columns {names}", names=", ".join(_COLUMNS)
+        )
         questions = (
             only_file(path.absolute(), ("*.csv",), lambda file: names_columns(file, ",", _COLUMNS), mend)
             if path.is_dir()
@@ -51,7 +53,7 @@ class CsvTables(FileReader):
         for line, row in read_questions(path, ",", _COLUMNS):
             place = Place(path, line)
             if not row["id"]:
-                raise place.error("the id is empty", "Give each question its own id")
+                raise place.error(phrase("the id is empty"), phrase("Give each question its own id"))
             ids.add(row["id"], line)
             table = tables.table(row["table"], line)
             context = context_of(place, **{name: row.get(name, "") for name in _CONTEXT})

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tableqa.language import phrase, reason_of, word
 from tableqa.readers.reader import (
     ReaderError,
     check_cells,
@@ -25,9 +26,10 @@ def read_delimited(
     a quoted field that is never closed, an empty line unless they may be `blank`, and what `read_lines` refuses.
     """
     name = SEPARATORS[delimiter]
-    mend = (
-        f"Separate fields with a {name}. Put a field that contains a {name}, a quote or a line break in quotes, "
-        "and double the quotes in it"
+    mend = phrase(
+        "Separate fields with a {name}. Put a field that contains a {name}, a quote or a line break in quotes, "
+        "and double the quotes in it",
+        name=word(name),
     )
     lines = (text for _, text in read_lines(path, keep_ends=True)) if lines is None else lines
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -39,11 +41,15 @@ def read_delimited(
             return
         except csv.Error as error:
             ended = "unexpected end of data" in str(error)
-            what = "the file ends within a quoted field" if ended else f"a field cannot be read: {error}"
+            what = (
+                phrase("the file ends within a quoted field")
+                if ended
+                else phrase("a field cannot be read: {error}", error=reason_of(error))
+            )
             raise ReaderError(path, start, what, mend) from error
         if not fields and not blank:
-            mend = 'Remove the line; a single empty field is written ""'
-            raise ReaderError(path, start, "the line is empty", mend)
+            mend = phrase('Remove the line; a single empty field is written ""')
+            raise ReaderError(path, start, phrase("the line is empty"), mend)
         yield start, fields
 
 
@@ -60,14 +66,26 @@ def read_questions(
     missing = [name for name in columns if name not in header]
     if missing or len(set(header)) < len(header):
         shown = ", ".join(header)
-        found = f"lacks {', '.join(missing)}" if missing else "names a column twice"
-        what = f"the first line {found}: {shown if len(shown) <= 80 else shown[:79] + '…'}"
+        line_start = shown if len(shown) <= 80 else shown[:79] + "…"
+        what = (
+            phrase("the first line lacks {names}: {line}", names=", ".join(missing), line=line_start)
+            if missing
+            else phrase("the first line names a column twice: {line}", line=line_start)
+        )
         hint = separator_hint(header) if delimiter == "," else ""
-        raise ReaderError(path, line, what, hint or f"It names the columns: {', '.join(columns)}")
+        raise ReaderError(
+            path, line, what, hint or phrase("It names the columns: {names}", names=", ".join(columns))
+        )
     for line, fields in rows:
         if len(fields) != len(header):
-            what = f"the row has {len(fields)} fields, the first line names {len(header)}"
-            mend = "Check that the file is complete. A field with the separator or a line break needs quotes"
+            what = phrase(
+                "the row has {number} fields, the first line names {expected}",
+                number=len(fields),
+                expected=len(header),
+            )
+            mend = phrase(
+                "Check that the file is complete. A field with the separator or a line break needs quotes"
+            )
             raise ReaderError(path, line, what, mend)
         yield line, dict(zip(header, fields, strict=True))
 
@@ -87,19 +105,26 @@ def table_of_rows(path: Path, lines: Iterable[tuple[int, list[str]]]) -> Table:
             check_separator(path, line, cells)
             header = cells
         elif len(cells) != len(header):
-            what = f"the row has {len(cells)} cells, the header has {len(header)}"
-            raise ReaderError(path, line, what, "Give every row as many fields as the first")
+            what = phrase(
+                "the row has {number} cells, the header has {expected}",
+                number=len(cells),
+                expected=len(header),
+            )
+            raise ReaderError(path, line, what, phrase("Give every row as many fields as the first"))
         else:
             rows.append(cells)
         check_size(path, line, len(rows), len(header))
     if header is None:
         raise ReaderError(
-            path, 1, "there is no header line", "The first line of a table holds its column names"
+            path,
+            1,
+            phrase("there is no header line"),
+            phrase("The first line of a table holds its column names"),
         )
     try:
         return Table(header, rows)
     except TableError as error:
-        raise ReaderError(path, None, str(error), "Correct or remove the table") from error
+        raise ReaderError(path, None, reason_of(error), phrase("Correct or remove the table")) from error
 
 
 def names_columns(path: Path, delimiter: str, columns: tuple[str, ...]) -> bool:

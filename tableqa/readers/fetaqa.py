@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
+from tableqa.language import phrase
 from tableqa.readers.reader import Ids
 from tableqa.readers.records import Fields, RecordFile, cell_at, example, read_records, table_of
 from tableqa.tables import Table
@@ -33,7 +34,7 @@ class Fetaqa(RecordFile):
     )
     url = "https://github.com/Yale-LILY/FeTaQA"
     known_by = ("feta_id", "table_array")
-    mend = "Name one file of FeTaQA, for example fetaQA-v1_dev.jsonl"
+    mend = phrase("Name one file of FeTaQA, for example fetaQA-v1_dev.jsonl")
 
     def _examples(self, path: Path) -> Iterator[Example]:
         ids = Ids(path)
@@ -51,7 +52,11 @@ def fetaqa_table(fields: Fields) -> Table:
     """The table of a record of FeTaQA; LFTQA-Eval's records hold such a one, too."""
     rows = fields.listed("table_array")
     if not rows:
-        raise fields.error("table_array", "is empty", "A table has at least a header row")
+        raise fields.error(
+            "table_array",
+            phrase("{field} is empty", field="table_array"),
+            phrase("A table has at least a header row"),
+        )
     title = fields.text("table_page_title", default="")
     return table_of(fields.place, rows[0], rows[1:], title, fields.text("table_section_title", default=""))
 
@@ -62,7 +67,9 @@ def _highlighted(fields: Fields, table: Table) -> list[list[str]]:
         if not isinstance(pair, list) or len(pair) != 2 or not all(type(part) is int for part in pair):
             name = f"highlighted_cell_ids[{i}]"
             raise fields.error(
-                name, "is not a pair of numbers", "It is [row, column], the header being row 0"
+                name,
+                phrase("{field} is not a pair of numbers", field=name),
+                phrase("It is [row, column], the header being row 0"),
             )
         cells.append(cell_at(fields.place, table, pair[0] - 1, pair[1]))
     return cells

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Context, Example
+from tableqa.language import phrase
 from tableqa.readers.reader import Names, ReaderError
 from tableqa.readers.records import (
     Fields,
@@ -94,17 +95,17 @@ def _located(path: str | Path) -> Path:
         return found[0]
     names = ", ".join(file.name for file in found[:10])
     what = (
-        f"the folder contains several files: {names}"
+        phrase("the folder contains several files: {names}", names=names)
         if found
-        else "the folder contains no .json or .jsonl file"
+        else phrase("the folder contains no .json or .jsonl file")
     )
-    raise ReaderError(path, None, what, "Name one file of FREB-TQA")
+    raise ReaderError(path, None, what, phrase("Name one file of FREB-TQA"))
 
 
 def _example(path: Path, record: Record, names: Names) -> Example:
     fields = record.fields
     published = fields.text("id")
-    place = Place(path, record.line, f"item {published}" if published else fields.place.within)
+    place = Place(path, record.line, f"id {published}") if published else fields.place
     meta = _kept(place, fields)
     table, about = _table(place, fields.required("table"))
     meta |= about
@@ -130,8 +131,8 @@ def _kept(place: Place, fields: Fields) -> dict[str, Any]:
     inner = fields.nested("meta").value if "meta" in record else {}
     for name in (*record, *inner):
         if name in _MADE or name.startswith("meta."):
-            what = f"there is a field {name}, which FREB-TQA does not have"
-            raise place.error(what, "Rename the field: the reader uses this name")
+            what = phrase("there is a field {name}, which FREB-TQA does not have", name=name)
+            raise place.error(what, phrase("Rename the field: the reader uses this name"))
     meta = {name: plain(value) for name, value in record.items() if name not in (*_FIELDS, "meta")}
     if "meta" in record:
         meta |= {f"meta.{name}" if name in record else name: plain(value) for name, value in inner.items()}
@@ -143,7 +144,9 @@ def _table(place: Place, value: object) -> tuple[Table, dict[str, Any]]:
     """The table, and what to keep of the way in which it is written."""
     if isinstance(value, list):
         if not value:
-            raise place.error("the table has no header", "The first row of a table is its header")
+            raise place.error(
+                phrase("the table has no header"), phrase("The first row of a table is its header")
+            )
         return table_of(place, value[0], value[1:]), {"table_form": "rows"}
     fields = Fields(place.inside("table"), value)
     about: dict[str, Any] = {}
@@ -159,11 +162,16 @@ def _context(place: Place, meta: Mapping[str, Any]) -> Context | None:
     """TAT-QA's paragraphs and scale, for people to read."""
     paragraphs = meta.get("paragraphs", [])
     if not isinstance(paragraphs, list):
-        raise place.error(f"paragraphs is {kind(paragraphs)}, not a list", 'Write a list of {"text"}')
+        raise place.error(
+            phrase("paragraphs is {kind}, not a list", kind=kind(paragraphs)),
+            phrase('Write a list of {"text"}'),
+        )
     texts = [Fields(place.inside("paragraphs"), paragraph).text("text") for paragraph in paragraphs]
     scale = meta.get("scale", "")
     if not isinstance(scale, str):
-        raise place.error(f"scale is {kind(scale)}, not a text", "Write it in quotes")
+        raise place.error(
+            phrase("scale is {kind}, not a text", kind=kind(scale)), phrase("Write it in quotes")
+        )
     return context_of(place, text="\n\n".join(texts), scale=scale)
 
 
@@ -172,7 +180,8 @@ def _relevant_cells(place: Place, meta: Mapping[str, Any], table: Table) -> list
     places = meta.get("rel_cell", [])
     if not isinstance(places, list) or not all(_is_place(pair) for pair in places):
         raise place.error(
-            "rel_cell is not a list of [row, column]", "Both are counted from 0, rows from below the header"
+            phrase("rel_cell is not a list of [row, column]"),
+            phrase("Both are counted from 0, rows from below the header"),
         )
     rows, columns = table.shape
     if any(row >= rows or column >= columns for row, column in places):

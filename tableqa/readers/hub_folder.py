@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tableqa.language import joined, phrase
 from tableqa.readers import arrow
 from tableqa.readers.reader import Credit, ReaderError, read_text
 
@@ -39,8 +40,12 @@ def data_files(path: Path) -> Iterator[tuple[Path, str]]:
             if file.suffix.lower() in _DATA and file.resolve().is_relative_to(path.resolve())
         )
         if not files:
-            what = f"no data file is at {pattern!r}, which the configuration {_name(config)} names"
-            raise ReaderError(path / README, None, what, "Download the dataset with all of its files")
+            what = phrase(
+                "no data file is at {pattern!r}, which the configuration {name} names",
+                pattern=pattern,
+                name=_name(config),
+            )
+            raise ReaderError(path / README, None, what, phrase("Download the dataset with all of its files"))
         for file in files:
             yield file, split
 
@@ -48,12 +53,16 @@ def data_files(path: Path) -> Iterator[tuple[Path, str]]:
 def sentence(path: Path) -> str:
     """In which form a dataset is read."""
     if not path.is_dir():
-        return f"{path.name} was read as {'Parquet' if path.suffix.lower() == '.parquet' else 'Arrow'}."
-    text = f"{path.name} was read as a Hugging Face dataset."
+        form = "Parquet" if path.suffix.lower() == ".parquet" else "Arrow"
+        return phrase("{file} was read as {form}.", file=path.name, form=form)
+    text = phrase("{file} was read as a Hugging Face dataset.", file=path.name)
     names = [_name(config) for config in _configs(path)]
     config = _config(path)
     if len(names) > 1 and config is not None:
-        text += f" It has the configurations {', '.join(names)}; {_name(config)} was read."
+        further = phrase(
+            "It has the configurations {names}; {name} was read.", names=", ".join(names), name=_name(config)
+        )
+        return joined([text, further])
     return text
 
 
@@ -107,8 +116,10 @@ def _front_matter(folder: Path) -> Mapping[str, Any]:
     try:
         said = yaml.safe_load(parts[0])
     except (yaml.YAMLError, RecursionError) as error:
-        what = f"the YAML at its start cannot be read: {' '.join(str(error).split())[:200]}"
-        raise ReaderError(path, None, what, "Correct it, or remove the file") from error
+        what = phrase(
+            "the YAML at its start cannot be read: {reason}", reason=" ".join(str(error).split())[:200]
+        )
+        raise ReaderError(path, None, what, phrase("Correct it, or remove the file")) from error
     return said if isinstance(said, dict) else {}
 
 
@@ -119,6 +130,9 @@ def _patterns(readme: Path, said: Any) -> Iterator[tuple[str, str]]:
         paths = entry.get("path", []) if isinstance(entry, dict) else entry
         for pattern in paths if isinstance(paths, list) else [paths]:
             if not isinstance(pattern, str) or not pattern or pattern.startswith("/") or ".." in pattern:
-                what = f"the path {str(pattern)[:80]!r} of data_files is not one below this folder"
-                raise ReaderError(readme, None, what, "Correct it")
+                what = phrase(
+                    "the path {pattern!r} of data_files is not one below this folder",
+                    pattern=str(pattern)[:80],
+                )
+                raise ReaderError(readme, None, what, phrase("Correct it"))
             yield split, pattern

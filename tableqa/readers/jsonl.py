@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Context, Example, Turn
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, phrase, reason_of
 from tableqa.readers.reader import Ids
 from tableqa.readers.records import (
     Fields,
@@ -43,7 +43,7 @@ class Jsonl(RecordFile):
     url = ""
     patterns = ("*.jsonl",)
     known_by = _FIELDS[:4]
-    mend = "Name one .jsonl file whose lines have id, question, answers and table"
+    mend = phrase("Name one .jsonl file whose lines have id, question, answers and table")
 
     def _examples(self, path: Path) -> Iterator[Example]:
         ids, repeated = Ids(path), Repeated()
@@ -72,11 +72,19 @@ def _table(table: Fields) -> Table:
     table.only("header", "rows", "title", "caption", "header_rows", "spans")
     above = table.value.get("header_rows") or []
     if not isinstance(above, list):
-        raise table.error("header_rows", f"is {kind(above)}, not a list", "Give a list of rows")
+        raise table.error(
+            "header_rows",
+            phrase("{field} is {kind}, not a list", field="header_rows", kind=kind(above)),
+            phrase("Give a list of rows"),
+        )
     try:
         spans = [Span.from_dict(span) for span in (table.value.get("spans") or [])]
     except (TableError, TypeError) as error:
-        raise table.error("spans", f"cannot be read: {error}", "Correct the merged cells") from error
+        raise table.error(
+            "spans",
+            phrase("{field} cannot be read: {error}", field="spans", error=reason_of(error)),
+            phrase("Correct the merged cells"),
+        ) from error
     header, rows = table.required("header"), table.required("rows")
     title, caption = table.text("title", default=""), table.text("caption", default="")
     found = table_of(table.place, header, rows, title, caption, header_rows=above, spans=spans)
@@ -107,8 +115,8 @@ def _program(program: Fields) -> dict[str, Any]:
     try:
         from_dict(value)
     except ProgramError as error:
-        mend = "Remove it, or write it as tableqa.programs does"
-        raise program.place.error(str(error), mend) from error
+        mend = phrase("Remove it, or write it as tableqa.programs does")
+        raise program.place.error(reason_of(error), mend) from error
     return value
 
 
@@ -117,7 +125,11 @@ def _meta(fields: Fields, table: Table) -> dict[str, Any]:
     own = fields.nested("meta").value if "meta" in fields else {}
     special = {name: fields.value[name] for name in (*MARKED, *_RATED) if name in fields}
     if twice := next((name for name in special if name in own), None):
-        raise fields.error(twice, "is both in the record and in its meta", "Remove one of the two")
+        raise fields.error(
+            twice,
+            phrase("{field} is both in the record and in its meta", field=twice),
+            phrase("Remove one of the two"),
+        )
     meta = plain({**own, **special})
     for name in MARKED:
         if name in meta:

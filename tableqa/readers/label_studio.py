@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, grouped, joined, phrase
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import Names
 from tableqa.readers.records import Fields, Record, RecordFile, plain, read_records
@@ -36,7 +36,7 @@ class LabelStudio(RecordFile):
     url = ""
     patterns = ("*.json", "*/*.json")
     known_by = ("data",)
-    mend = "Name one JSON export"
+    mend = phrase("Name one JSON export")
     fields: Mapping[str, str] = field(default_factory=dict)
 
     def with_fields(self, fields: Mapping[str, str]) -> "LabelStudio":
@@ -72,16 +72,20 @@ class LabelStudio(RecordFile):
             tasks += bool(number)
         if not annotations:
             return ""
-        of_tasks = "1 task" if tasks == 1 else f"{tasks:,} tasks"
-        verb = (
-            f"1 annotation of {of_tasks} was not imported as a response"
+        of_tasks = phrase("1 task") if tasks == 1 else phrase("{number} tasks", number=grouped(tasks))
+        number_left_out = (
+            phrase("1 annotation of {tasks} was not imported as a response.", tasks=of_tasks)
             if annotations == 1
-            else f"{annotations:,} annotations of {of_tasks} were not imported as responses"
+            else phrase(
+                "{number} annotations of {tasks} were not imported as responses.",
+                number=grouped(annotations),
+                tasks=of_tasks,
+            )
         )
-        return f"{verb}. {HOW_TO_IMPORT}"
+        return joined([number_left_out, HOW_TO_IMPORT])
 
 
-HOW_TO_IMPORT = (
+HOW_TO_IMPORT = phrase(
     "To import them with people, labels and times, use the page Import responses or the command import_responses --tool "
     "label_studio with the same file. To use a control as the answers of the examples, import them under another name with "
     "the field answers=annotations.NAME."
@@ -123,7 +127,9 @@ def _texts(value: Fields) -> list[str]:
                 if isinstance(held, list)
                 else Fields(value.place, {name: [held]}).texts(name)
             )
-    raise value.place.error("there is no text, choices, labels, number or rating", "Name another control")
+    raise value.place.error(
+        phrase("there is no text, choices, labels, number or rating"), phrase("Name another control")
+    )
 
 
 READER = LabelStudio()

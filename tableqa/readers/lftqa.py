@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tableqa.examples import Example
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
 from tableqa.readers.fetaqa import fetaqa_table
 from tableqa.readers.qtsumm import qtsumm_table
@@ -51,7 +51,7 @@ class Lftqa(FileReader):
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, Path]:
         """The file of the answers, and the folder below which the scores are."""
         path = Path(path)
-        mend = "Name the file of the systems' answers, model_outputs.json"
+        mend = phrase("Name the file of the systems' answers, model_outputs.json")
         answers = (
             only_file(path, ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl"), _holds_answers, mend)
             if path.is_dir()
@@ -114,11 +114,17 @@ class _Scores:
             for record in read_records(path):
                 key = record.fields.name("example_id"), _system(record.fields), name
                 if key in self._scores:
-                    what = f"{key[0]} of {key[1]} has a score of {name} already"
-                    raise record.fields.place.error(what, "Remove one of the two")
+                    what = phrase(
+                        "{id} of {system} has a score of {name} already", id=key[0], system=key[1], name=name
+                    )
+                    raise record.fields.place.error(what, phrase("Remove one of the two"))
                 score = record.fields.number("score")
                 if kind == _HUMAN and not 1 <= score <= 5:
-                    raise record.fields.error("score", f"is {score}", "People rate from 1 to 5")
+                    raise record.fields.error(
+                        "score",
+                        phrase("{field} is {score}", field="score", score=score),
+                        phrase("People rate from 1 to 5"),
+                    )
                 self._scores[key] = score
 
     def of(self, example_id: str, system: str) -> dict[str, int | float]:
@@ -135,8 +141,8 @@ def _system(fields: Fields) -> str:
 def _dimension(path: Path) -> str:
     found = [name for name in DIMENSIONS if name in path.stem]
     if len(found) != 1:
-        what = f"the name of the file says none of {' and '.join(DIMENSIONS)}"
-        raise Place(path, 1).error(what, "Call it human_faithfulness_scores.json, or remove it")
+        what = phrase("the name of the file says none of {names}", names=" and ".join(DIMENSIONS))
+        raise Place(path, 1).error(what, phrase("Call it human_faithfulness_scores.json, or remove it"))
     return found[0]
 
 
@@ -148,8 +154,10 @@ def _asked(fields: Fields) -> tuple[Table, str, str | None]:
     elif "table" in source:
         table = qtsumm_table(source.nested("table"))
     else:
-        mend = "Add metadata with the record of FeTaQA (table_array) or QTSumm (table), or the table itself"
-        raise fields.place.error("there is no table", mend)
+        mend = phrase(
+            "Add metadata with the record of FeTaQA (table_array) or QTSumm (table), or the table itself"
+        )
+        raise fields.place.error(phrase("there is no table"), mend)
     question = fields if any(name in fields for name in _QUESTION) else source
     holders = [holder for holder in (fields, source) if any(name in holder for name in _REFERENCE)]
     reference = _one_of(holders[0], _REFERENCE) if holders else None

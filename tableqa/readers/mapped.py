@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tableqa.examples import Example
+from tableqa.language import phrase, reason_of, word
 from tableqa.readers.reader import Names, separator_hint
 from tableqa.readers.records import (
     Fields,
@@ -46,7 +47,13 @@ _ROWS = ("rows", "data")
 def checked(fields: Mapping[str, str]) -> dict[str, str]:
     """A person's own names of fields, {part: field}; ValueError for a part that there is not."""
     if unknown := [part for part in fields if part not in USUAL]:
-        raise ValueError(f"there is no part {unknown[0]!r} of an example; the parts are {', '.join(USUAL)}")
+        raise ValueError(
+            phrase(
+                "there is no part {part!r} of an example; the parts are {known}",
+                part=unknown[0],
+                known=", ".join(USUAL),
+            )
+        )
     return dict(fields)
 
 
@@ -63,8 +70,15 @@ def mapped_example(
         if part not in taken:
             looked = ", ".join(USUAL[part])
             there = ", ".join(list(fields.value)[:12]) or "none"
-            mend = f"Say which it is, as {part}=FIELD; the fields here are: {there}"
-            raise fields.place.error(f"there is no {part}: none of {looked}", mend)
+            raise fields.place.error(
+                phrase("there is no {part}: none of {looked}", part=word(part), looked=looked),
+                phrase(
+                    "Enter it under Field names: {part} = FIELD. The fields are: {there}",
+                    part=part,
+                    there=there,
+                ),
+                phrase("Name it: --field {part}=FIELD. The fields are: {there}", part=part, there=there),
+            )
     published = fields.name(taken["id"]) if "id" in taken else str(number)
     title = _text(fields, taken.get("title"))
     caption = _text(fields, taken.get("caption"))
@@ -144,12 +158,13 @@ def table_from(place: Place, value: object, title: str = "", caption: str = "") 
         if columns and len(columns) == len(value):
             if len({len(column) for column in columns}) > 1:
                 raise place.error(
-                    "the columns are not of one length", "Give every column the same number of cells"
+                    phrase("the columns are not of one length"),
+                    phrase("Give every column the same number of cells"),
                 )
             rows_of = [list(row) for row in zip(*columns, strict=True)]
             return table_of(place, list(value), rows_of, title, caption)
-    mend = 'Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv'
-    raise place.error(f"there is {kind(value)} that is not a table", mend)
+    mend = phrase('Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv')
+    raise place.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
 
 
 def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Table:
@@ -158,11 +173,11 @@ def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Tabl
         header = list(value[0])
         for i, row in enumerate(value):
             if list(row) != header:
-                mend = "Give every object the same names in the same order"
-                raise place.error(f"object {i + 1} has other names than the first", mend)
+                mend = phrase("Give every object the same names in the same order")
+                raise place.error(phrase("object {i} has other names than the first", i=i + 1), mend)
         return table_of(place, header, [list(row.values()) for row in value], title, caption)
     if not value:
-        raise place.error("the table has no header", "The first row of a table is its header")
+        raise place.error(phrase("the table has no header"), phrase("The first row of a table is its header"))
     return table_of(place, value[0], value[1:], title, caption)
 
 
@@ -170,26 +185,31 @@ def _from_text(place: Place, text: str) -> object:
     """What a text holds: JSON, HTML, or csv as RFC 4180 has it."""
     start = text.lstrip()[:6].lower()
     if start[:1] in ("{", "["):
-        return decoded(place, text, "Write the table as JSON, HTML or csv")
+        return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
     if start == "<table":
         from tableqa.serialisations import SERIALISATIONS
 
         try:
             return SERIALISATIONS["html"].loads(text)
         except ValueError as error:
-            raise place.error(f"the text is not an HTML table: {error}", "Correct it") from error
+            raise place.error(
+                phrase("the text is not an HTML table: {error}", error=reason_of(error)), phrase("Correct it")
+            ) from error
     try:
         lines = list(_csv(text))
         if len(lines) == 1 and _PATH.fullmatch(text.strip()):
-            what = f"the text {text.strip()[:80]!r} looks like the path of a file, and gives a table without rows"
-            mend = "Put the table itself there. The reader csv reads tables in separate files"
+            what = phrase(
+                "the text {text!r} looks like the path of a file, and gives a table without rows",
+                text=text.strip()[:80],
+            )
+            mend = phrase("Put the table itself there. The reader csv reads tables in separate files")
             raise place.error(what, mend)
         if lines and (hint := separator_hint(lines[0])):
-            raise place.error(f"the table has one column: {lines[0][0][:80]!r}", hint)
+            raise place.error(phrase("the table has one column: {header!r}", header=lines[0][0][:80]), hint)
         return lines
     except csv.Error as error:
-        mend = "Put fields with a comma, a quote or a line break in quotes"
-        raise place.error(f"the text is not CSV: {error}", mend) from error
+        mend = phrase("Put fields with a comma, a quote or a line break in quotes")
+        raise place.error(phrase("the text is not CSV: {error}", error=reason_of(error)), mend) from error
 
 
 def _csv(text: str) -> Iterator[list[str]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, grouped, joined, phrase, word
 from tableqa.on_disk import Shelf
 from tableqa.readers import arrow, hub_folder
 from tableqa.readers.archive import is_archive, named, unpacked
@@ -56,7 +56,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 OPTIONS = ("separator", "encoding", "answer_separator")
 """What can be said of a file beside the names of its columns."""
 
-REQUIRED = ("question", "table")
+REQUIRED = (gettext_noop("question"), gettext_noop("table"))
 """Parts without which there is no example."""
 MOST_COMPARED = 50
 """Records of which the names of fields are collected: those of JSON may differ."""
@@ -121,15 +121,21 @@ class OwnData:
         known = (*PARTS, *OPTIONS)
         if unknown := [part for part in fields if part not in known]:
             raise ValueError(
-                f"there is no part {unknown[0]!r} of an example; the parts and options are {', '.join(known)}"
+                phrase(
+                    "there is no part {part!r} of an example; the parts and options are {known}",
+                    part=unknown[0],
+                    known=", ".join(known),
+                )
             )
         separator = (fields.get("separator") or ",").replace("\\t", "\t")
         if separator not in SEPARATORS:
-            raise ValueError(f"the separator {separator!r} is not one of , ; | and \\t (a tab)")
+            raise ValueError(
+                phrase("the separator {separator!r} is not one of , ; | and \\t (a tab)", separator=separator)
+            )
         if fields.get("separator"):
             fields = {**fields, "separator": separator}
         if absent := [part for part in REQUIRED if fields.get(part) == ""]:
-            raise ValueError(f"a column for the {absent[0]} is needed")
+            raise ValueError(phrase("a column for the {part} is needed", part=word(absent[0])))
         return dataclasses.replace(self, fields=dict(fields))
 
     def __call__(
@@ -202,7 +208,7 @@ class OwnData:
             first = next(self._records(questions), None)
             columns = self._columns(first) if first else {}
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
-        return " ".join(filter(None, (form, f"Columns: {named}." if named else "")))
+        return joined([form, phrase("Columns: {columns}.", columns=named) if named else ""])
 
     def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
         with self._opened(path, tables) as (questions, folder):
@@ -240,7 +246,10 @@ class OwnData:
                 yield Rejected(error, record.value)
         if not number:
             raise ReaderError(
-                path, None, "the file contains no questions", "Give each question a row or record"
+                path,
+                None,
+                phrase("the file contains no questions"),
+                phrase("Give each question a row or record"),
             )
 
     def _example(
@@ -303,7 +312,9 @@ class OwnData:
         """The file of questions itself, or the one in a folder whose columns tell question and table; ReaderError."""
         if not path.is_dir() or hub_folder.is_dataset(path):
             return path
-        mend = "Name the file of questions, or leave one file in the folder that has the columns question and table"
+        mend = phrase(
+            "Name the file of questions, or leave one file in the folder that has the columns question and table"
+        )
         return only_file(
             path, [f"*{suffix}" for suffix in (*_JSON_SUFFIXES, *_TEXT_SUFFIXES, ".xlsx")], self._fits, mend
         )
@@ -320,7 +331,11 @@ class OwnData:
             return hub_folder.sentence(path)
         if is_workbook(path):
             name = self._question_sheet(Workbook(path)).name
-            return f"{path.name} was read as an Excel file with its questions in the sheet {name!r}."
+            return phrase(
+                "{file} was read as an Excel file with its questions in the sheet {name!r}.",
+                file=path.name,
+                name=name,
+            )
         return "" if _is_json(path) else self._form(path).sentence(path)
 
     def _question_sheet(self, workbook: Workbook) -> Sheet:
@@ -336,7 +351,10 @@ class OwnData:
                 return sheet
         if first is None:
             raise ReaderError(
-                workbook.path, None, "the Excel file has no sheet", "Add one with the questions"
+                workbook.path,
+                None,
+                phrase("the Excel file has no sheet"),
+                phrase("Add one with the questions"),
             )
         return first
 
@@ -358,7 +376,7 @@ class OwnData:
         for file, split in hub_folder.data_files(path):
             if file.suffix.lower() in (".parquet", ".arrow"):
                 records: Iterator[Fields | Rejected] = (
-                    Fields(Place(file, row, f"record {row}"), record)
+                    Fields(Place(file, row, record=row), record)
                     for row, record in enumerate(arrow.records_of(file), start=1)
                 )
             else:
@@ -366,8 +384,8 @@ class OwnData:
             for record in records:
                 if isinstance(record, Fields):
                     if record.value.keys() == FIELDS:
-                        mend = "Choose the format hf, or parquet for a single file"
-                        raise ReaderError(path, None, "this is a release of Askew", mend)
+                        mend = phrase("Choose the format hf, or parquet for a single file")
+                        raise ReaderError(path, None, phrase("this is a release of Askew"), mend)
                     if split and "split" not in record.value:
                         record = Fields(record.place, {**record.value, "split": split})
                 yield record
@@ -379,8 +397,12 @@ class OwnData:
             sheet = self._question_sheet(Workbook(path))
             if sheet.merged:
                 row, column = sheet.merged[0][0]
-                what = f"sheet {sheet.name!r}, cell {cell_name(row, column)}: the cell is merged"
-                raise ReaderError(path, row + 1, what, "Unmerge the cells of the sheet of questions")
+                what = phrase(
+                    "sheet {name!r}, cell {cell}: the cell is merged",
+                    name=sheet.name,
+                    cell=cell_name(row, column),
+                )
+                raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
             return _named(path, enumerate(sheet.rows, start=1))
         if _is_json(path):
             return (
@@ -419,12 +441,17 @@ def _table_in(path: Path, encoding: str) -> Table:
     if is_workbook(path):
         workbook = Workbook(path)
         if len(workbook.sheet_names) != 1:
-            what = f"the Excel file of a table has {len(workbook.sheet_names)} sheets"
-            raise ReaderError(path, None, what, "Save each table as a file with one sheet")
+            what = phrase("the Excel file of a table has {number} sheets", number=len(workbook.sheet_names))
+            raise ReaderError(path, None, what, phrase("Save each table as a file with one sheet"))
         return table_of_sheet(workbook.sheet(workbook.sheet_names[0]))
     if path.suffix.lower() == ".json":
         if path.stat().st_size > MAX_TABLE_BYTES:
-            raise ReaderError(path, None, f"it has more than {MAX_TABLE_BYTES:,} bytes", "Split the table")
+            raise ReaderError(
+                path,
+                None,
+                phrase("it has more than {most} bytes", most=grouped(MAX_TABLE_BYTES)),
+                phrase("Split the table"),
+            )
         form = text_form(path, separator=",")
         return table_from(Place(path, 1), "".join(text_lines(path, form.encoding)))
     form = text_form(path, encoding)
@@ -440,15 +467,20 @@ def _require(record: Fields, columns: Mapping[str, str]) -> None:
     for part in ("question", "table"):
         if part not in columns:
             there = ", ".join(list(record.value)[:12]) or "none"
-            what = f"no column is known as the {part}"
-            raise record.place.error(what, f"Name it as {part}=COLUMN. The columns are: {there}")
+            raise record.place.error(
+                phrase("no column is known as the {part}", part=word(part)),
+                phrase("Choose its column. The columns are: {there}", there=there),
+                phrase("Name it: --field {part}=COLUMN. The columns are: {there}", part=part, there=there),
+            )
 
 
 def _id(record: Fields, column: str | None, number: int) -> str:
     if column is None:
         return str(number)
     if record.value.get(column) == "":
-        raise record.error(column, "is empty", "Give each question its own id")
+        raise record.error(
+            column, phrase("{field} is empty", field=column), phrase("Give each question its own id")
+        )
     return record.name(column)
 
 
@@ -494,17 +526,26 @@ def _named(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields
     line, header = next(rows, (1, []))
     names = [name.strip() for name in header]
     if not header:
-        raise ReaderError(path, 1, "the file is empty", "Its first line names the columns")
+        raise ReaderError(path, 1, phrase("the file is empty"), phrase("Its first line names the columns"))
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ReaderError(
-            path, line, f"two columns have the name {twice!r}", "Give every column its own name"
+            path,
+            line,
+            phrase("two columns have the name {twice!r}", twice=twice),
+            phrase("Give every column its own name"),
         )
     for line, cells in rows:
         if not any(cells):
             continue
         if len(cells) != len(names):
-            what = f"the row has {len(cells)} fields, the first line names {len(names)}"
-            mend = "Check that the file is complete. A field with the separator or a line break needs quotes"
+            what = phrase(
+                "the row has {number} fields, the first line names {expected}",
+                number=len(cells),
+                expected=len(names),
+            )
+            mend = phrase(
+                "Check that the file is complete. A field with the separator or a line break needs quotes"
+            )
             names_given = [*names, *(f"column {at + 1}" for at in range(len(names), len(cells)))]
             yield Rejected(ReaderError(path, line, what, mend), dict(zip(names_given, cells, strict=False)))
             continue

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
+from tableqa.language import phrase
 from tableqa.readers.reader import Ids
 from tableqa.readers.records import Fields, RecordFile, example, read_records, table_of
 from tableqa.tables import Table
@@ -27,7 +28,7 @@ class Qtsumm(RecordFile):
     url = "https://github.com/yale-nlp/QTSumm"
     patterns = ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl")
     known_by = ("query", "summary", "table")
-    mend = "Name one file of QTSumm, for example qtsumm_dev.json"
+    mend = phrase("Name one file of QTSumm, for example qtsumm_dev.json")
 
     def _examples(self, path: Path) -> Iterator[Example]:
         ids = Ids(path)
@@ -54,8 +55,13 @@ def _rows(fields: Fields, table: Table) -> dict[str, list[str]]:
     rows = []
     for i, row in enumerate(fields.listed("row_ids")):
         if type(row) is not int or not 0 <= row < table.shape[0]:
-            mend = f"It is a number from 0 to {table.shape[0] - 1}: row 0 is the first one below the header"
-            raise fields.error(f"row_ids[{i}]", "names no row of the table", mend)
+            mend = phrase(
+                "It is a number from 0 to {last}: row 0 is the first one below the header",
+                last=table.shape[0] - 1,
+            )
+            raise fields.error(
+                f"row_ids[{i}]", phrase("{field} names no row of the table", field=f"row_ids[{i}]"), mend
+            )
         rows.append(table.row_ids[row])
     return {"row_ids": rows}
 

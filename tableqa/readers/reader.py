@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from tableqa.examples import Example
+from tableqa.language import grouped, phrase, word
 from tableqa.on_disk import Shelf
 from tableqa.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT
 
@@ -25,15 +26,17 @@ class ReaderError(ValueError):
     what   what is wrong there
     mend   what to do about it
     column the column or field, "" where the fault is not in one
+    command what to do about it on the command line, where that is something else than `mend`
     """
 
-    def __init__(self, file: Path | str, line: int | None, what: str, mend: str) -> None:
+    def __init__(self, file: Path | str, line: int | None, what: str, mend: str, command: str = "") -> None:
         self.file = str(file)
         self.line = line
         self.what = what
         self.mend = mend
+        self.command = command or mend
         self.column = ""
-        super().__init__(f"{self.file}{'' if line is None else f', line {line}'}: {what}. {mend}.")
+        super().__init__(f"{self.file}{'' if line is None else f', line {line}'}: {what}. {self.command}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +169,8 @@ class Ids:
 
     def add(self, id: str, line: int) -> None:
         if not self._lines.add(id, line):
-            what = f"the id {id} is already in line {self._lines[id]}"
-            raise ReaderError(self._path, line, what, "Give each question its own id")
+            what = phrase("the id {id} is already in line {line}", id=id, line=self._lines[id])
+            raise ReaderError(self._path, line, what, phrase("Give each question its own id"))
 
 
 class Names:
@@ -211,15 +214,21 @@ def credit(reader: Reader, path: Path, tables: Path | None = None) -> Credit:
     return Credit(reader.licence, reader.citation, reader.url)
 
 
-def only_file(folder: Path, patterns: Iterable[str], fits: Callable[[Path], bool], mend: str) -> Path:
+def only_file(
+    folder: Path, patterns: Iterable[str], fits: Callable[[Path], bool], mend: str, command: str = ""
+) -> Path:
     """The one file in `folder` that matches a pattern and `fits`; ReaderError with `mend` if there is none or several."""
     matching = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
     found = sorted(path for path in matching if fits(path))
     if len(found) == 1:
         return found[0]
     names = ", ".join(str(path.relative_to(folder)) for path in found[:10])
-    what = f"the folder contains several such files: {names}" if found else "the folder contains no such file"
-    raise ReaderError(folder, None, what, mend)
+    what = (
+        phrase("the folder contains several such files: {names}", names=names)
+        if found
+        else phrase("the folder contains no such file")
+    )
+    raise ReaderError(folder, None, what, mend, command)
 
 
 def read_lines(
@@ -244,8 +253,8 @@ def read_lines(
                 raise ReaderError(
                     path,
                     number,
-                    f"the line is longer than {longest:,} bytes",
-                    "Check that this is the right file",
+                    phrase("the line is longer than {longest} bytes", longest=grouped(longest)),
+                    phrase("Check that this is the right file"),
                 )
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
@@ -261,8 +270,12 @@ def read_text(path: Path) -> str:
             raise ReaderError(
                 path,
                 None,
-                f"the file has {size:,} bytes; a table may have {MAX_TABLE_BYTES:,}",
-                "Remove this table",
+                phrase(
+                    "the file has {size} bytes; a table may have {most}",
+                    size=grouped(size),
+                    most=grouped(MAX_TABLE_BYTES),
+                ),
+                phrase("Remove this table"),
             )
         data = path.read_bytes()
     except OSError as error:
@@ -274,7 +287,10 @@ def read_text(path: Path) -> str:
 def cannot_open(path: Path, error: OSError) -> ReaderError:
     """What to say of a file that the system does not open."""
     return ReaderError(
-        path, None, f"the file cannot be opened ({error.strerror or error})", "Check the path and its rights"
+        path,
+        None,
+        phrase("the file cannot be opened ({reason})", reason=error.strerror or error),
+        phrase("Check the path and its rights"),
     )
 
 
@@ -291,21 +307,27 @@ def check_is_text(path: Path, start: bytes) -> None:
     if start.startswith(_OLD_OFFICE) or (zipped and any(part in start for part in _OFFICE_PARTS)):
         raise is_excel(path)
     if zipped and _OPEN_DOCUMENT in start:
-        raise ReaderError(path, None, "this is an OpenDocument file", "Save it as CSV in UTF-8, with commas")
+        raise ReaderError(
+            path, None, phrase("this is an OpenDocument file"), phrase("Save it as CSV in UTF-8, with commas")
+        )
     if zipped:
-        raise ReaderError(path, None, "this is a zip archive", "Unpack it and name the file in it")
+        raise ReaderError(
+            path, None, phrase("this is a zip archive"), phrase("Unpack it and choose the file in it")
+        )
 
 
 def is_excel(path: Path) -> ReaderError:
     """What to say of an Excel file."""
-    return ReaderError(path, None, "this is an Excel file", "Save it as CSV UTF-8 (comma delimited)")
+    return ReaderError(
+        path, None, phrase("this is an Excel file"), phrase("Save it as CSV UTF-8 (comma delimited)")
+    )
 
 
 def check_separator(path: Path, line: int, header: Sequence[str]) -> None:
     """ReaderError if the header of a table is one cell that holds a semicolon or a tab: a line that was not parted."""
     if hint := separator_hint(header):
         shown = header[0] if len(header[0]) <= 80 else header[0][:79] + "…"
-        raise ReaderError(path, line, f"the table has one column: {shown!r}", hint)
+        raise ReaderError(path, line, phrase("the table has one column: {shown!r}", shown=shown), hint)
 
 
 def unparted_hint(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -322,9 +344,9 @@ def unparted_hint(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def separator_hint(header: Sequence[str]) -> str:
     """What to ask about a first line that is one field with another separator in it; "" where it is not."""
     if len(header) == 1:
-        for sign, name in ((";", "semicolon"), ("\t", "tab")):
+        for sign, name in ((";", word("semicolon")), ("\t", word("tab"))):
             if sign in header[0]:
-                return f"Is the separator a {name}? Save the file with commas"
+                return phrase("Is the separator a {name}? Save the file with commas", name=name)
     return ""
 
 
@@ -334,14 +356,19 @@ def _decoded(path: Path, data: bytes, first_line: int) -> str:
     except UnicodeDecodeError as error:
         line = first_line + data.count(b"\n", 0, error.start)
         place = error.start - data.rfind(b"\n", 0, error.start)
-        what = f"byte {place} of the line, 0x{data[error.start]:02x}, is not UTF-8"
+        what = phrase(
+            "byte {place} of the line, 0x{byte}, is not UTF-8", place=place, byte=f"{data[error.start]:02x}"
+        )
         raise ReaderError(
-            path, line, what, "Save the file as UTF-8, or fetch it again from its source"
+            path, line, what, phrase("Save the file as UTF-8, or fetch it again from its source")
         ) from error
     if "\0" in text:
         line = first_line + text.count("\n", 0, text.index("\0"))
         raise ReaderError(
-            path, line, "the line contains a NUL character", "Fetch the file again: it is damaged or binary"
+            path,
+            line,
+            phrase("the line contains a NUL character"),
+            phrase("Fetch the file again: it is damaged or binary"),
         )
     return text
 
@@ -349,14 +376,17 @@ def _decoded(path: Path, data: bytes, first_line: int) -> str:
 def check_size(path: Path, line: int, rows: int, columns: int) -> None:
     """ReaderError if a table is larger than what is taken (`tableqa.tables`); rows are counted without the header."""
     found = (
-        (rows, MAX_ROWS, "rows"),
-        (columns, MAX_COLUMNS, "columns"),
-        (rows * columns, MAX_CELLS, "cells"),
+        (rows, MAX_ROWS, phrase("the table has more than {most} rows", most=grouped(MAX_ROWS))),
+        (columns, MAX_COLUMNS, phrase("the table has more than {most} columns", most=grouped(MAX_COLUMNS))),
+        (rows * columns, MAX_CELLS, phrase("the table has more than {most} cells", most=grouped(MAX_CELLS))),
     )
     for number, limit, what in found:
         if number > limit:
             raise ReaderError(
-                path, line, f"the table has more than {limit:,} {what}", "Split or remove the table"
+                path,
+                line,
+                what,
+                phrase("Split or remove the table"),
             )
 
 
@@ -366,8 +396,13 @@ def check_cells(path: Path, line: int, cells: list[str]) -> None:
         return
     for j, cell in enumerate(cells):
         if len(cell) > MAX_TEXT:
-            what = f"column {j + 1} has {len(cell):,} characters; a cell may have {MAX_TEXT:,}"
-            raise ReaderError(path, line, what, "Shorten the cell or remove the table")
+            what = phrase(
+                "column {column} has {number} characters; a cell may have {most}",
+                column=j + 1,
+                number=grouped(len(cell)),
+                most=grouped(MAX_TEXT),
+            )
+            raise ReaderError(path, line, what, phrase("Shorten the cell or remove the table"))
 
 
 def inside(folder: Path, name: str) -> Path | None:
@@ -378,7 +413,7 @@ def inside(folder: Path, name: str) -> Path | None:
     """
     parts = name.split("/")
     if not name or "\\" in name or ":" in parts[0] or any(part in ("", ".", "..") for part in parts):
-        raise ValueError("it is not a plain path below the folder of the tables")
+        raise ValueError(phrase("it is not a plain path below the folder of the tables"))
     found = folder.joinpath(*parts)
     try:
         if not found.is_file():
@@ -387,5 +422,5 @@ def inside(folder: Path, name: str) -> Path | None:
     except OSError:  # a name too long, a circle of links
         return None
     if outside:
-        raise ValueError("a link leads out of the folder of the tables")
+        raise ValueError(phrase("a link leads out of the folder of the tables"))
     return found

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeVar, cast
 
 from tableqa.examples import Context, Example, ExampleError, Turn
+from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, word
 from tableqa.on_disk import Shelf
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
@@ -43,10 +44,10 @@ _MOST_REPEATED = 1_000_000
 _TELLING = 160
 """and characters by which they are found again."""
 _KINDS: Mapping[type, str] = {
-    dict: "an object",
-    list: "a list",
-    str: "a text",
-    bool: "true or false",
+    dict: gettext_noop("an object"),
+    list: gettext_noop("a list"),
+    str: gettext_noop("a text"),
+    bool: gettext_noop("true or false"),
     type(None): "null",
 }
 
@@ -82,7 +83,9 @@ def plain(value: Any) -> Any:
 
 def kind(value: object) -> str:
     """What a JSON value is, in words: "a number"."""
-    return next((name for known, name in _KINDS.items() if isinstance(value, known)), "a number")
+    return word(
+        next((name for known, name in _KINDS.items() if isinstance(value, known)), gettext_noop("a number"))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +95,16 @@ class Place:
     file: Path
     line: int
     within: str = ""
+    record: int = 0
+    """The number of the record, from 1, where its line does not identify it; else 0."""
 
-    def error(self, what: str, mend: str) -> ReaderError:
-        return ReaderError(self.file, self.line, f"{self.within}: {what}" if self.within else what, mend)
+    def error(self, what: str, mend: str, command: str = "") -> ReaderError:
+        record = phrase("record {number}", number=self.record) if self.record else ""
+        where = joined([record, self.within], by=", ")
+        return ReaderError(self.file, self.line, joined([where, what], by=": "), mend, command)
 
     def inside(self, name: str) -> "Place":
-        return Place(self.file, self.line, f"{self.within}, {name}" if self.within else name)
+        return Place(self.file, self.line, f"{self.within}, {name}" if self.within else name, self.record)
 
 
 def _in_column(error: ReaderError, name: str) -> ReaderError:
@@ -110,21 +117,27 @@ class Fields:
 
     def __init__(self, place: Place, value: object) -> None:
         if not isinstance(value, dict):
-            raise place.error(f"there is {kind(value)}, not an object", "Put an object of fields there")
+            raise place.error(
+                phrase("there is {kind}, not an object", kind=kind(value)),
+                phrase("Put an object of fields there"),
+            )
         self.place = place
         self.value = value
 
     def __contains__(self, name: str) -> bool:
         return self.value.get(name) is not None
 
-    def error(self, name: str, what: str, mend: str) -> ReaderError:
-        return _in_column(self.place.error(f"{name} {what}", mend), name)
+    def error(self, name: str, what: str, mend: str, command: str = "") -> ReaderError:
+        return _in_column(self.place.error(what, mend, command), name)
 
     def required(self, name: str) -> Any:
         """The value of a field that must be there."""
         if name not in self.value:
             there = ", ".join(list(self.value)[:12]) or "none"
-            error = self.place.error(f"the field {name} is missing", f"Add it; the fields here are: {there}")
+            error = self.place.error(
+                phrase("the field {name} is missing", name=name),
+                phrase("Add it; the fields here are: {there}", there=there),
+            )
             raise _in_column(error, name)
         return self.value[name]
 
@@ -134,7 +147,11 @@ class Fields:
             return default
         value = self.required(name)
         if not isinstance(value, str):
-            raise self.error(name, f"is {kind(value)}, not a text", "Write it in quotes")
+            raise self.error(
+                name,
+                phrase("{field} is {kind}, not a text", field=name, kind=kind(value)),
+                phrase("Write it in quotes"),
+            )
         return value
 
     def name(self, name: str) -> str:
@@ -142,42 +159,68 @@ class Fields:
         value = self.required(name)
         text = None if isinstance(value, Number) else text_of(value)
         if not text:
-            shown = "is empty" if text == "" else f"is {kind(value)}"
-            raise self.error(name, shown, "An id is a text, and no two records have the same")
+            shown = (
+                phrase("{field} is empty", field=name)
+                if text == ""
+                else phrase("{field} is {kind}", field=name, kind=kind(value))
+            )
+            raise self.error(name, shown, phrase("An id is a text, and no two records have the same"))
         return text
 
     def texts(self, name: str) -> list[str]:
         """A list of texts; numbers are taken as they are written."""
         value = self.required(name)
         if not isinstance(value, list):
-            raise self.error(name, f"is {kind(value)}, not a list", 'Write a list of texts: ["a", "b"]')
+            raise self.error(
+                name,
+                phrase("{field} is {kind}, not a list", field=name, kind=kind(value)),
+                phrase('Write a list of texts: ["a", "b"]'),
+            )
         return [self._text_in(f"{name}[{i}]", item) for i, item in enumerate(value)]
 
     def _text_in(self, name: str, value: object) -> str:
         text = text_of(value)
         if text is None:
-            raise self.error(name, f"is {kind(value)}, not a text", "Write it in quotes")
+            raise self.error(
+                name,
+                phrase("{field} is {kind}, not a text", field=name, kind=kind(value)),
+                phrase("Write it in quotes"),
+            )
         return text
 
     def integer(self, name: str) -> int:
         value = self.required(name)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise self.error(name, f"is {kind(value)}, not a whole number", "Correct it")
+            raise self.error(
+                name,
+                phrase("{field} is {kind}, not a whole number", field=name, kind=kind(value)),
+                phrase("Correct it"),
+            )
         return value
 
     def number(self, name: str) -> int | float:
         value = self.required(name)
         if not isinstance(value, int | float) or isinstance(value, bool):
-            raise self.error(name, f"is {kind(value)}, not a number", "Correct it")
+            raise self.error(
+                name,
+                phrase("{field} is {kind}, not a number", field=name, kind=kind(value)),
+                phrase("Correct it"),
+            )
         number = float(value) if isinstance(value, Number) else value
         if number in (float("inf"), float("-inf")):
-            raise self.error(name, "is too large to be stored", "Correct it")
+            raise self.error(
+                name, phrase("{field} is too large to be stored", field=name), phrase("Correct it")
+            )
         return number
 
     def listed(self, name: str) -> list[Any]:
         value = self.required(name)
         if not isinstance(value, list):
-            raise self.error(name, f"is {kind(value)}, not a list", "Correct it")
+            raise self.error(
+                name,
+                phrase("{field} is {kind}, not a list", field=name, kind=kind(value)),
+                phrase("Correct it"),
+            )
         return value
 
     def nested(self, name: str) -> "Fields":
@@ -195,7 +238,8 @@ class Fields:
         """ReaderError if there is a field of another name."""
         if unknown := [name for name in self.value if name not in names]:
             raise self.place.error(
-                f"there is no field {unknown[0]}", f"The fields are {', '.join(names)}; put others in meta"
+                phrase("there is no field {unknown}", unknown=unknown[0]),
+                phrase("The fields are {names}; put others in meta", names=", ".join(names)),
             )
 
 
@@ -298,7 +342,7 @@ def starts_array(path: Path) -> bool:
         raise cannot_open(path, error) from error
 
 
-_MEND = "A file of records has one JSON object per line, or one JSON array of objects"
+_MEND = phrase("A file of records has one JSON object per line, or one JSON array of objects")
 
 
 def each_record(path: Path) -> Iterator[Record | ReaderError]:
@@ -347,7 +391,7 @@ def decoded(place: Place, text: str, mend: str = _MEND) -> Any:
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
-        raise place.error(f"this is not JSON: {_why(error)}", mend) from error
+        raise place.error(phrase("this is not JSON: {why}", why=_why(error)), mend) from error
 
 
 def _array(path: Path) -> Iterator[Record]:
@@ -364,14 +408,14 @@ def _array(path: Path) -> Iterator[Record]:
             number += 1
             line = source.line_here()
             value = source.value()
-            yield Record(line, number, Fields(Place(path, line, f"record {number}"), value))
+            yield Record(line, number, Fields(Place(path, line, record=number), value))
             closed = source.next_is("]")
             if not closed:
                 source.skip(",")
         source.skip("]")
         if not source.at_end():
             raise Place(path, source.line_here()).error(
-                "unexpected content after the end of the array", _MEND
+                phrase("unexpected content after the end of the array"), _MEND
             )
 
 
@@ -394,8 +438,12 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
             name = source.value()
             if not isinstance(name, str) or name in names:
                 known = isinstance(name, str)  # what is no text need not be hashable
-                what = f"the name {name!r} is already in line {names[name]}" if known else "no name"
-                raise Place(path, line).error(what, "Give every object of the file its own name")
+                what = (
+                    phrase("the name {name!r} is already in line {line}", name=name, line=names[name])
+                    if known
+                    else phrase("no name")
+                )
+                raise Place(path, line).error(what, phrase("Give every object of the file its own name"))
             names[name] = line
             source.skip(":")
             line = source.line_here()
@@ -407,7 +455,7 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
         source.skip("}")
         if not source.at_end():
             raise Place(path, source.line_here()).error(
-                "unexpected content after the end of the object", _MEND
+                phrase("unexpected content after the end of the object"), _MEND
             )
 
 
@@ -437,8 +485,10 @@ class _Source:
     def skip(self, character: str) -> None:
         found = self._peek()
         if found != character:
-            shown = f"{found!r}" if found else "the end of the file"
-            raise Place(self._path, self.line_here()).error(f"there is {shown}, not {character!r}", _MEND)
+            shown = repr(found) if found else phrase("the end of the file")
+            raise Place(self._path, self.line_here()).error(
+                phrase("there is {shown}, not {character!r}", shown=shown, character=character), _MEND
+            )
         self._place += 1
 
     def value(self) -> Any:
@@ -451,7 +501,10 @@ class _Source:
                 if self._ended or not isinstance(error, json.JSONDecodeError):
                     raise self._fault(error) from error
                 if len(self._text) - self._place > MAX_RECORD_BYTES:
-                    what = f"a record is longer than {MAX_RECORD_BYTES:,} bytes, or is never closed"
+                    what = phrase(
+                        "a record is longer than {most} bytes, or is never closed",
+                        most=grouped(MAX_RECORD_BYTES),
+                    )
                     raise Place(self._path, self.line_here()).error(what, _MEND) from error
                 # Not all of it is here yet. Twice as much each time: a long record is not parsed again and again.
                 self._more(max(_BLOCK, len(self._text) - self._place))
@@ -461,7 +514,7 @@ class _Source:
     def _fault(self, error: Exception) -> ReaderError:
         at = error.pos if isinstance(error, json.JSONDecodeError) else self._place
         line = self._line + self._text.count("\n", 0, at)
-        return Place(self._path, line).error(f"this is not JSON: {_why(error)}", _MEND)
+        return Place(self._path, line).error(phrase("this is not JSON: {why}", why=_why(error)), _MEND)
 
     def _peek(self) -> str:
         """The next character that is not blank; "" at the end of the file."""
@@ -483,16 +536,32 @@ class _Source:
             new = self._decode.decode(block, final=self._ended)
         except UnicodeDecodeError as error:
             line = self._line + self._text.count("\n") + error.object.count(b"\n", 0, error.start)
-            what = f"the byte 0x{error.object[error.start]:02x} there is not UTF-8"
-            mend = "Save the file as UTF-8, or fetch it again from its source"
+            what = phrase("the byte 0x{byte} there is not UTF-8", byte=f"{error.object[error.start]:02x}")
+            mend = phrase("Save the file as UTF-8, or fetch it again from its source")
             raise Place(self._path, line).error(what, mend) from error
         self._text += new
 
 
+_JSON_FAULTS = (
+    gettext_noop("Expecting value"),
+    gettext_noop("Expecting ',' delimiter"),
+    gettext_noop("Expecting ':' delimiter"),
+    gettext_noop("Expecting property name enclosed in double quotes"),
+    gettext_noop("Illegal trailing comma before end of object"),
+    gettext_noop("Illegal trailing comma before end of array"),
+    gettext_noop("Unterminated string starting at"),
+    gettext_noop("Invalid control character at"),
+    gettext_noop("Invalid \\escape"),
+    gettext_noop("Invalid \\uXXXX escape"),
+    gettext_noop("Extra data"),
+)
+"""What Python's json says is wrong, for translators."""
+
+
 def _why(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at character {error.colno:,}"
-    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return phrase("{reason} at character {number}", reason=word(error.msg), number=grouped(error.colno))
+    return phrase("it is nested too deeply") if isinstance(error, RecursionError) else reason_of(error)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -500,7 +569,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"an object has the name {twice!r} twice")
+        raise ValueError(phrase("an object has the name {twice!r} twice", twice=twice))
     return found
 
 
@@ -510,11 +579,11 @@ def _integer(text: str) -> int | Number:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"a number of {len(text):,} digits") from None
+        raise ValueError(phrase("a number of {number} digits", number=grouped(len(text)))) from None
 
 
 def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is not a JSON number")
+    raise ValueError(phrase("{text} is not a JSON number", text=text))
 
 
 _DECODER = json.JSONDecoder(
@@ -529,45 +598,60 @@ def table_of(
     place: Place, header: object, rows: object, title: str = "", caption: str = "", **more: Any
 ) -> Table:
     """The table of a record: lists of texts, in which numbers are taken as they are written; ReaderError."""
-    names = _cells(place, header, "the header")
+    names = _cells(place, header, 0)
     if not isinstance(rows, list):
-        raise place.error(f"the rows are {kind(rows)}, not a list", "Give a list of rows")
+        raise place.error(
+            phrase("the rows are {kind}, not a list", kind=kind(rows)), phrase("Give a list of rows")
+        )
     try:
         check_size(place.file, place.line, len(rows), len(names))
     except ReaderError as error:
-        raise place.error(error.what, error.mend) from None
-    body = [_cells(place, row, f"row {i + 1}") for i, row in enumerate(rows)]
+        raise place.error(error.what, error.mend, error.command) from None
+    body = [_cells(place, row, i + 1) for i, row in enumerate(rows)]
     try:
         return Table(names, body, title=title, caption=caption, **more)
     except TableError as error:
-        raise place.error(str(error), "Correct the table or remove the record") from error
+        raise place.error(reason_of(error), phrase("Correct the table or remove the record")) from error
 
 
 def check_parted(place: Place, table: Table) -> None:
     """ReaderError if a table has one column because its lines were read with another separator than they have."""
     if hint := unparted_hint(table.header, table.rows):
-        raise place.error(f"the table has one column: {table.header[0][:80]!r}", hint)
+        raise place.error(phrase("the table has one column: {header!r}", header=table.header[0][:80]), hint)
 
 
-def _cells(place: Place, row: object, where: str) -> list[str]:
+def _row_name(number: int) -> str:
+    return phrase("row {number}", number=number) if number else phrase("the header")
+
+
+def _cells(place: Place, row: object, number: int) -> list[str]:
+    """The cells of a row of this number; 0 is the header."""
     if not isinstance(row, list):
-        raise place.error(f"{where} is {kind(row)}, not a list", "Give a list of texts")
+        raise place.error(
+            phrase("{where} is {kind}, not a list", where=_row_name(number), kind=kind(row)),
+            phrase("Give a list of texts"),
+        )
     # Nearly all rows hold texts alone.
-    cells: list[str] = row if set(map(type, row)) <= {str} else _as_texts(place, row, where)
+    cells: list[str] = row if set(map(type, row)) <= {str} else _as_texts(place, row, number)
     try:
         check_cells(place.file, place.line, cells)
     except ReaderError as error:
-        raise place.error(f"{where}, {error.what}", error.mend) from None
+        raise place.error(joined([_row_name(number), error.what], by=", "), error.mend) from None
     return cells
 
 
-def _as_texts(place: Place, row: list[Any], where: str) -> list[str]:
+def _as_texts(place: Place, row: list[Any], number: int) -> list[str]:
     cells = []
     for j, cell in enumerate(row):
         text = text_of(cell)
         if text is None:
-            what = f"{where}, column {j + 1} is {kind(cell)}, not a text"
-            raise place.error(what, 'Write every cell as a text; an empty one is ""')
+            what = phrase(
+                "{where}, column {column} is {kind}, not a text",
+                where=_row_name(number),
+                column=j + 1,
+                kind=kind(cell),
+            )
+            raise place.error(what, phrase('Write every cell as a text; an empty one is ""'))
         cells.append(text)
     return cells
 
@@ -576,24 +660,44 @@ def cell_at(place: Place, table: Table, row: int, column: int) -> list[str]:
     """[row id, column id] of a cell by its places, counted from 0; row -1 is the header. ReaderError if there is none."""
     rows, columns = table.shape
     if not (-1 <= row < rows and 0 <= column < columns):
-        what = f"a marked cell lies outside the table: row {row} below the header, column {column}"
-        mend = f"Correct it: there are {rows} rows below the header and {columns} columns, counted from 0"
+        what = phrase(
+            "a marked cell lies outside the table: row {row} below the header, column {column}",
+            row=row,
+            column=column,
+        )
+        mend = phrase(
+            "Correct it: there are {rows} rows below the header and {columns} columns, counted from 0",
+            rows=rows,
+            columns=columns,
+        )
         raise place.error(what, mend)
     return [table.header_id if row == -1 else table.row_ids[row], table.column_ids[column]]
 
 
 def marked_cells(place: Place, table: Table, name: str, value: object) -> list[list[str]]:
     """Marked cells that are given by their ids, [[row id, column id], ...], each checked; ReaderError."""
-    mend = (
-        f'Mark cells by their ids: ["r0", "c0"] is the first one below the header, "{HEADER}" the header row'
+    mend = phrase(
+        'Mark cells by their ids: ["r0", "c0"] is the first one below the header, "{header}" the header row',
+        header=HEADER,
     )
     if not isinstance(value, list):
-        raise place.error(f"{name} is {kind(value)}, not a list", mend)
+        raise place.error(phrase("{name} is {kind}, not a list", name=name, kind=kind(value)), mend)
     for i, cell in enumerate(value):
         if not isinstance(cell, list) or len(cell) != 2 or not all(isinstance(part, str) for part in cell):
-            raise place.error(f"{name}[{i}] is not a pair of a row id and a column id", mend)
+            raise place.error(
+                phrase("{name}[{i}] is not a pair of a row id and a column id", name=name, i=i), mend
+            )
         if cell[0] not in table.all_row_ids or cell[1] not in table.column_ids:
-            raise place.error(f"{name}[{i}] is {cell[0]}/{cell[1]}, which the table does not have", mend)
+            raise place.error(
+                phrase(
+                    "{name}[{i}] is {row}/{column}, which the table does not have",
+                    name=name,
+                    i=i,
+                    row=cell[0],
+                    column=cell[1],
+                ),
+                mend,
+            )
     return value
 
 
@@ -612,7 +716,7 @@ def example(
     try:
         return Example(id, question, table, answers, meta, program, context, history or [])
     except ExampleError as error:
-        raise place.error(str(error), "Correct the field or remove the record") from error
+        raise place.error(reason_of(error), phrase("Correct the field or remove the record")) from error
 
 
 def turn_of(place: Place, question: str, answers: list[str]) -> Turn:
@@ -620,7 +724,7 @@ def turn_of(place: Place, question: str, answers: list[str]) -> Turn:
     try:
         return Turn(question, answers)
     except ExampleError as error:
-        raise place.error(str(error), "Correct the field or remove the record") from error
+        raise place.error(reason_of(error), phrase("Correct the field or remove the record")) from error
 
 
 def has_fields(path: Path, *names: str) -> bool:
@@ -658,4 +762,4 @@ def context_of(place: Place, text: str = "", unit: str = "", scale: str = "") ->
     try:
         return Context(text, unit, scale)
     except ExampleError as error:
-        raise place.error(str(error), "Correct the field or remove the record") from error
+        raise place.error(reason_of(error), phrase("Correct the field or remove the record")) from error

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tableqa.language import phrase, with_texts
 from tableqa.readers.reader import ReaderError, Rejected
 from tableqa.readers.records import plain
 
@@ -30,9 +31,21 @@ class Problem:
     fix: str
 
 
-def described(error: ReaderError, shown: Callable[[str], str] = str) -> Problem:
-    """A fault for people; `shown` gives a text without folders that they do not know."""
-    return Problem(shown(error.file), error.line, error.column, shown(error.what), error.mend)
+def described(error: ReaderError, shown: Callable[[str], str] = str, by_command: bool = False) -> Problem:
+    """A fault for people; `shown` gives a text without folders that they do not know.
+
+    by_command: the fix is for the command line, and may name its options.
+    """
+    fix = error.command if by_command else error.mend
+    return Problem(shown(error.file), error.line, error.column, with_texts(error.what, shown), fix)
+
+
+def one_sentence(problem: Problem) -> str:
+    """File, line, fault and fix of a problem, as one message."""
+    where = problem.file
+    if problem.line is not None:
+        where = phrase("{file}, line {line}", file=problem.file, line=problem.line)
+    return phrase("{where}: {what}. {fix}.", where=where, what=problem.what, fix=problem.fix)
 
 
 class Rejections:
@@ -43,11 +56,12 @@ class Rejections:
     whole    False where reading stopped at the last one, so that what follows is not known
     """
 
-    def __init__(self, shown: Callable[[str], str] = str) -> None:
+    def __init__(self, shown: Callable[[str], str] = str, by_command: bool = False) -> None:
         self.number = 0
         self.first: list[Problem] = []
         self.whole = True
         self._shown = shown
+        self._by_command = by_command
         self._columns: dict[str, None] = {}
         self._file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115 (see __exit__)
 
@@ -61,7 +75,7 @@ class Rejections:
 
     def add(self, rejected: Rejected) -> None:
         """Keep a record and describe its problem."""
-        problem = described(rejected.error, self._shown)
+        problem = described(rejected.error, self._shown, self._by_command)
         self.number += 1
         self.whole = rejected.record is not None
         if len(self.first) < MOST_DESCRIBED:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
 from tableqa.readers.reader import Names, ReaderError, at_most
 from tableqa.readers.records import (
@@ -88,8 +88,17 @@ class Robut:
                 fields = record.fields
                 table_id = fields.name("table_id")
                 if table_id not in tables:
-                    mend = "Give the file of tables that belongs to these questions"
-                    raise fields.error("table_id", f"is {table_id}, which {tables_file} does not have", mend)
+                    mend = phrase("Give the file of tables that belongs to these questions")
+                    raise fields.error(
+                        "table_id",
+                        phrase(
+                            "{field} is {table_id}, which {tables_file} does not have",
+                            field="table_id",
+                            table_id=table_id,
+                            tables_file=tables_file,
+                        ),
+                        mend,
+                    )
                 yield _example(path, record.line, fields, tables[table_id], names)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
@@ -107,8 +116,8 @@ def _located(path: str | Path) -> list[Path]:
     there = sorted({file for pattern in _PLACES for file in path.glob(pattern) if file.is_file()})
     found = [file for file in there if has_fields(file, "question", "answers", "perturbation_type")]
     if not found:
-        mend = "Name a file of questions, for example robut_wtq_qa.json, or a folder with some"
-        raise ReaderError(path, None, "the folder contains no such file", mend)
+        mend = phrase("Name a file of questions, for example robut_wtq_qa.json, or a folder with some")
+        raise ReaderError(path, None, phrase("the folder contains no such file"), mend)
     return found
 
 
@@ -128,8 +137,14 @@ def _tables_file(questions: Path, tables: str | Path | None) -> Path | None:
         others = [path for inner in within for path in inner.glob(f"*{_TABLES}.json")]
         if len(others) == 1:
             return others[0]
-    mend = f"Give the file of the tables, {name}: its folder (--tables DIR) or, on the page, a zip archive with it"
-    raise ReaderError(questions, None, f"there is no {name} in {folder}", mend)
+    mend = phrase(
+        "Upload the file of the tables, {name}, too: in a zip archive",
+        name=name,
+    )
+    command = phrase("Give the folder of the file of the tables, {name}: --tables DIR", name=name)
+    raise ReaderError(
+        questions, None, phrase("there is no {name} in {folder}", name=name, folder=folder), mend, command
+    )
 
 
 def _kept_in(path: Path, spool: Path) -> TableLines:
@@ -166,7 +181,10 @@ def _example(
     published = fields.name("id") if "id" in fields else _made_id(fields)
     place = Place(path, line, f"item {published}")
     if taken := next((name for name in _MADE if name in fields.value), None):
-        raise place.error(f"there is a field {taken}", "Rename the field: the reader uses this name")
+        raise place.error(
+            phrase("there is a field {taken}", taken=taken),
+            phrase("Rename the field: the reader uses this name"),
+        )
     table, about = found
     meta = {name: plain(value) for name, value in fields.value.items() if name not in _FIELDS}
     for name in ("original_id", "original_question", "perturbation_type"):
@@ -198,8 +216,10 @@ def _answers(fields: Fields) -> tuple[list[str], str | list[str] | None]:
         found = _as_python_has_it(value)
         if found is None:
             shown = value if len(value) <= 60 else value[:59] + "…"
-            mend = "Write a list of texts; a text is taken where it is a list as Python prints it"
-            raise fields.error("answers", f"is the text {shown!r}", mend)
+            mend = phrase("Write a list of texts; a text is taken where it is a list as Python prints it")
+            raise fields.error(
+                "answers", phrase("{field} is the text {shown!r}", field="answers", shown=shown), mend
+            )
         return found, value
     answers = fields.texts("answers")
     if len(answers) == 1 and (found := _as_python_has_it(answers[0])) is not None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example, Turn
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import names_columns, read_questions
 from tableqa.readers.reader import FileReader, Ids, only_file
 from tableqa.readers.records import Place, cell_at, example
@@ -45,7 +45,7 @@ class Sqa(FileReader):
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
         """The file of questions, and the files of its tables (quoted as those of WikiTableQuestions)."""
         path = Path(path)
-        mend = f"Name one .tsv file whose first line is {' <tab> '.join(_COLUMNS)}"
+        mend = phrase("Name one .tsv file whose first line is {names}", names=" <tab> ".join(_COLUMNS))
         questions = (
             only_file(path.absolute(), _PLACES, lambda file: names_columns(file, "\t", _COLUMNS), mend)
             if path.is_dir()
@@ -62,12 +62,18 @@ class Sqa(FileReader):
             position = _whole(place, row, "position")
             annotator = _whole(place, row, "annotator")
             if not row["id"]:
-                raise place.error("the id is empty", "Give the sequence the id of its question")
+                raise place.error(
+                    phrase("the id is empty"), phrase("Give the sequence the id of its question")
+                )
             if (row["id"], row["annotator"]) != sequence:
                 sequence, last, history = (row["id"], row["annotator"]), -1, []
             if position <= last:
-                what = f"position {position} follows position {last} of the same sequence"
-                raise place.error(what, "Put the questions of a sequence in their order")
+                what = phrase(
+                    "position {position} follows position {last} of the same sequence",
+                    position=position,
+                    last=last,
+                )
+                raise place.error(what, phrase("Put the questions of a sequence in their order"))
             example_id = f"{row['id']}-{annotator}-{position}"
             ids.add(example_id, line)
             table = tables.table(row["table_file"], line)
@@ -91,7 +97,10 @@ class Sqa(FileReader):
 
 def _whole(place: Place, row: dict[str, str], name: str) -> int:
     if _NUMBER.fullmatch(row[name]) is None:
-        raise place.error(f"the {name} is {row[name][:40]!r}", "It is a whole number from 0 on")
+        raise place.error(
+            phrase("the {name} is {text!r}", name=name, text=row[name][:40]),
+            phrase("It is a whole number from 0 on"),
+        )
     return int(row[name])
 
 
@@ -103,25 +112,42 @@ def _texts(place: Place, row: dict[str, str], name: str) -> list[str]:
         value = None
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         shown = row[name] if len(row[name]) <= 60 else row[name][:59] + "…"
-        raise place.error(f"{name} is {shown!r}", "It is a list of texts as Python writes it: ['a', 'b']")
+        raise place.error(
+            phrase("{name} is {shown!r}", name=name, shown=shown),
+            phrase("It is a list of texts as Python writes it: ['a', 'b']"),
+        )
     return value
 
 
 def _answer_cells(place: Place, row: dict[str, str], table: Table, answers: list[str]) -> list[list[str]]:
     """The cells that the coordinates name; ReaderError unless each holds its answer, character by character."""
     coordinates = _texts(place, row, "answer_coordinates")
-    mend = "Correct or remove the line; coordinates count from 0 below the header"
+    mend = phrase("Correct or remove the line; coordinates count from 0 below the header")
     if len(coordinates) != len(answers):
-        raise place.error(f"there are {len(coordinates)} coordinates for {len(answers)} answers", mend)
+        raise place.error(
+            phrase(
+                "there are {number} coordinates for {expected} answers",
+                number=len(coordinates),
+                expected=len(answers),
+            ),
+            mend,
+        )
     cells = []
     for text, answer in zip(coordinates, answers, strict=True):
         match = _COORDINATES.fullmatch(text)
         if match is None:
-            raise place.error(f"the coordinates {text[:40]!r} are not a pair of numbers", mend)
+            raise place.error(
+                phrase("the coordinates {text!r} are not a pair of numbers", text=text[:40]), mend
+            )
         cell = cell_at(place, table, int(match[1]), int(match[2]))
         found = table.cell(*cell)
         if found != answer:
-            what = f"the cell {text} holds {found[:60]!r}, the answer is {answer[:60]!r}"
+            what = phrase(
+                "the cell {text} holds {found!r}, the answer is {answer!r}",
+                text=text,
+                found=found[:60],
+                answer=answer[:60],
+            )
             raise place.error(what, mend)
         cells.append(cell)
     return cells

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
+from tableqa.language import phrase
 from tableqa.readers.reader import Ids
 from tableqa.readers.records import (
     Fields,
@@ -44,7 +45,7 @@ class Suc(RecordFile):
     )
     url = "https://github.com/Y-Sui/Table-meets-LLM"
     known_by = ("table", "query", "label")
-    mend = "Name one file whose lines have title, context, table, query and label"
+    mend = phrase("Name one file whose lines have title, context, table, query and label")
 
     def _examples(self, path: Path) -> Iterator[Example]:
         ids = Ids(path)
@@ -64,7 +65,9 @@ def _example(record: Record, id: str) -> Example:
     table = table_of(held.place, header, rows, title, caption)
     if WRITTEN in fields.value:
         raise fields.error(
-            WRITTEN, "is a field that SUC does not have", "Rename it: the reader uses this name"
+            WRITTEN,
+            phrase("{field} is a field that SUC does not have", field=WRITTEN),
+            phrase("Rename it: the reader uses this name"),
         )
     meta = {name: plain(value) for name, value in fields.value.items() if name not in _FIELDS}
     meta[WRITTEN] = fields.rest("context", "label")
@@ -94,7 +97,11 @@ def _passages(fields: Fields) -> list[str]:
         return value
     if value is None or isinstance(value, str):
         return [value] if value else []
-    raise fields.error("context", f"is {kind(value)}, not a text or a list of texts", "Correct it")
+    raise fields.error(
+        "context",
+        phrase("{field} is {kind}, not a text or a list of texts", field="context", kind=kind(value)),
+        phrase("Correct it"),
+    )
 
 
 READER = Suc()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.reader import FileReader, ReaderError, only_file, read_lines
 from tableqa.readers.records import Place, example, kind, read_members
@@ -42,7 +42,7 @@ class TabFact(FileReader):
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
         path = Path(path)
-        mend = "Name one file of statements, for example collected_data/r1_training_all.json"
+        mend = phrase("Name one file of statements, for example collected_data/r1_training_all.json")
         statements = only_file(path.absolute(), _PLACES, _holds_statements, mend) if path.is_dir() else path
         here = statements.absolute().parent
         around = (
@@ -82,18 +82,25 @@ def _holds_statements(path: Path) -> bool:
 
 def _member(place: Place, value: Any) -> tuple[list[str], list[int], str]:
     """The statements of a table, their labels, and its caption; ReaderError."""
-    mend = "Write [[statements], [labels], caption], a label of 1 or 0 for each statement"
+    mend = phrase("Write [[statements], [labels], caption], a label of 1 or 0 for each statement")
     if not isinstance(value, list) or len(value) != 3:
-        raise place.error(f"there is {kind(value)}, not a list of three", mend)
+        raise place.error(phrase("there is {kind}, not a list of three", kind=kind(value)), mend)
     statements, labels, caption = value
     if not isinstance(statements, list) or not all(isinstance(text, str) for text in statements):
-        raise place.error("the first of the three is not a list of texts", mend)
+        raise place.error(phrase("the first of the three is not a list of texts"), mend)
     if not isinstance(labels, list) or not all(type(label) is int and label in LABELS for label in labels):
-        raise place.error("the second of the three is not a list of labels, 1 or 0", mend)
+        raise place.error(phrase("the second of the three is not a list of labels, 1 or 0"), mend)
     if len(labels) != len(statements):
-        raise place.error(f"there are {len(labels)} labels for {len(statements)} statements", mend)
+        raise place.error(
+            phrase(
+                "there are {number} labels for {expected} statements",
+                number=len(labels),
+                expected=len(statements),
+            ),
+            mend,
+        )
     if not isinstance(caption, str):
-        raise place.error(f"the caption is {kind(caption)}, not a text", mend)
+        raise place.error(phrase("the caption is {kind}, not a text", kind=kind(caption)), mend)
     return statements, labels, caption
 
 

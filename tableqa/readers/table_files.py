@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tableqa.language import gettext_noop, joined, phrase, reason_of
 from tableqa.on_disk import Shelf
 from tableqa.readers.reader import ReaderError, cannot_open, inside, read_lines
 from tableqa.readers.records import MAX_RECORD_BYTES, Fields, Place, fields_of
@@ -67,15 +68,21 @@ class TableFiles:
                     if found := inside(folder, candidate):
                         return found
         except ValueError as error:
-            what = f"the table {name!r} is refused: {error}"
-            mend = f"Correct the {self._field} of the question"
+            what = phrase("the table {name!r} is refused: {error}", name=name, error=reason_of(error))
+            mend = phrase("Correct the {field} of the question", field=self._field)
             raise ReaderError(self._questions, line, what, mend) from error
-        where = " or ".join(str(folder) for folder in self._folders)
-        mend = (
-            "Give their folder (--tables DIR) or, on the page, their zip archive, "
-            f"with the folders as in the {self._field}"
+        where = joined(map(str, self._folders), by=gettext_noop(" or "))
+        mend = phrase(
+            "Upload the tables, too: one zip archive with the folders as in the {field}", field=self._field
         )
-        raise ReaderError(self._questions, line, f"the table {name} is not in {where}", mend)
+        command = phrase("Give the folder of the tables: --tables DIR")
+        raise ReaderError(
+            self._questions,
+            line,
+            phrase("the table {name} is not in {where}", name=name, where=where),
+            mend,
+            command,
+        )
 
 
 class TableLines:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Context, Example
+from tableqa.language import phrase
 from tableqa.readers.reader import Ids
 from tableqa.readers.records import (
     Fields,
@@ -48,7 +49,7 @@ class TatQa(RecordFile):
     url = "https://github.com/NExTplusplus/TAT-QA"
     patterns = ("*.json", "*/*.json")
     known_by = ("table", "paragraphs", "questions")
-    mend = "Name one file of TAT-QA, for example tatqa_dataset_dev.json"
+    mend = phrase("Name one file of TAT-QA, for example tatqa_dataset_dev.json")
 
     def _examples(self, path: Path) -> Iterator[Example]:
         ids = Ids(path)
@@ -76,7 +77,11 @@ def _table(record: Record) -> tuple[Table, str]:
     table = record.fields.nested("table")
     rows = table.listed("table")
     if not rows:
-        raise table.error("table", "is empty", "A table has at least one row, which is taken as its header")
+        raise table.error(
+            "table",
+            phrase("{field} is empty", field="table"),
+            phrase("A table has at least one row, which is taken as its header"),
+        )
     return table_of(table.place, rows[0], rows[1:]), table.name("uid")
 
 
@@ -101,7 +106,11 @@ def _answers(question: Fields) -> list[str]:
         return question.texts("answer")
     text = text_of(value)
     if text is None:
-        raise question.error("answer", f"is {kind(value)}", "It is a list of texts, a text or a number")
+        raise question.error(
+            "answer",
+            phrase("{field} is {kind}", field="answer", kind=kind(value)),
+            phrase("It is a list of texts, a text or a number"),
+        )
     return [text]
 
 

@@ -9,9 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from tableqa.language import gettext_noop, grouped, joined, phrase, word
 from tableqa.readers.reader import MAX_LINE_BYTES, START, ReaderError, cannot_open, check_is_text
 
-SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+SEPARATORS = {
+    ",": gettext_noop("comma"),
+    ";": gettext_noop("semicolon"),
+    "\t": gettext_noop("tab"),
+    "|": gettext_noop("pipe"),
+}
 ENCODING_NAMES = {
     "utf-8": "UTF-8",
     "utf-8-sig": "UTF-8",
@@ -33,6 +39,11 @@ SAMPLE = 64 * 1024
 """Bytes around the first one that is not ASCII, by which an encoding other than Unicode is known."""
 
 _BLOCK = 1024 * 1024
+_NAME_ENCODING = (
+    phrase("Save the file as UTF-8, or choose its encoding"),
+    phrase("Save the file as UTF-8, or name its encoding: --field encoding=NAME"),
+)
+"""What to do on a page and on the command line."""
 _LEGACY = ("cp1252", "cp1250", "cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
@@ -53,7 +64,12 @@ class TextForm:
         """For the person who imports: "people.csv was read as semicolon-separated, Windows-1252 (Müller, Köln)."."""
         words = ", ".join(unusual_words(path, self.encoding)) if self.encoding in _LEGACY else ""
         encoding = f"{encoding_name(self.encoding)}{f' ({words})' if words else ''}"
-        return f"{path.name} was read as {SEPARATORS[self.separator]}-separated, {encoding}."
+        return phrase(
+            "{file} was read as {separator}-separated, {encoding}.",
+            file=path.name,
+            separator=word(SEPARATORS[self.separator]),
+            encoding=encoding,
+        )
 
 
 def encoding_name(encoding: str) -> str:
@@ -77,8 +93,10 @@ def checked_encoding(path: Path, encoding: str) -> str:
         codec = codecs.lookup(encoding)
         "a".encode(codec.name)
     except (LookupError, ValueError, TypeError) as error:
-        mend = "Name one such as UTF-8, UTF-16 or cp1252"
-        raise ReaderError(path, None, f"there is no encoding {encoding[:40]!r}", mend) from error
+        mend = phrase("Name one such as UTF-8, UTF-16 or cp1252")
+        raise ReaderError(
+            path, None, phrase("there is no encoding {encoding!r}", encoding=encoding[:40]), mend
+        ) from error
     return codec.name
 
 
@@ -106,11 +124,11 @@ def detected_encoding(path: Path) -> str:
     except OSError as error:
         raise cannot_open(path, error) from error
     if _CONTROL.search(sample):
-        raise ReaderError(path, line, "this is not a text file", "Name a file of text")
+        raise ReaderError(path, line, phrase("this is not a text file"), phrase("Name a file of text"))
     in_utf8 = len(_IN_UTF8.findall(sample))
     if in_utf8 and in_utf8 >= len(_NOT_ASCII.findall(_IN_UTF8.sub(b"", sample))):
-        what = "the file is UTF-8 but for some bytes, the first of them in this line"
-        raise ReaderError(path, line, what, "Save the file as UTF-8, or name its encoding (encoding=…)")
+        what = phrase("the file is UTF-8 but for some bytes, the first of them in this line")
+        raise ReaderError(path, line, what, *_NAME_ENCODING)
     return _legacy(sample)
 
 
@@ -164,9 +182,9 @@ def unusual_words(path: Path, encoding: str, most: int = 3) -> list[str]:
     """The first words with letters beyond ASCII, by which a person sees that the encoding is right."""
     words: dict[str, None] = {}
     for line in islice(text_lines(path, encoding), 10 * ROWS_COMPARED):
-        for word in _WORD.findall(line):
-            if not word.isascii():
-                words.setdefault(word[:30], None)
+        for found in _WORD.findall(line):
+            if not found.isascii():
+                words.setdefault(found[:30], None)
             if len(words) == most:
                 return list(words)
     return list(words)
@@ -183,17 +201,22 @@ def text_lines(path: Path, encoding: str) -> Iterator[str]:
         with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
             while line := file.readline(MAX_LINE_BYTES + 1):
                 if len(line) > MAX_LINE_BYTES:
-                    what = f"the line is longer than {MAX_LINE_BYTES:,} characters"
-                    raise ReaderError(path, number, what, "Check that this is the right file")
+                    what = phrase(
+                        "the line is longer than {most} characters",
+                        most=grouped(MAX_LINE_BYTES),
+                    )
+                    raise ReaderError(path, number, what, phrase("Check that this is the right file"))
                 if "\0" in line:
-                    mend = "Fetch the file again: it is damaged or binary"
-                    raise ReaderError(path, number, "the line contains a NUL character", mend)
+                    mend = phrase("Fetch the file again: it is damaged or binary")
+                    raise ReaderError(path, number, phrase("the line contains a NUL character"), mend)
                 yield line
                 number += 1
     except UnicodeError as error:
-        what = f"near this line there are bytes that are not {encoding_name(encoding)}"
-        mend = "Save the file as UTF-8, or name its encoding (encoding=…)"
-        raise ReaderError(path, number, what, mend) from error
+        what = phrase(
+            "near this line there are bytes that are not {encoding}",
+            encoding=encoding_name(encoding),
+        )
+        raise ReaderError(path, number, what, *_NAME_ENCODING) from error
     except OSError as error:
         raise cannot_open(path, error) from error
 
@@ -215,9 +238,14 @@ def detected_separator(path: Path, encoding: str, columns: Sequence[str] = ()) -
     if most and list(naming.values()).count(most) == 1:
         return max(naming, key=naming.__getitem__)
     if fitting:
-        names = " or ".join(SEPARATORS[separator] for separator in fitting)
-        mend = "Name it (separator=;), or put fields that hold the other sign in quotes"
-        raise ReaderError(path, 1, f"the separator may be {names}: each gives rows of equal length", mend)
+        names = joined((word(SEPARATORS[separator]) for separator in fitting), by=gettext_noop(" or "))
+        raise ReaderError(
+            path,
+            1,
+            phrase("the separator may be {names}: each gives rows of equal length", names=names),
+            phrase("Choose the separator, or put fields that hold the other sign in quotes"),
+            phrase("Name it: --field separator=';'. Or put fields that hold the other sign in quotes"),
+        )
     return max(SEPARATORS, key=lambda separator: len(shapes[separator][0]))
 
 

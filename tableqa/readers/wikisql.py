@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
 from tableqa.programs import ProgramError, program_of, run
 from tableqa.readers.reader import FileReader, ReaderError, only_file
@@ -57,7 +57,7 @@ class WikiSql(FileReader):
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, Path]:
         path = Path(path)
-        mend = "Name one file of questions, for example dev.jsonl"
+        mend = phrase("Name one file of questions, for example dev.jsonl")
         questions = (
             only_file(path, _PLACES, lambda file: has_fields(file, "table_id", "sql"), mend)
             if path.is_dir()
@@ -72,12 +72,18 @@ class WikiSql(FileReader):
             inner / name for inner in within[: 1 if tables is None else None] if (inner / name).is_file()
         ]:
             return questions, named[0]
-        mend = f"Give the file of the tables, {name}: its folder (--tables DIR) or, on the page, a zip archive with it"
+        mend = phrase(
+            "Upload the file of the tables, {name}, too: in a zip archive",
+            name=name,
+        )
+        command = phrase("Give the folder of the file of the tables, {name}: --tables DIR", name=name)
         if tables is None:
-            raise ReaderError(questions, None, f"there is no {name} beside it", mend)
+            raise ReaderError(
+                questions, None, phrase("there is no {name} beside it", name=name), mend, command
+            )
         # In an archive the one file of tables may have any name.
         return questions, only_file(
-            folder, _PLACES, lambda file: has_fields(file, "id", "header", "rows"), mend
+            folder, _PLACES, lambda file: has_fields(file, "id", "header", "rows"), mend, command
         )
 
     def _examples(self, questions: Path, tables_file: Path) -> Iterator[Example]:
@@ -88,8 +94,15 @@ class WikiSql(FileReader):
             table_id = fields.name("table_id")
             asked[table_id] = asked.get(table_id, 0) + 1
             if table_id not in tables:
-                mend = "Give the file of tables that belongs to these questions"
-                raise fields.place.error(f"the table {table_id} is not in {tables_file}", mend)
+                mend = phrase("Give the file of tables that belongs to these questions")
+                raise fields.place.error(
+                    phrase(
+                        "the table {table_id} is not in {tables_file}",
+                        table_id=table_id,
+                        tables_file=tables_file,
+                    ),
+                    mend,
+                )
             table, about = tables[table_id]
             meta = {
                 "sql": _sql(fields.nested("sql"), table),
@@ -109,14 +122,27 @@ def _sql(sql: Fields, table: Table) -> dict[str, Any]:
     columns = table.shape[1]
     selected, aggregation = sql.integer("sel"), sql.integer("agg")
     if not 0 <= selected < columns:
-        raise sql.error("sel", f"is {selected}", f"The table has {columns} columns, counted from 0")
+        raise sql.error(
+            "sel",
+            phrase("{field} is {selected}", field="sel", selected=selected),
+            phrase("The table has {columns} columns, counted from 0", columns=columns),
+        )
     if not 0 <= aggregation < len(AGGREGATIONS):
-        raise sql.error("agg", f"is {aggregation}", f"It is a number from 0 to {len(AGGREGATIONS) - 1}")
+        raise sql.error(
+            "agg",
+            phrase("{field} is {aggregation}", field="agg", aggregation=aggregation),
+            phrase("It is a number from 0 to {number}", number=len(AGGREGATIONS) - 1),
+        )
     conditions = sql.listed("conds")
     for i, condition in enumerate(conditions):
         if not _is_condition(condition, columns):
-            mend = f"It is [column, operator, value]: a column of {columns}, an operator from 0 to 3, a text or number"
-            raise sql.error(f"conds[{i}]", "is not a condition on this table", mend)
+            mend = phrase(
+                "It is [column, operator, value]: a column of {columns}, an operator from 0 to 3, a text or number",
+                columns=columns,
+            )
+            raise sql.error(
+                f"conds[{i}]", phrase("{field} is not a condition on this table", field=f"conds[{i}]"), mend
+            )
     return {**sql.rest("conds"), "sel": selected, "agg": aggregation}
 
 
@@ -148,8 +174,17 @@ def _tables(path: Path) -> TableLines:
     for line, offset, fields in lines_with_places(path):
         table_id = fields.name("id")
         if table_id in places:
-            mend = "Remove one of the two tables"
-            raise fields.error("id", f"is {table_id}, as in line {places[table_id][0]}", mend)
+            mend = phrase("Remove one of the two tables")
+            raise fields.error(
+                "id",
+                phrase(
+                    "{field} is {table_id}, as in line {line}",
+                    field="id",
+                    table_id=table_id,
+                    line=places[table_id][0],
+                ),
+                mend,
+            )
         places[table_id] = line, offset
     return TableLines(path, places, _table)
 

@@ -14,6 +14,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+from tableqa.language import grouped, phrase, reason_of
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open
 from tableqa.tables import Span, Table
@@ -72,7 +73,7 @@ class Workbook:
             self._archive = zipfile.ZipFile(path)
             self._check_sizes()
             if damaged := self._archive.testzip():
-                raise zipfile.BadZipFile(f"{damaged} is damaged")
+                raise zipfile.BadZipFile(phrase("{part} is damaged", part=damaged))
             self._book = CalamineWorkbook.from_path(str(path))
             self._parts = self._sheet_parts()
             self._formats = self._number_formats()
@@ -86,8 +87,10 @@ class Workbook:
         ) as error:
             if isinstance(error, ReaderError):
                 raise
-            what = f"the Excel file cannot be read: {error}"
-            raise ReaderError(path, None, what, "Open it in Excel and save it again as .xlsx") from error
+            what = phrase("the Excel file cannot be read: {error}", error=reason_of(error))
+            raise ReaderError(
+                path, None, what, phrase("Open it in Excel and save it again as .xlsx")
+            ) from error
         except OSError as error:
             raise cannot_open(path, error) from error
 
@@ -106,8 +109,10 @@ class Workbook:
             values = read.to_python(skip_empty_area=False)
             merged = list(read.merged_cell_ranges or [])
         except (CalamineError, ValueError, OverflowError) as error:
-            what = f"the sheet {name!r} cannot be read: {error}"
-            raise ReaderError(self.path, None, what, "Open it in Excel and save it again as .xlsx") from error
+            what = phrase("the sheet {name!r} cannot be read: {error}", name=name, error=reason_of(error))
+            raise ReaderError(
+                self.path, None, what, phrase("Open it in Excel and save it again as .xlsx")
+            ) from error
         rows = [
             [self._text(name, i, j, value, formats) for j, value in enumerate(row)]
             for i, row in enumerate(values)
@@ -118,8 +123,12 @@ class Workbook:
         parts = self._archive.infolist()
         unpacked = sum(part.file_size for part in parts)
         if len(parts) > MAX_PARTS or unpacked > 4 * MAX_TABLE_BYTES:
-            what = f"the Excel file unpacks to {unpacked:,} bytes; {4 * MAX_TABLE_BYTES:,} are read"
-            raise ReaderError(self.path, None, what, "Save the sheets as CSV files")
+            what = phrase(
+                "the Excel file unpacks to {unpacked} bytes; {most} are read",
+                unpacked=grouped(unpacked),
+                most=grouped(4 * MAX_TABLE_BYTES),
+            )
+            raise ReaderError(self.path, None, what, phrase("Save the sheets as CSV files"))
 
     def _sheet_parts(self) -> dict[str, str]:
         """For the name of each sheet its part of the archive."""
@@ -169,17 +178,22 @@ class Workbook:
             row, column = _position(attributes[b"r"]) if b"r" in attributes else (row, column + 1)
             last_row, last_column = max(last_row, row), max(last_column, column)
             if (last_row + 1) * (last_column + 1) > MAX_SHEET_CELLS:
-                mend = f"Remove cells far below or beside the others; {MAX_SHEET_CELLS:,} cells are read"
-                raise self._fault(name, row, column, "the sheet is too large", mend)
+                mend = phrase(
+                    "Remove cells far below or beside the others; {most} cells are read",
+                    most=grouped(MAX_SHEET_CELLS),
+                )
+                raise self._fault(name, row, column, phrase("the sheet is too large"), mend)
             content = match[3] or b""
             if attributes.get(b"t") == b"e":
-                mend = "Correct the formula, or replace it by its value"
-                raise self._fault(name, row, column, "the cell shows an error", mend)
+                mend = phrase("Correct the formula, or replace it by its value")
+                raise self._fault(name, row, column, phrase("the cell shows an error"), mend)
             if _FORMULA.search(content) and not _VALUE.search(content):
                 if attributes.get(b"t") == b"str":
                     continue  # a formula whose result is an empty text
-                mend = "Open the file in Excel or LibreOffice and save it: then it holds the results"
-                raise self._fault(name, row, column, "the result of the formula is not in the file", mend)
+                mend = phrase("Open the file in Excel or LibreOffice and save it: then it holds the results")
+                raise self._fault(
+                    name, row, column, phrase("the result of the formula is not in the file"), mend
+                )
             style = int(attributes.get(b"s", b"0"))
             if style < len(self._formats) and self._formats[style] not in _GENERAL:
                 formats[row, column] = self._formats[style]
@@ -196,15 +210,28 @@ class Workbook:
             code = formats.get((row, column), "")
             shown = number_text(value, code)
             if shown is None:
-                what = f"the number format {code[:60]!r} is not known, so the text of the cell is not either"
-                mend = "Give the cell the format General, Number or Percent, or Text with the value as text"
+                what = phrase(
+                    "the number format {code!r} is not known, so the text of the cell is not either",
+                    code=code[:60],
+                )
+                mend = phrase(
+                    "Give the cell the format General, Number or Percent, or Text with the value as text"
+                )
                 raise self._fault(sheet, row, column, what, mend)
             return shown
         return _date_text(value)
 
     def _fault(self, sheet: str, row: int, column: int, what: str, mend: str) -> ReaderError:
         return ReaderError(
-            self.path, row + 1, f"sheet {sheet!r}, cell {cell_name(row, column)}: {what}", mend
+            self.path,
+            row + 1,
+            phrase(
+                "sheet {sheet!r}, cell {cell}: {what}",
+                sheet=sheet,
+                cell=cell_name(row, column),
+                what=what,
+            ),
+            mend,
         )
 
 
@@ -279,5 +306,5 @@ def _attribute(tag: bytes, name: bytes) -> str:
         value for each, value in attributes if each == name or (name[:1] == b":" and each.endswith(name))
     ]
     if not values:
-        raise KeyError(f"{name.decode()} is missing")
+        raise KeyError(phrase("{name} is missing", name=name.decode()))
     return unescape(values[0].decode())

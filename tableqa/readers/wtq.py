@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, joined, phrase
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.reader import FileReader, Ids, ReaderError, only_file, read_lines, read_text
 from tableqa.readers.table_files import TableFiles, folders_around
@@ -43,7 +43,7 @@ class Wtq(FileReader):
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
         """The file of questions, and the files of its tables."""
-        path, mend = Path(path), f"Name one .tsv file whose first line is {_HEADER}"
+        path, mend = Path(path), phrase("Name one .tsv file whose first line is {header}", header=_HEADER)
         questions = only_file(path.absolute(), _PLACES, _holds_questions, mend) if path.is_dir() else path
         folders = folders_around(path, questions, tables, _LEVELS_UP)
         return questions, TableFiles(questions, folders, read_table, field="context", prefix="csv/")
@@ -52,7 +52,9 @@ class Wtq(FileReader):
         ids = Ids(path)
         for line, (question_id, utterance, context, target) in _questions(path):
             if not question_id:
-                raise ReaderError(path, line, "the id is empty", "Give each question its own id")
+                raise ReaderError(
+                    path, line, phrase("the id is empty"), phrase("Give each question its own id")
+                )
             ids.add(question_id, line)
             yield Example(
                 id=_unescape(question_id),
@@ -81,14 +83,25 @@ def _questions(path: Path) -> Iterator[tuple[int, list[str]]]:
     if tuple(header.split("\t")) != _COLUMNS:
         shown = header if len(header) <= 80 else header[:79] + "…"
         raise ReaderError(
-            path, 1, f"the first line is {shown!r}", f"The first line of a WTQ file is {_HEADER}"
+            path,
+            1,
+            phrase("the first line is {shown!r}", shown=shown),
+            phrase("The first line of a WTQ file is {header}", header=_HEADER),
         )
     for number, text in lines:
         fields = text.split("\t")
         if len(fields) != len(_COLUMNS):
-            found = "is empty" if not text else f"has {len(fields)} of {len(_COLUMNS)} columns"
-            mend = "Separate columns with one tab; a truncated line means that the file is incomplete: fetch it again"
-            raise ReaderError(path, number, f"the line {found}", mend)
+            what = (
+                phrase(
+                    "the line has {number} of {expected} columns", number=len(fields), expected=len(_COLUMNS)
+                )
+                if text
+                else phrase("the line is empty")
+            )
+            mend = phrase(
+                "Separate columns with one tab; a truncated line means that the file is incomplete: fetch it again"
+            )
+            raise ReaderError(path, number, what, mend)
         yield number, fields
 
 
@@ -128,7 +141,10 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
         if match["end"] != ",":
             if len(cells) == 1 and quoted is None and not cell:
                 raise ReaderError(
-                    path, start, "the line is empty", 'Remove the line; an empty cell is written ""'
+                    path,
+                    start,
+                    phrase("the line is empty"),
+                    phrase('Remove the line; an empty cell is written ""'),
                 )
             yield start, cells
             line += 1
@@ -136,13 +152,16 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _not_wtq(path: Path, text: str, place: int, line: int) -> ReaderError:
-    mend = 'Quote every field with ", write a quote in one as \\" and a backslash as \\\\'
+    mend = phrase('Quote every field with ", write a quote in one as \\" and a backslash as \\\\')
     if text.startswith('"', place) and not re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL).match(text, place):
         return ReaderError(
-            path, line, "the file ends within a quoted field", f"Check that the file is complete. {mend}"
+            path,
+            line,
+            phrase("the file ends within a quoted field"),
+            joined([phrase("Check that the file is complete."), mend]),
         )
     around = text[place : place + 40].split("\n")[0]
-    return ReaderError(path, line, f"this is not WTQ's form of csv: {around!r}", mend)
+    return ReaderError(path, line, phrase("this is not WTQ's form of csv: {around!r}", around=around), mend)
 
 
 READER = Wtq()

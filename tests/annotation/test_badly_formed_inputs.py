@@ -112,32 +112,34 @@ CASES = {
 }  # fmt: skip
 
 
+def bring_in(world: World, folder: Path, case: Case) -> importing.Imported:
+    """Import the files of a case from a folder."""
+    for file, content in case.files.items():
+        (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+    (folder / "elsewhere").mkdir()
+    if case.make:
+        case.make(folder / case.path)
+    return importing.import_examples(
+        project=world.project,
+        reader=case.reader,
+        path=case.source or folder / case.path,
+        tables=folder / case.tables if case.tables else None,
+        fields=case.fields,
+        name="badly formed",
+        now=NOON,
+    )
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", CASES)
 def test_a_badly_formed_input_is_imported_as_meant_or_refused_whole(
     world: World, tmp_path: Path, name: str
 ) -> None:
     case = CASES[name]
-    for file, content in case.files.items():
-        (tmp_path / file).write_bytes(content if isinstance(content, bytes) else content.encode())
-    (tmp_path / "elsewhere").mkdir()
-    if case.make:
-        case.make(tmp_path / case.path)
     before = [model.objects.count() for model in (Source, Example, StoredTable)]
 
-    def bring_in() -> importing.Imported:
-        return importing.import_examples(
-            project=world.project,
-            reader=case.reader,
-            path=case.source or tmp_path / case.path,
-            tables=tmp_path / case.tables if case.tables else None,
-            fields=case.fields,
-            name="badly formed",
-            now=NOON,
-        )
-
     if case.refused is None:
-        source = bring_in().source
+        source = bring_in(world, tmp_path, case).source
         for example in Example.objects.filter(source=source).select_related("stored_table"):
             table = example.stored_table.table()
             assert table.rows
@@ -147,6 +149,6 @@ def test_a_badly_formed_input_is_imported_as_meant_or_refused_whole(
             assert "�" not in example.question
         return
     with pytest.raises(Refused, match=case.refused) as refused:
-        bring_in()
+        bring_in(world, tmp_path, case)
     assert len(refused.value.detail) > 30
     assert [model.objects.count() for model in (Source, Example, StoredTable)] == before

@@ -65,6 +65,7 @@ class Command(RefusingCommand):
                 credit=Credit(options["licence"], options["citation"], options["url"]),
                 good_only=options["good_only"],
                 rest=options["rest"],
+                by_command=True,
                 now=timezone.now(),
                 progress=progress,
             )
