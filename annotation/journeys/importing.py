@@ -41,8 +41,8 @@ from tableqa.readers import (
     published_id,
 )
 from tableqa.readers import credit as credit_of
-from tableqa.readers.reader import Credit
-from tableqa.readers.rejections import Rejections, described, one_sentence
+from tableqa.readers.reader import Credit, Tolerant
+from tableqa.readers.rejections import FORMS, Rejections, described, one_sentence
 
 ROWS = 1_000
 """Examples written in one transaction."""
@@ -146,7 +146,7 @@ def import_examples(
             outcomes = checked(read, path, tables, limit)
             numbered = _read_new(rows, rejections, outcomes, known, path, progress)
             if rest is not None and rejections.number:
-                rejections.write(rest)
+                rejections.write(rest, read.rest_form if isinstance(read, Tolerant) else "")
             _refuse_problems(rejections, rows.read, good_only)
             if not rows.number:
                 newest = earlier.latest("ready_at")
@@ -379,7 +379,7 @@ def start_good_only(*, job: Job, by: Person, now: datetime) -> Job:
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     sent = _uploads_of(job)
     with tempfile.TemporaryDirectory(prefix="askew-rest-") as folder:
-        rest = Path(folder) / rest_name(sent["questions"].name)
+        rest = Path(folder) / rest_name(sent["questions"].name, job.ids["reader"])
         try:
             done = _import_uploads(job, sent, rest, progress)
         except Refused as refused:
@@ -411,11 +411,13 @@ def _uploads_of(job: Job) -> dict[str, Upload]:
     return {key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)}
 
 
-def rest_name(questions: str) -> str:
-    """What the file of the rejected records is called: JSON Lines for questions in JSON, else CSV."""
+def rest_name(questions: str, reader: str) -> str:
+    """What the file of the rejected records is called, by the form of the reader; else JSON Lines for JSON, and CSV."""
     name = Path(uploads.file_name(questions))
+    read = READERS.get(reader)
+    form = read.rest_form if isinstance(read, Tolerant) else ""
     suffix = ".jsonl" if name.suffix.lower() in (".json", ".jsonl", ".ndjson") else ".csv"
-    return f"{name.stem}-rejected{suffix}"
+    return f"{name.stem}-rejected{FORMS.get(form, suffix)}"
 
 
 def _kept_rest(job: Job, rest: Path) -> dict[str, str]:

@@ -13,7 +13,18 @@ from tableqa.examples import Example, ExampleError
 from tableqa.json_text import read_json
 from tableqa.language import gettext_noop, grouped, phrase, reason_of
 from tableqa.readers.mapped import checked, mapped_example
-from tableqa.readers.reader import MAX_TABLE_BYTES, Credit, Names, ReaderError, at_most, inside, read_text
+from tableqa.readers.reader import (
+    MAX_TABLE_BYTES,
+    Credit,
+    Names,
+    ReaderError,
+    Rejected,
+    at_most,
+    inside,
+    only_examples,
+    read_text,
+    until,
+)
 from tableqa.readers.records import Fields, Number, Place, read_records
 from tableqa.writers.hub import CROISSANT, NO_URL, SPDX
 from tableqa.writers.whole import FIELDS, HUB, example_of
@@ -42,6 +53,7 @@ class Arrow:
     citation: str = ""
     url: str = ""
     beside: str = ""
+    rest_form: str = "jsonl"
     fields: Mapping[str, str] = field(default_factory=dict)
 
     def with_fields(self, fields: Mapping[str, str]) -> "Arrow":
@@ -55,20 +67,30 @@ class Arrow:
 
         ReaderError at the first fault.
         """
-        return at_most(self._examples(Path(path), tables), limit)
+        return at_most(only_examples(self._outcomes(Path(path), tables)), limit)
 
-    def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
+    def outcomes(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example | Rejected]:
+        """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
+        return until(self._outcomes(Path(path), tables), limit)
+
+    def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         names = Names()
         number = 0
         for file, split in _files(path, tables):
             for row, record in enumerate(_records(file), start=1):
                 number += 1
                 fields = Fields(Place(file, row, record=row), record)
-                if record.keys() == FIELDS:
-                    yield _ours(fields, names)
-                    continue
                 further = {"split": split} if split and "split" not in record else {}
-                yield mapped_example(fields, self.fields, names, number, further)
+                try:
+                    yield (
+                        _ours(fields, names)
+                        if record.keys() == FIELDS
+                        else mapped_example(fields, self.fields, names, number, further)
+                    )
+                except ReaderError as error:
+                    yield Rejected(error, record)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """Every file of the dataset; ReaderError as for reading."""

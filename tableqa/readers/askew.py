@@ -17,7 +17,15 @@ from tableqa.examples import Context, Example, ExampleError, Turn
 from tableqa.language import gettext_noop, phrase, reason_of
 from tableqa.on_disk import Shelf
 from tableqa.operations import OperationError, from_dict, replay
-from tableqa.readers.reader import Credit, FileReader, Names, ReaderError, cannot_open, read_text
+from tableqa.readers.reader import (
+    Credit,
+    FileReader,
+    Names,
+    ReaderError,
+    Rejected,
+    cannot_open,
+    read_text,
+)
 from tableqa.readers.records import Fields, Place, fields_of, marked_cells, plain, read_records
 from tableqa.readers.table_files import TableLines, line_at, lines_with_places
 from tableqa.tables import Table, TableError
@@ -69,7 +77,8 @@ class AskewRelease(FileReader):
         folders = [given, *sorted(inner for inner in given.glob("*") if inner.is_dir())]
         return manifest, next((folder for folder in folders if (folder / _SOURCES).is_file()), given)
 
-    def _examples(self, manifest: Path, folder: Path) -> Iterator[Example]:
+    def _outcomes(self, manifest: Path, folder: Path) -> Iterator[Example | Rejected]:
+        """All examples: a release with a fault is not the one that was released, and no part of it is read."""
         described = _manifest(manifest)
         for name in (_SOURCES, _DECISIONS):
             _check(manifest, folder / name, described)

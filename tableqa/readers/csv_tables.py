@@ -10,7 +10,13 @@ from pathlib import Path
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import names_columns, read_questions, read_table
-from tableqa.readers.reader import FileReader, Ids, only_file
+from tableqa.readers.reader import (
+    FileReader,
+    Ids,
+    ReaderError,
+    Rejected,
+    only_file,
+)
 from tableqa.readers.records import Place, context_of, example
 from tableqa.readers.table_files import TableFiles, folders_around
 
@@ -33,6 +39,7 @@ class CsvTables(FileReader):
     licence = "NOASSERTION"
     citation = ""
     url = ""
+    rest_form = "csv"
     beside = gettext_noop("the .csv files of the tables")
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
@@ -48,26 +55,35 @@ class CsvTables(FileReader):
         folders = folders_around(path, questions, tables, levels_up=0)
         return questions, TableFiles(questions, folders, read_table, field="table", prefix="tables/")
 
-    def _examples(self, path: Path, tables: TableFiles) -> Iterator[Example]:
+    def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejected]:
         ids = Ids(path)
         for line, row in read_questions(path, ",", _COLUMNS):
-            place = Place(path, line)
-            if not row["id"]:
-                raise place.error(phrase("the id is empty"), phrase("Give each question its own id"))
-            ids.add(row["id"], line)
-            table = tables.table(row["table"], line)
-            context = context_of(place, **{name: row.get(name, "") for name in _CONTEXT})
-            own = {name: text for name, text in row.items() if name not in (*_COLUMNS, *_CONTEXT)}
-            meta = {"table": row["table"], **own}
-            yield example(
-                place, row["id"], row["question"], table, _answers(row["answers"]), meta, context=context
-            )
+            if isinstance(row, Rejected):
+                yield row
+                continue
+            try:
+                made = _example(Place(path, line), row, tables)
+                ids.add(row["id"], line)
+            except ReaderError as error:
+                yield Rejected(error, row)
+                continue
+            yield made
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table once, in the order in which they are named; ReaderError as for reading."""
         questions, library = self.located(path, tables)
         rows = read_questions(questions, ",", _COLUMNS)
-        yield from library.files((row["table"], line) for line, row in rows)
+        yield from library.files((row["table"], line) for line, row in rows if not isinstance(row, Rejected))
+
+
+def _example(place: Place, row: dict[str, str], tables: TableFiles) -> Example:
+    if not row["id"]:
+        raise place.error(phrase("the id is empty"), phrase("Give each question its own id"))
+    table = tables.table(row["table"], place.line)
+    context = context_of(place, **{name: row.get(name, "") for name in _CONTEXT})
+    own = {name: text for name, text in row.items() if name not in (*_COLUMNS, *_CONTEXT)}
+    meta = {"table": row["table"], **own}
+    return example(place, row["id"], row["question"], table, _answers(row["answers"]), meta, context=context)
 
 
 def _answers(field: str) -> list[str]:

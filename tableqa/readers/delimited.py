@@ -7,12 +7,14 @@ from pathlib import Path
 from tableqa.language import phrase, reason_of, word
 from tableqa.readers.reader import (
     ReaderError,
+    Rejected,
     check_cells,
     check_separator,
     check_size,
     read_lines,
     separator_hint,
 )
+from tableqa.readers.records import ADDED
 from tableqa.readers.text_form import SEPARATORS
 from tableqa.tables import Table, TableError
 
@@ -55,11 +57,11 @@ def read_delimited(
 
 def read_questions(
     path: Path, delimiter: str, columns: tuple[str, ...]
-) -> Iterator[tuple[int, dict[str, str]]]:
+) -> Iterator[tuple[int, dict[str, str] | Rejected]]:
     """The rows of a file whose first row names its columns, as {column: field}, with the line where each starts.
 
-    Columns beyond those that must be there are given, too. ReaderError where one is missing or named twice, and for
-    a row with more or fewer fields than columns.
+    Columns beyond those that must be there are given, too, but for the reasons in a file of rejected rows. A row with more
+    or fewer fields than columns is rejected. ReaderError where a column is missing or named twice.
     """
     rows = read_delimited(path, delimiter)
     line, header = next(rows, (1, []))
@@ -76,6 +78,7 @@ def read_questions(
         raise ReaderError(
             path, line, what, hint or phrase("It names the columns: {names}", names=", ".join(columns))
         )
+    with_reasons = all(name in header for name in ADDED)
     for line, fields in rows:
         if len(fields) != len(header):
             what = phrase(
@@ -86,8 +89,12 @@ def read_questions(
             mend = phrase(
                 "Check that the file is complete. A field with the separator or a line break needs quotes"
             )
-            raise ReaderError(path, line, what, mend)
-        yield line, dict(zip(header, fields, strict=True))
+            names = [*header, *(f"column {at + 1}" for at in range(len(header), len(fields)))]
+            error = ReaderError(path, line, what, mend)
+            yield line, Rejected(error, dict(zip(names, fields, strict=False)))
+            continue
+        row = dict(zip(header, fields, strict=True))
+        yield line, {name: text for name, text in row.items() if not with_reasons or name not in ADDED}
 
 
 def read_table(path: Path) -> Table:

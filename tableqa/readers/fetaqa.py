@@ -9,8 +9,19 @@ from pathlib import Path
 
 from tableqa.examples import Example
 from tableqa.language import phrase
-from tableqa.readers.reader import Ids
-from tableqa.readers.records import Fields, RecordFile, cell_at, example, read_records, table_of
+from tableqa.readers.reader import (
+    Ids,
+    Rejected,
+)
+from tableqa.readers.records import (
+    Fields,
+    Record,
+    RecordFile,
+    cell_at,
+    example,
+    outcomes_of,
+    table_of,
+)
 from tableqa.tables import Table
 
 _META = ("page_wikipedia_url", "table_source_json")
@@ -36,16 +47,20 @@ class Fetaqa(RecordFile):
     known_by = ("feta_id", "table_array")
     mend = phrase("Name one file of FeTaQA, for example fetaQA-v1_dev.jsonl")
 
-    def _examples(self, path: Path) -> Iterator[Example]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
         ids = Ids(path)
-        for record in read_records(path):
+
+        def make(record: Record) -> Example:
             fields = record.fields
             feta_id = fields.name("feta_id")
-            ids.add(feta_id, record.line)
             table = fetaqa_table(fields)
             meta = {**fields.rest(*_META), "highlighted_cells": _highlighted(fields, table)}
             answers = [fields.text("answer")]
-            yield example(fields.place, feta_id, fields.text("question"), table, answers, meta)
+            made = example(fields.place, feta_id, fields.text("question"), table, answers, meta)
+            ids.add(feta_id, record.line)
+            return made
+
+        return outcomes_of(path, make)
 
 
 def fetaqa_table(fields: Fields) -> Table:

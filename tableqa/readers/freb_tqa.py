@@ -27,7 +27,14 @@ from typing import Any
 
 from tableqa.examples import Context, Example
 from tableqa.language import phrase
-from tableqa.readers.reader import Names, ReaderError
+from tableqa.readers.reader import (
+    Names,
+    ReaderError,
+    Rejected,
+    at_most,
+    only_examples,
+    until,
+)
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -36,8 +43,8 @@ from tableqa.readers.records import (
     context_of,
     example,
     kind,
+    outcomes_of,
     plain,
-    read_records,
     table_of,
 )
 from tableqa.tables import Table
@@ -63,27 +70,28 @@ class FrebTqa:
     )
     url = "https://github.com/boschresearch/FREB-TQA"
     beside = ""
+    rest_form = "jsonl"
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example]:
         """The items of the file at `path` in its order; ReaderError at the first fault."""
-        if limit is not None and limit < 0:
-            raise ValueError(f"limit is {limit}; it must be 0 or more")
-        return self._examples(_located(path), limit)
+        return at_most(only_examples(_outcomes(_located(path))), limit)
 
-    def _examples(self, path: Path, limit: int | None) -> Iterator[Example]:
-        names = Names()
-        if limit == 0:
-            return
-        for record in read_records(path):
-            yield _example(path, record, names)
-            if record.number == limit:
-                return
+    def outcomes(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example | Rejected]:
+        """Each item as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
+        return until(_outcomes(_located(path)), limit)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file itself."""
         yield _located(path)
+
+
+def _outcomes(path: Path) -> Iterator[Example | Rejected]:
+    names = Names()
+    return outcomes_of(path, lambda record: _example(path, record, names))
 
 
 def _located(path: str | Path) -> Path:

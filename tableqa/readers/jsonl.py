@@ -7,9 +7,13 @@ from typing import Any
 
 from tableqa.examples import Context, Example, Turn
 from tableqa.language import gettext_noop, phrase, reason_of
-from tableqa.readers.reader import Ids
+from tableqa.readers.reader import (
+    Ids,
+    Rejected,
+)
 from tableqa.readers.records import (
     Fields,
+    Record,
     RecordFile,
     Repeated,
     check_parted,
@@ -17,8 +21,8 @@ from tableqa.readers.records import (
     example,
     kind,
     marked_cells,
+    outcomes_of,
     plain,
-    read_records,
     table_of,
     turn_of,
 )
@@ -45,16 +49,16 @@ class Jsonl(RecordFile):
     known_by = _FIELDS[:4]
     mend = phrase("Name one .jsonl file whose lines have id, question, answers and table")
 
-    def _examples(self, path: Path) -> Iterator[Example]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
         ids, repeated = Ids(path), Repeated()
-        for record in read_records(path, repeated):
+
+        def make(record: Record) -> Example:
             fields = record.fields
             fields.only(*_FIELDS)
             example_id = fields.name("id")
-            ids.add(example_id, record.line)
             given = fields.nested("table")
             table = repeated.made(given.value, partial(_table, given))
-            yield example(
+            made = example(
                 fields.place,
                 example_id,
                 fields.text("question"),
@@ -65,6 +69,10 @@ class Jsonl(RecordFile):
                 context=_context(fields.nested("context")) if "context" in fields else None,
                 history=_history(fields) if "history" in fields else None,
             )
+            ids.add(example_id, record.line)
+            return made
+
+        return outcomes_of(path, make, repeated)
 
 
 def _table(table: Fields) -> Table:

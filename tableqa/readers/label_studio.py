@@ -13,8 +13,18 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, grouped, joined, phrase
 from tableqa.readers.mapped import checked, mapped_example
-from tableqa.readers.reader import Names
-from tableqa.readers.records import Fields, Record, RecordFile, plain, read_records
+from tableqa.readers.reader import (
+    Names,
+    Rejected,
+)
+from tableqa.readers.records import (
+    Fields,
+    Record,
+    RecordFile,
+    outcomes_of,
+    plain,
+    read_records,
+)
 
 _FROM = "annotations."
 _KEPT = ("annotations", "predictions")
@@ -43,22 +53,23 @@ class LabelStudio(RecordFile):
         """The same reader for a project that names its fields so, {part: field}; ValueError for an unknown part."""
         return LabelStudio(checked(fields))
 
-    def _examples(self, path: Path) -> Iterator[Example]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
         names = Names()
         own = {part: name for part, name in self.fields.items() if not name.startswith(_FROM)}
         control = self.fields.get("answers", "").partition(_FROM)[2]
-        for record in read_records(path):
+
+        def make(record: Record) -> Example:
             data = _data(record)
             kept = {name: plain(record.fields.listed(name)) for name in _KEPT if name in record.fields}
             if control:
                 answers = _said(record.fields, control)
                 data = Fields(data.place, {**data.value, "answers": answers})
-                found = mapped_example(
+                return mapped_example(
                     data, {**own, "answers": "answers"}, names, record.number, {"label_studio": kept}
                 )
-            else:
-                found = mapped_example(data, own, names, record.number, {"label_studio": kept})
-            yield found
+            return mapped_example(data, own, names, record.number, {"label_studio": kept})
+
+        return outcomes_of(path, make)
 
     def left_out(self, path: str | Path, tables: str | Path | None = None, limit: int | None = None) -> str:
         """How many annotations are not imported as responses, and how to import them; "" where there is none."""

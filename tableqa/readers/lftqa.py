@@ -15,8 +15,21 @@ from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
 from tableqa.readers.fetaqa import fetaqa_table
 from tableqa.readers.qtsumm import qtsumm_table
-from tableqa.readers.reader import FileReader, Ids, only_file
-from tableqa.readers.records import Fields, Place, example, has_fields, read_records
+from tableqa.readers.reader import (
+    FileReader,
+    Ids,
+    Rejected,
+    only_file,
+)
+from tableqa.readers.records import (
+    Fields,
+    Place,
+    Record,
+    example,
+    has_fields,
+    outcomes_of,
+    read_records,
+)
 from tableqa.tables import Table
 
 DIMENSIONS = ("faithfulness", "comprehensiveness")
@@ -59,17 +72,18 @@ class Lftqa(FileReader):
         )
         return answers, answers.absolute().parent if tables is None else Path(tables)
 
-    def _examples(self, path: Path, folder: Path) -> Iterator[Example]:
+    def _outcomes(self, path: Path, folder: Path) -> Iterator[Example | Rejected]:
         human, metrics = _Scores(folder, _HUMAN), _Scores(folder, _METRICS)
         ids = Ids(path)
-        for record in read_records(path):
+
+        def make(record: Record) -> Example | None:
             fields = record.fields
             example_id, system = fields.name("example_id"), _system(fields)
             text = _one_of(fields, _ANSWER)
             rated_id = f"{example_id}~{system}"
-            ids.add(rated_id, record.line)
             if not text.strip():
-                continue
+                ids.add(rated_id, record.line)
+                return None
             table, question, reference = _asked(fields)
             meta: dict[str, Any] = {
                 "rated_answer": {"text": text, "system": system},
@@ -82,7 +96,11 @@ class Lftqa(FileReader):
             if scored := metrics.of(example_id, system):
                 meta["metrics"] = scored
             answers = [] if reference is None else [reference]
-            yield example(fields.place, rated_id, question, table, answers, meta)
+            made = example(fields.place, rated_id, question, table, answers, meta)
+            ids.add(rated_id, record.line)
+            return made
+
+        return outcomes_of(path, make)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of the answers, then the files of scores; ReaderError as for reading."""

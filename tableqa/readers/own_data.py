@@ -29,9 +29,20 @@ from tableqa.readers.reader import (
     Rejected,
     at_most,
     cannot_open,
+    only_examples,
     only_file,
+    until,
 )
-from tableqa.readers.records import Fields, Place, context_of, each_record, example, plain, text_of
+from tableqa.readers.records import (
+    Fields,
+    Place,
+    context_of,
+    corrected,
+    each_record,
+    example,
+    plain,
+    text_of,
+)
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.text_form import SEPARATORS, TextForm, text_form, text_lines
 from tableqa.readers.workbook import Sheet, Workbook, cell_name, is_workbook, table_of_sheet
@@ -113,6 +124,7 @@ class OwnData:
     licence: str = "NOASSERTION"
     citation: str = ""
     url: str = ""
+    rest_form: str = ""
     beside: str = gettext_noop("the files of the tables, if a column names them")
     fields: Mapping[str, str] = field(default_factory=dict)
 
@@ -148,18 +160,15 @@ class OwnData:
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example | Rejected]:
         """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
-        number = 0
+        return until(self._outcomes(path, tables), limit)
+
+    def _outcomes(self, path: str | Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         with self._opened(Path(path), tables) as (questions, folder):
             unpacked_to = (
                 str(questions if questions.is_dir() else questions.parent) if is_archive(Path(path)) else ""
             )
             for outcome in self._of_questions(questions, folder):
-                if isinstance(outcome, Example):
-                    if number == limit:
-                        return
-                    number += 1
-                    yield outcome
-                elif unpacked_to:
+                if isinstance(outcome, Rejected) and unpacked_to:
                     yield Rejected(named(outcome.error, unpacked_to, Path(path).name), outcome.record)
                 else:
                     yield outcome
@@ -212,10 +221,7 @@ class OwnData:
 
     def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
         with self._opened(path, tables) as (questions, folder):
-            for outcome in self._of_questions(questions, folder):
-                if isinstance(outcome, Rejected):
-                    raise outcome.error
-                yield outcome
+            yield from only_examples(self._of_questions(questions, folder))
 
     @contextmanager
     def _opened(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
@@ -236,6 +242,7 @@ class OwnData:
                 yield record
                 continue
             try:
+                record = corrected(record)
                 columns = self._columns(record)
                 _require(record, columns)
                 example_id = _id(record, columns.get("id"), number)

@@ -5,8 +5,18 @@ from pathlib import Path
 
 from tableqa.examples import Example
 from tableqa.language import phrase
-from tableqa.readers.reader import Ids
-from tableqa.readers.records import Fields, RecordFile, example, read_records, table_of
+from tableqa.readers.reader import (
+    Ids,
+    Rejected,
+)
+from tableqa.readers.records import (
+    Fields,
+    Record,
+    RecordFile,
+    example,
+    outcomes_of,
+    table_of,
+)
 from tableqa.tables import Table
 
 
@@ -30,16 +40,20 @@ class Qtsumm(RecordFile):
     known_by = ("query", "summary", "table")
     mend = phrase("Name one file of QTSumm, for example qtsumm_dev.json")
 
-    def _examples(self, path: Path) -> Iterator[Example]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
         ids = Ids(path)
-        for record in read_records(path):
+
+        def make(record: Record) -> Example:
             fields = record.fields
             example_id = fields.name("example_id")
-            ids.add(example_id, record.line)
             table = qtsumm_table(fields.nested("table"))
             meta = {**fields.nested("table").rest("table_id"), **_rows(fields, table)}
             answers = [fields.text("summary")]
-            yield example(fields.place, example_id, fields.text("query"), table, answers, meta)
+            made = example(fields.place, example_id, fields.text("query"), table, answers, meta)
+            ids.add(example_id, record.line)
+            return made
+
+        return outcomes_of(path, make)
 
 
 def qtsumm_table(table: Fields) -> Table:

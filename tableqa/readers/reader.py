@@ -48,6 +48,8 @@ class Rejected:
 
     error: ReaderError
     record: Mapping[str, Any] | None = None
+    because: ReaderError | None = None
+    """The fault of another record, where this one is rejected with it."""
 
 
 class Reader(Protocol):
@@ -113,6 +115,9 @@ class Describing(Protocol):
 class Tolerant(Protocol):
     """A reader that can continue behind a record with a fault."""
 
+    rest_form: str
+    """How rejected records are written, so that the reader reads them again: see `rejections.FORMS`."""
+
     def outcomes(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> "Iterator[Example | Rejected]":
@@ -132,6 +137,32 @@ def checked(
         yield Rejected(error)
 
 
+def only_examples(outcomes: Iterable[Example | Rejected]) -> Iterator[Example]:
+    """The examples; the error of the first rejected record is raised."""
+    for outcome in outcomes:
+        if isinstance(outcome, Rejected):
+            raise outcome.because or outcome.error
+        yield outcome
+
+
+def until(outcomes: Iterable[Example | Rejected], limit: int | None) -> Iterator[Example | Rejected]:
+    """The outcomes up to example number `limit`; ValueError for a negative limit."""
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit is {limit}; it must be 0 or more")
+    return _until(outcomes, limit)
+
+
+def _until(outcomes: Iterable[Example | Rejected], limit: int | None) -> Iterator[Example | Rejected]:
+    number = 0
+    if limit == 0:
+        return
+    for outcome in outcomes:
+        yield outcome
+        number += isinstance(outcome, Example)
+        if number == limit:
+            return
+
+
 def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:
     """The first `limit` examples, and nothing of the file beyond them; ValueError for a negative limit."""
     if limit is not None and limit < 0:
@@ -142,21 +173,29 @@ def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]
 class FileReader:
     """A reader that gets its examples from the paths that `located` gives, the file of the questions first."""
 
+    rest_form = "jsonl"
+
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example]:
         """The examples of the file at `path` in its order, with their tables; ReaderError at the first fault."""
-        return at_most(self._examples(*self.located(path, tables)), limit)
+        return at_most(only_examples(self._outcomes(*self.located(path, tables))), limit)
+
+    def outcomes(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example | Rejected]:
+        """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
+        return until(self._outcomes(*self.located(path, tables)), limit)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """Every file that the examples come from, each once; ReaderError as for reading."""
         yield from self.located(path, tables)
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Any, ...]:
-        """The file of the questions, and what `_examples` takes beside it; ReaderError."""
+        """The file of the questions, and what `_outcomes` takes beside it; ReaderError."""
         raise NotImplementedError
 
-    def _examples(self, *located: Any) -> Iterator[Example]:
+    def _outcomes(self, *located: Any) -> Iterator[Example | Rejected]:
         raise NotImplementedError
 
 

@@ -4,6 +4,7 @@ A number keeps the text that the file has for it (`text_of`): 1.50 stays 1.50, a
 """
 
 import codecs
+import dataclasses
 import json
 import re
 from collections import OrderedDict
@@ -19,6 +20,7 @@ from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
     FileReader,
     ReaderError,
+    Rejected,
     cannot_open,
     check_cells,
     check_size,
@@ -70,6 +72,26 @@ def text_of(value: object) -> str | None:
     if isinstance(value, Number):
         return value.text
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def as_written(value: Any, ascii: bool = True) -> str:
+    """A JSON value as one line of JSON, its numbers as they are written in their file."""
+    if isinstance(value, Number):
+        return value.text
+    if isinstance(value, Mapping):
+        members = (
+            f"{json.dumps(key, ensure_ascii=ascii)}: {as_written(inner, ascii)}"
+            for key, inner in value.items()
+        )
+        return "{" + ", ".join(members) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(as_written(inner, ascii) for inner in value)}]"
+    return json.dumps(value, ensure_ascii=ascii)
+
+
+def decoded_line(line: str) -> Any:
+    """The JSON value that a line of `as_written` holds."""
+    return _DECODER.decode(line)
 
 
 def plain(value: Any) -> Any:
@@ -345,7 +367,7 @@ def starts_array(path: Path) -> bool:
 _MEND = phrase("A file of records has one JSON object per line, or one JSON array of objects")
 
 
-def each_record(path: Path) -> Iterator[Record | ReaderError]:
+def each_record(path: Path, repeated: Repeated | None = None) -> Iterator[Record | ReaderError]:
     """The objects of a file as `read_records` gives them; a line of JSON Lines that holds none is given as its fault."""
     if starts_array(path):
         yield from _array(path)
@@ -356,7 +378,7 @@ def each_record(path: Path) -> Iterator[Record | ReaderError]:
             continue
         number += 1
         try:
-            yield Record(line, number, fields_of(Place(path, line), text))
+            yield Record(line, number, _fields(Place(path, line), text, repeated))
         except ReaderError as error:
             yield error
 
@@ -379,6 +401,37 @@ def _fields(place: Place, text: str, repeated: Repeated | None) -> "Fields":
         if found is not None:
             return Fields(place, found)
     return fields_of(place, text)
+
+
+ADDED = ("problem", "fix", "line")
+"""What the file of rejected records has beside the record."""
+
+
+def corrected(fields: Fields) -> Fields:
+    """A record of a file of rejected ones, without the reason."""
+    if not all(name in fields.value for name in ADDED):
+        return fields
+    return Fields(fields.place, {name: value for name, value in fields.value.items() if name not in ADDED})
+
+
+def outcomes_of(
+    path: Path, make: Callable[[Record], Example | None], repeated: Repeated | None = None
+) -> Iterator[Example | Rejected]:
+    """What `make` gives for each record of a file, and those for which it raises ReaderError; None gives nothing.
+
+    ReaderError where the file cannot be read further.
+    """
+    for record in each_record(path, repeated):
+        if isinstance(record, ReaderError):
+            yield Rejected(record, {})
+            continue
+        try:
+            made = make(dataclasses.replace(record, fields=corrected(record.fields)))
+        except ReaderError as error:
+            yield Rejected(error, record.fields.value)
+            continue
+        if made is not None:
+            yield made
 
 
 def fields_of(place: Place, text: str) -> Fields:

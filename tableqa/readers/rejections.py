@@ -12,12 +12,28 @@ from typing import Any
 
 from tableqa.language import phrase, with_texts
 from tableqa.readers.reader import ReaderError, Rejected
-from tableqa.readers.records import plain
+from tableqa.readers.records import ADDED, Number, as_written, decoded_line
 
 MOST_DESCRIBED = 100
 """Problems of one import that are listed; the file of rejected records has all."""
-ADDED = ("problem", "fix", "line")
-"""What the file of rejected records has beside the record."""
+FORMS: Mapping[str, str] = {
+    "jsonl": ".jsonl",
+    "csv": ".csv",
+    "tsv": ".tsv",
+    "tabs": ".tsv",
+    "members": ".json",
+}
+"""The suffixes of the forms of a file of rejected records: JSON Lines, CSV for Excel, tab-separated with and without
+quotes, and one JSON object whose members are lists with the reason at their end."""
+
+
+class _QuotedTabs(csv.excel_tab):
+    lineterminator = "\n"
+
+
+class _Tabs(_QuotedTabs):
+    quoting = csv.QUOTE_NONE
+    quotechar = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +98,56 @@ class Rejections:
             self.first.append(problem)
         record = {**(rejected.record or {}), **_added(problem)}
         self._columns.update(dict.fromkeys(record))
-        self._file.write(json.dumps(plain(record), ensure_ascii=True) + "\n")
+        self._file.write(as_written(record) + "\n")
 
     def problems(self) -> list[dict[str, Any]]:
         """The first problems as JSON has them."""
         return [asdict(problem) for problem in self.first]
 
-    def write(self, path: Path) -> None:
-        """Write all records with problem, fix and line: CSV for Excel if the name ends in .csv, else JSON Lines."""
-        if path.suffix.lower() != ".csv":
-            with path.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n" for record in self._records())
+    def write(self, path: Path, form: str = "") -> None:
+        """Write all records with problem, fix and line, in a form of FORMS. A name in .csv is CSV; "" is JSON Lines."""
+        if path.suffix.lower() == ".csv":
+            form = "csv"
+        if form in ("csv", "tsv", "tabs"):
+            self._write_rows(path, form)
             return
-        with path.open("w", encoding="utf-8-sig", newline="") as file:
-            columns = [*(name for name in self._columns if name not in ADDED), *ADDED]
-            rows = csv.DictWriter(file, columns, restval="")
-            rows.writeheader()
-            rows.writerows({name: _cell(value) for name, value in row.items()} for row in self._records())
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            if form == "members":
+                file.write("{" + ",\n".join(map(_member, self._records())) + "}\n")
+            else:
+                file.writelines(f"{_readable(record)}\n" for record in self._records())
+
+    def _write_rows(self, path: Path, form: str) -> None:
+        columns = [*(name for name in self._columns if name not in ADDED), *ADDED]
+        rows = ({name: _cell(value) for name, value in row.items()} for row in self._records())
+        if form == "csv":
+            with path.open("w", encoding="utf-8-sig", newline="") as file:
+                as_csv = csv.DictWriter(file, columns, restval="")
+                as_csv.writeheader()
+                as_csv.writerows(rows)
+            return
+        with path.open("w", encoding="utf-8", newline="") as file:
+            as_tsv = csv.DictWriter(
+                file, columns, restval="", dialect=_Tabs if form == "tabs" else _QuotedTabs
+            )
+            as_tsv.writeheader()
+            as_tsv.writerows(rows)
 
     def _records(self) -> Iterator[Mapping[str, Any]]:
         self._file.seek(0)
-        return map(json.loads, itertools.takewhile(bool, self._file))
+        return map(decoded_line, itertools.takewhile(bool, self._file))
+
+
+def _readable(value: Any) -> str:
+    """JSON with letters of all languages as they are."""
+    return as_written(value, ascii=False)
+
+
+def _member(record: Mapping[str, Any]) -> str:
+    (name, value), *_ = record.items()
+    reason = {part: record[part] for part in ADDED}
+    held = [*value, reason] if isinstance(value, list) else [value, reason]
+    return f"{json.dumps(name, ensure_ascii=False)}: {_readable(held)}"
 
 
 def _added(problem: Problem) -> dict[str, Any]:
@@ -111,4 +156,6 @@ def _added(problem: Problem) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+    if isinstance(value, Number):
+        return value.text
+    return _readable(value) if isinstance(value, dict | list) else value

@@ -15,15 +15,23 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
-from tableqa.readers.reader import Names, ReaderError, at_most
+from tableqa.readers.reader import (
+    Names,
+    ReaderError,
+    Rejected,
+    at_most,
+    only_examples,
+    until,
+)
 from tableqa.readers.records import (
     Fields,
     Place,
+    Record,
     example,
     has_fields,
+    outcomes_of,
     plain,
     read_members,
-    read_records,
     table_of,
 )
 from tableqa.readers.table_files import TableLines
@@ -57,6 +65,7 @@ class Robut:
         "Proceedings of ACL 2023 (Volume 1: Long Papers), pages 6064-6081."
     )
     url = "https://github.com/yilunzhao/RobuT"
+    rest_form = "jsonl"
     beside = gettext_noop(
         "the tables file, for example robut_wtq_table.json, unless the questions contain the tables"
     )
@@ -69,22 +78,32 @@ class Robut:
         A folder may hold several files, one for each dataset or perturbation: they are read in the order of their names.
         `tables` is the file of the tables or its folder; without it they are looked for beside the file.
         """
-        return at_most(self._all(path, tables), limit)
+        return at_most(only_examples(self._all(path, tables)), limit)
 
-    def _all(self, path: str | Path, tables: str | Path | None) -> Iterator[Example]:
+    def outcomes(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example | Rejected]:
+        """Each question as an example or rejected, until there are `limit` examples; ReaderError as for `Tolerant`."""
+        return until(self._all(path, tables), limit)
+
+    def _all(self, path: str | Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         names = Names()
         for questions in _located(path):
-            yield from self._examples(questions, _tables_file(questions, tables), names)
+            yield from self._outcomes(questions, _tables_file(questions, tables), names)
 
-    def _examples(self, path: Path, tables_file: Path | None, names: Names) -> Iterator[Example]:
+    def _outcomes(self, path: Path, tables_file: Path | None, names: Names) -> Iterator[Example | Rejected]:
         if tables_file is None:
-            for record in read_records(path):
+
+            def make_whole(record: Record) -> Example:
                 table = _table(record.fields.nested("table"))
-                yield _example(path, record.line, record.fields, table, names)
+                return _example(path, record.line, record.fields, table, names)
+
+            yield from outcomes_of(path, make_whole)
             return
         with tempfile.NamedTemporaryFile(prefix="askew-tables-") as spool:
             tables = _kept_in(tables_file, Path(spool.name))
-            for record in read_records(path):
+
+            def make(record: Record) -> Example:
                 fields = record.fields
                 table_id = fields.name("table_id")
                 if table_id not in tables:
@@ -99,7 +118,9 @@ class Robut:
                         ),
                         mend,
                     )
-                yield _example(path, record.line, fields, tables[table_id], names)
+                return _example(path, record.line, fields, tables[table_id], names)
+
+            yield from outcomes_of(path, make)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """Each file of questions and, where there is one, that of its tables; ReaderError as for reading."""
@@ -179,7 +200,7 @@ def _example(
     path: Path, line: int, fields: Fields, found: tuple[Table, Mapping[str, Any]], names: Names
 ) -> Example:
     published = fields.name("id") if "id" in fields else _made_id(fields)
-    place = Place(path, line, f"item {published}")
+    place = Place(path, line, f"id {published}")
     if taken := next((name for name in _MADE if name in fields.value), None):
         raise place.error(
             phrase("there is a field {taken}", taken=taken),

@@ -5,6 +5,7 @@ Coordinates count rows from 0 below the header. A line is known by (id, annotato
 """
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,13 @@ from pathlib import Path
 from tableqa.examples import Example, Turn
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import names_columns, read_questions
-from tableqa.readers.reader import FileReader, Ids, only_file
+from tableqa.readers.reader import (
+    FileReader,
+    Ids,
+    ReaderError,
+    Rejected,
+    only_file,
+)
 from tableqa.readers.records import Place, cell_at, example
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.wtq import read_table
@@ -40,6 +47,7 @@ class Sqa(FileReader):
         "Question Answering. In Proceedings of ACL 2017, pages 1821-1831."
     )
     url = "https://www.microsoft.com/en-us/download/details.aspx?id=54253"
+    rest_form = "tsv"
     beside = gettext_noop("the folder table_csv/ of the release")
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
@@ -54,45 +62,88 @@ class Sqa(FileReader):
         folders = folders_around(path, questions, tables, levels_up=1)
         return questions, TableFiles(questions, folders, read_table, field="table_file", prefix="table_csv/")
 
-    def _examples(self, path: Path, tables: TableFiles) -> Iterator[Example]:
+    def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejected]:
+        """A sequence with a fault is rejected whole: the questions after it need those before it."""
         ids = Ids(path)
-        sequence, last, history = ("", ""), -1, list[Turn]()
-        for line, row in read_questions(path, "\t", _COLUMNS):
-            place = Place(path, line)
-            position = _whole(place, row, "position")
-            annotator = _whole(place, row, "annotator")
-            if not row["id"]:
-                raise place.error(
-                    phrase("the id is empty"), phrase("Give the sequence the id of its question")
-                )
-            if (row["id"], row["annotator"]) != sequence:
-                sequence, last, history = (row["id"], row["annotator"]), -1, []
-            if position <= last:
-                what = phrase(
-                    "position {position} follows position {last} of the same sequence",
-                    position=position,
-                    last=last,
-                )
-                raise place.error(what, phrase("Put the questions of a sequence in their order"))
-            example_id = f"{row['id']}-{annotator}-{position}"
-            ids.add(example_id, line)
-            table = tables.table(row["table_file"], line)
-            answers = _texts(place, row, "answer_text")
-            meta = {
-                "id": row["id"],
-                "annotator": annotator,
-                "position": position,
-                "table_file": row["table_file"],
-                "answer_cells": _answer_cells(place, row, table, answers),
-            }
-            yield example(place, example_id, row["question"], table, answers, meta, history=history)
-            last, history = position, [*history, Turn(row["question"], answers)]
+        for sequence in _sequences(path):
+            made: list[Example] = []
+            fault: ReaderError | None = None
+            last, history = -1, list[Turn]()
+            for line, row in sequence:
+                if isinstance(row, Rejected):
+                    fault = row.error
+                    break
+                try:
+                    place = Place(path, line)
+                    found, position = _example(place, row, tables, history, last)
+                    ids.add(found.id, line)
+                except ReaderError as error:
+                    fault = error
+                    break
+                made.append(found)
+                last, history = position, [*history, Turn(found.question, found.answers)]
+            yield from made if fault is None else _all_rejected(path, sequence, fault)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
         questions, library = self.located(path, tables)
         rows = read_questions(questions, "\t", _COLUMNS)
-        yield from library.files((row["table_file"], line) for line, row in rows)
+        yield from library.files(
+            (row["table_file"], line) for line, row in rows if not isinstance(row, Rejected)
+        )
+
+
+_Rows = list[tuple[int, dict[str, str] | Rejected]]
+
+
+def _sequences(path: Path) -> Iterator[_Rows]:
+    """The rows of each sequence, which follow one another."""
+    rows = read_questions(path, "\t", _COLUMNS)
+    for _, sequence in itertools.groupby(rows, lambda row: _sequence_of(row[1])):
+        yield list(sequence)
+
+
+def _sequence_of(row: dict[str, str] | Rejected) -> tuple[str, str]:
+    held = (row.record or {}) if isinstance(row, Rejected) else row
+    return held.get("id", ""), held.get("annotator", "")
+
+
+def _all_rejected(path: Path, sequence: _Rows, fault: ReaderError) -> Iterator[Rejected]:
+    """The rows of a sequence, of which one has a fault."""
+    for line, row in sequence:
+        record = row.record if isinstance(row, Rejected) else row
+        if line == fault.line:
+            yield Rejected(fault, record)
+            continue
+        what = phrase("line {line} of the same sequence has a problem", line=fault.line)
+        mend = phrase("Correct that line; a sequence is imported as a whole")
+        yield Rejected(ReaderError(path, line, what, mend), record, because=fault)
+
+
+def _example(
+    place: Place, row: dict[str, str], tables: TableFiles, history: list[Turn], last: int
+) -> tuple[Example, int]:
+    """The example of a row, after the questions of `history`, and its position; `last` is that of the one before."""
+    position = _whole(place, row, "position")
+    annotator = _whole(place, row, "annotator")
+    if not row["id"]:
+        raise place.error(phrase("the id is empty"), phrase("Give the sequence the id of its question"))
+    if position <= last:
+        what = phrase(
+            "position {position} follows position {last} of the same sequence", position=position, last=last
+        )
+        raise place.error(what, phrase("Put the questions of a sequence in their order"))
+    table = tables.table(row["table_file"], place.line)
+    answers = _texts(place, row, "answer_text")
+    meta = {
+        "id": row["id"],
+        "annotator": annotator,
+        "position": position,
+        "table_file": row["table_file"],
+        "answer_cells": _answer_cells(place, row, table, answers),
+    }
+    id = f"{row['id']}-{annotator}-{position}"
+    return example(place, id, row["question"], table, answers, meta, history=history), position
 
 
 def _whole(place: Place, row: dict[str, str], name: str) -> int:

@@ -10,7 +10,10 @@ from pathlib import Path
 
 from tableqa.examples import Example
 from tableqa.language import phrase
-from tableqa.readers.reader import Ids
+from tableqa.readers.reader import (
+    Ids,
+    Rejected,
+)
 from tableqa.readers.records import (
     Fields,
     Record,
@@ -18,8 +21,8 @@ from tableqa.readers.records import (
     context_of,
     example,
     kind,
+    outcomes_of,
     plain,
-    read_records,
     table_of,
 )
 
@@ -47,13 +50,17 @@ class Suc(RecordFile):
     known_by = ("table", "query", "label")
     mend = phrase("Name one file whose lines have title, context, table, query and label")
 
-    def _examples(self, path: Path) -> Iterator[Example]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
         ids = Ids(path)
-        for record in read_records(path):
+
+        def make(record: Record) -> Example:
             fields = record.fields
             id = fields.name("id") if "id" in fields else str(record.number)
+            made = _example(record, id)
             ids.add(id, record.line)
-            yield _example(record, id)
+            return made
+
+        return outcomes_of(path, make)
 
 
 def _example(record: Record, id: str) -> Example:

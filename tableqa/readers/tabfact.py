@@ -5,14 +5,27 @@ parted by "#", without any quoting, the header first.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import table_of_rows
-from tableqa.readers.reader import FileReader, ReaderError, only_file, read_lines
-from tableqa.readers.records import Place, example, kind, read_members
+from tableqa.readers.reader import (
+    FileReader,
+    ReaderError,
+    Rejected,
+    only_file,
+    read_lines,
+)
+from tableqa.readers.records import (
+    ADDED,
+    Place,
+    example,
+    kind,
+    read_members,
+)
 from tableqa.readers.table_files import TableFiles
 from tableqa.tables import Table
 
@@ -38,6 +51,7 @@ class TabFact(FileReader):
         "2020. TabFact: A Large-scale Dataset for Table-based Fact Verification. In Proceedings of ICLR 2020."
     )
     url = "https://github.com/wenhuchen/Table-Fact-Checking"
+    rest_form = "members"
     beside = gettext_noop("the folder data/all_csv/ of the release")
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
@@ -55,21 +69,31 @@ class TabFact(FileReader):
         folders = [folder / inner for folder in around for inner in ("", *_TABLES)]
         return statements, TableFiles(statements, folders, read_table, field="table id", prefix="all_csv/")
 
-    def _examples(self, path: Path, tables: TableFiles) -> Iterator[Example]:
+    def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejected]:
         for table_id, place, value in read_members(path):
-            statements, labels, caption = _member(place, value)
-            table = tables.table(table_id, place.line)
-            titled = Table(table.header, table.rows, caption=caption)
-            for i, (statement, label) in enumerate(zip(statements, labels, strict=True)):
-                meta = {"table_id": table_id, "label": LABELS[label]}
-                yield example(place, f"{table_id}-{i + 1}", statement, titled, [str(label)], meta)
+            try:
+                made = list(_statements(place, table_id, value, tables))
+            except ReaderError as error:
+                yield Rejected(error, {table_id: value})
+                continue
+            yield from made
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of the statements, then each table in the order in which it names them; ReaderError as for reading."""
         statements, library = self.located(path, tables)
         yield statements
         for table_id, place, _ in read_members(statements):
-            yield library.find(table_id, place.line)
+            with suppress(ReaderError):  # reading tells the problems
+                yield library.find(table_id, place.line)
+
+
+def _statements(place: Place, table_id: str, value: Any, tables: TableFiles) -> Iterator[Example]:
+    statements, labels, caption = _member(place, value)
+    table = tables.table(table_id, place.line)
+    titled = Table(table.header, table.rows, caption=caption)
+    for i, (statement, label) in enumerate(zip(statements, labels, strict=True)):
+        meta = {"table_id": table_id, "label": LABELS[label]}
+        yield example(place, f"{table_id}-{i + 1}", statement, titled, [str(label)], meta)
 
 
 def _holds_statements(path: Path) -> bool:
@@ -80,9 +104,16 @@ def _holds_statements(path: Path) -> bool:
         return False
 
 
+def _is_reason(last: list[Any]) -> bool:
+    """Whether a list ends with the reason of a rejected record."""
+    return all(isinstance(reason, dict) and reason.keys() == set(ADDED) for reason in last) and bool(last)
+
+
 def _member(place: Place, value: Any) -> tuple[list[str], list[int], str]:
     """The statements of a table, their labels, and its caption; ReaderError."""
     mend = phrase("Write [[statements], [labels], caption], a label of 1 or 0 for each statement")
+    if isinstance(value, list) and _is_reason(value[-1:]):
+        value = value[:-1]
     if not isinstance(value, list) or len(value) != 3:
         raise place.error(phrase("there is {kind}, not a list of three", kind=kind(value)), mend)
     statements, labels, caption = value

@@ -3,6 +3,7 @@
 from codecs import BOM_UTF8
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,13 @@ class TableFiles:
         return table
 
     def files(self, named: Iterable[tuple[str, int]]) -> Iterator[Path]:
-        """The file of the questions, then that of each table once: `named` are the names with their lines. ReaderError."""
+        """The file of the questions, then that of each table that is there, once: `named` are the names with their lines."""
         yield self._questions
         seen: Shelf[str, int] = Shelf()
         for name, line in named:
             if seen.add(name, 1):
-                yield self.find(name, line)
+                with suppress(ReaderError):  # reading tells the problems
+                    yield self.find(name, line)
 
     def find(self, name: str, line: int) -> Path:
         """The file of the table that a question names in its line; ReaderError."""

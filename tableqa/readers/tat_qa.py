@@ -11,15 +11,19 @@ from typing import Any
 
 from tableqa.examples import Context, Example
 from tableqa.language import phrase
-from tableqa.readers.reader import Ids
+from tableqa.readers.reader import (
+    Ids,
+    ReaderError,
+    Rejected,
+)
 from tableqa.readers.records import (
     Fields,
     Record,
     RecordFile,
     context_of,
+    each_record,
     example,
     kind,
-    read_records,
     table_of,
     text_of,
 )
@@ -51,26 +55,44 @@ class TatQa(RecordFile):
     known_by = ("table", "paragraphs", "questions")
     mend = phrase("Name one file of TAT-QA, for example tatqa_dataset_dev.json")
 
-    def _examples(self, path: Path) -> Iterator[Example]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
         ids = Ids(path)
-        for record in read_records(path):
-            table, table_uid = _table(record)
-            paragraphs = _paragraphs(record.fields)
-            text = "\n\n".join(paragraph["text"] for paragraph in paragraphs)
-            for question in record.fields.nested_each("questions"):
-                uid = question.name("uid")
-                ids.add(uid, record.line)
-                others = [name for name in question.value if name not in _READ]
-                meta = {**question.rest(*others), "table_uid": table_uid, "paragraphs": paragraphs}
-                yield example(
-                    question.place,
-                    uid,
-                    question.text("question"),
-                    table,
-                    _answers(question),
-                    meta,
-                    context=_context(question, text),
-                )
+        for record in each_record(path):
+            if isinstance(record, ReaderError):
+                yield Rejected(record, {})
+                continue
+            whole = record.fields.value
+            try:
+                table, table_uid = _table(record)
+                paragraphs = _paragraphs(record.fields)
+                questions = record.fields.listed("questions")
+            except ReaderError as error:
+                yield Rejected(error, whole)
+                continue
+            about = {"table_uid": table_uid, "paragraphs": paragraphs}
+            for i, question in enumerate(questions):
+                place = record.fields.place.inside(f"questions[{i}]")
+                try:
+                    made = _example(Fields(place, question), table, about)
+                    ids.add(made.id, record.line)
+                except ReaderError as error:
+                    yield Rejected(error, {**whole, "questions": [question]})
+                    continue
+                yield made
+
+
+def _example(question: Fields, table: Table, about: dict[str, Any]) -> Example:
+    others = [name for name in question.value if name not in _READ]
+    text = "\n\n".join(paragraph["text"] for paragraph in about["paragraphs"])
+    return example(
+        question.place,
+        question.name("uid"),
+        question.text("question"),
+        table,
+        _answers(question),
+        {**question.rest(*others), **about},
+        context=_context(question, text),
+    )
 
 
 def _table(record: Record) -> tuple[Table, str]:

@@ -13,12 +13,18 @@ from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
 from tableqa.programs import ProgramError, program_of, run
-from tableqa.readers.reader import FileReader, ReaderError, only_file
+from tableqa.readers.reader import (
+    FileReader,
+    ReaderError,
+    Rejected,
+    only_file,
+)
 from tableqa.readers.records import (
     Fields,
+    Record,
     example,
     has_fields,
-    read_records,
+    outcomes_of,
     table_of,
     text_of,
 )
@@ -86,10 +92,11 @@ class WikiSql(FileReader):
             folder, _PLACES, lambda file: has_fields(file, "id", "header", "rows"), mend, command
         )
 
-    def _examples(self, questions: Path, tables_file: Path) -> Iterator[Example]:
+    def _outcomes(self, questions: Path, tables_file: Path) -> Iterator[Example | Rejected]:
         tables = _tables(tables_file)
         asked: Shelf[str, int] = Shelf()
-        for record in read_records(questions):
+
+        def make(record: Record) -> Example:
             fields = record.fields
             table_id = fields.name("table_id")
             asked[table_id] = asked.get(table_id, 0) + 1
@@ -112,9 +119,11 @@ class WikiSql(FileReader):
             }
             example_id = f"{table_id}-{asked[table_id]}"
             answers, program = _denotation(meta["sql"], table)
-            yield example(
+            return example(
                 fields.place, example_id, fields.text("question"), table, answers, meta, program=program
             )
+
+        return outcomes_of(questions, make)
 
 
 def _sql(sql: Fields, table: Table) -> dict[str, Any]:

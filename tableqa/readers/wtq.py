@@ -11,7 +11,16 @@ from pathlib import Path
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, joined, phrase
 from tableqa.readers.delimited import table_of_rows
-from tableqa.readers.reader import FileReader, Ids, ReaderError, only_file, read_lines, read_text
+from tableqa.readers.reader import (
+    FileReader,
+    Ids,
+    ReaderError,
+    Rejected,
+    only_file,
+    read_lines,
+    read_text,
+)
+from tableqa.readers.records import ADDED
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.tables import Table
 
@@ -39,6 +48,7 @@ class Wtq(FileReader):
         "In Proceedings of ACL-IJCNLP 2015, pages 1470-1480."
     )
     url = "https://github.com/ppasupat/WikiTableQuestions"
+    rest_form = "tabs"
     beside = gettext_noop("the folder csv/ of the release")
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
@@ -48,27 +58,39 @@ class Wtq(FileReader):
         folders = folders_around(path, questions, tables, _LEVELS_UP)
         return questions, TableFiles(questions, folders, read_table, field="context", prefix="csv/")
 
-    def _examples(self, path: Path, library: TableFiles) -> Iterator[Example]:
+    def _outcomes(self, path: Path, library: TableFiles) -> Iterator[Example | Rejected]:
         ids = Ids(path)
-        for line, (question_id, utterance, context, target) in _questions(path):
-            if not question_id:
-                raise ReaderError(
-                    path, line, phrase("the id is empty"), phrase("Give each question its own id")
-                )
-            ids.add(question_id, line)
-            yield Example(
-                id=_unescape(question_id),
-                question=_unescape(utterance),
-                table=library.table(_unescape(context), line),
-                answers=[_unescape(answer) for answer in target.split("|")],
-                meta={"context": _unescape(context)},
-            )
+        for line, fields in _questions(path):
+            if isinstance(fields, Rejected):
+                yield fields
+                continue
+            try:
+                made = _example(path, line, fields, library)
+                ids.add(fields[0], line)
+            except ReaderError as error:
+                yield Rejected(error, dict(zip(_COLUMNS, fields, strict=True)))
+                continue
+            yield made
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
         questions, library = self.located(path, tables)
         rows = _questions(questions)
-        yield from library.files((_unescape(context), line) for line, (_, _, context, _) in rows)
+        whole = ((line, fields) for line, fields in rows if not isinstance(fields, Rejected))
+        yield from library.files((_unescape(context), line) for line, (_, _, context, _) in whole)
+
+
+def _example(path: Path, line: int, fields: list[str], library: TableFiles) -> Example:
+    question_id, utterance, context, target = fields
+    if not question_id:
+        raise ReaderError(path, line, phrase("the id is empty"), phrase("Give each question its own id"))
+    return Example(
+        id=_unescape(question_id),
+        question=_unescape(utterance),
+        table=library.table(_unescape(context), line),
+        answers=[_unescape(answer) for answer in target.split("|")],
+        meta={"context": _unescape(context)},
+    )
 
 
 def _holds_questions(path: Path) -> bool:
@@ -76,11 +98,15 @@ def _holds_questions(path: Path) -> bool:
         return file.readline(1_000).rstrip() == "\t".join(_COLUMNS).encode()
 
 
-def _questions(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The lines of the .tsv after its header line, with their numbers, as four fields that are still escaped."""
+def _questions(path: Path) -> Iterator[tuple[int, list[str] | Rejected]]:
+    """The lines of the .tsv after its header line, with their numbers, as four fields that are still escaped.
+
+    A file of rejected lines has further columns with the reason, which are not given.
+    """
     lines = read_lines(path)
     _, header = next(lines, (0, ""))
-    if tuple(header.split("\t")) != _COLUMNS:
+    columns = tuple(header.split("\t"))
+    if columns not in (_COLUMNS, (*_COLUMNS, *ADDED)):
         shown = header if len(header) <= 80 else header[:79] + "…"
         raise ReaderError(
             path,
@@ -90,10 +116,10 @@ def _questions(path: Path) -> Iterator[tuple[int, list[str]]]:
         )
     for number, text in lines:
         fields = text.split("\t")
-        if len(fields) != len(_COLUMNS):
+        if len(fields) != len(columns):
             what = (
                 phrase(
-                    "the line has {number} of {expected} columns", number=len(fields), expected=len(_COLUMNS)
+                    "the line has {number} of {expected} columns", number=len(fields), expected=len(columns)
                 )
                 if text
                 else phrase("the line is empty")
@@ -101,8 +127,10 @@ def _questions(path: Path) -> Iterator[tuple[int, list[str]]]:
             mend = phrase(
                 "Separate columns with one tab; a truncated line means that the file is incomplete: fetch it again"
             )
-            raise ReaderError(path, number, what, mend)
-        yield number, fields
+            error = ReaderError(path, number, what, mend)
+            yield number, Rejected(error, dict(zip(columns, fields, strict=False)))
+            continue
+        yield number, fields[: len(_COLUMNS)]
 
 
 def _unescape(text: str) -> str:

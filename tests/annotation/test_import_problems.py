@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,68 @@ class TestCommand:
 
         assert "own: 2 examples, 1 tables, CC0-1.0." in capsys.readouterr().out
         assert [json.loads(line)["line"] for line in rest.read_text().splitlines()] == [4, 5]
+
+
+COMMANDS = re.compile(r"--\w|\w+=|\./run")
+
+
+@pytest.mark.django_db
+class TestRemedies:
+    """A page names what can be done on the page, the command its options."""
+
+    @pytest.mark.parametrize(
+        ("name", "content", "option"),
+        [
+            ("own.csv", "id,question,table\n1,who?,missing.csv\n", "--tables DIR"),
+            ("own.csv", "id,what,table\n1,who?,a\n", "--field question=COLUMN"),
+            ("own.csv", "a;b,c;d,e\n1;2,3;4,5\n", ""),
+        ],
+    )
+    def test_a_problem_of_a_file(
+        self,
+        world: World,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        name: str,
+        content: str,
+        option: str,
+    ) -> None:
+        path = tmp_path / name
+        path.write_text(content)
+        with pytest.raises(Refused) as refused:
+            imported(world, path)
+        with pytest.raises(CommandError) as failed:
+            call_command("import_examples", str(path), "--project", world.project.slug, "--reader", "own")
+
+        fixes = [problem["fix"] for problem in refused.value.more["problems"]]
+        assert [fix for fix in fixes if COMMANDS.search(fix)] == []
+        assert COMMANDS.search(refused.value.detail.replace(str(tmp_path), "")) is None
+        assert option in str(failed.value) + capsys.readouterr().err
+
+    def test_the_tables_of_a_published_format(self, world: World, tmp_path: Path) -> None:
+        (tmp_path / "dev.jsonl").write_text('{"table_id": "a", "question": "q", "sql": {}, "phase": 1}\n')
+
+        with pytest.raises(Refused, match=r"Upload the file of the tables, dev\.tables\.jsonl, too"):
+            importing.import_examples(
+                project=world.project, reader="wikisql", path=tmp_path / "dev.jsonl", now=NOON
+            )
+
+    def test_a_published_format_imports_the_good_records(self, world: World, tmp_path: Path) -> None:
+        path, rest = tmp_path / "dev.jsonl", tmp_path / "rest.jsonl"
+        good = {"id": "1", "question": "who?", "answers": [], "table": {"header": ["A"], "rows": [["1"]]}}
+        path.write_text(json.dumps(good) + "\n" + json.dumps({**good, "id": "2", "answers": 7}) + "\n")
+
+        done = importing.import_examples(
+            project=world.project, reader="jsonl", path=path, now=NOON, good_only=True, rest=rest
+        )
+        rest.write_text(rest.read_text().replace('"answers": 7', '"answers": ["x"]'))
+        again = importing.import_examples(
+            project=world.project, reader="jsonl", path=rest, name="dev", now=NOON
+        )
+
+        assert (done.examples, done.rejected, again.examples) == (1, 1, 1)
+        ids = Example.objects.filter(source__name="dev").values_list("external_id", flat=True)
+        assert sorted(ids) == ["1", "2"]
 
 
 @pytest.mark.django_db(transaction=True)

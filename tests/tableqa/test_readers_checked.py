@@ -79,11 +79,11 @@ def test_a_file_that_ends_within_a_quoted_field_cannot_be_read_beyond_it(tmp_pat
     assert problem.record is None
 
 
-def test_a_reader_of_a_published_format_stops_at_its_first_fault(tmp_path: Path) -> None:
+def test_a_reader_of_a_published_format_lists_every_fault(tmp_path: Path) -> None:
     path = tmp_path / "dev.jsonl"
     path.write_text('{"id": "1"}\n{"id": "2"}\n')
 
-    assert outcomes(path, "jsonl") == [(1, "table")]
+    assert outcomes(path, "jsonl") == [(1, "table"), (2, "table")]
 
 
 def test_a_limit_counts_examples(tmp_path: Path) -> None:

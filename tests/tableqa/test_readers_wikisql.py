@@ -267,7 +267,6 @@ def test_a_fault_is_named_with_file_and_line(
 def test_an_archive_without_tables_says_what_is_wanted(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with pytest.raises(
-        ReaderError, match=r"dev\.tables\.jsonl: its folder \(--tables DIR\) or, on the page, a zip"
-    ):
+    with pytest.raises(ReaderError, match=r"dev\.tables\.jsonl: --tables DIR") as error:
         read(folder, tables=tmp_path_factory.mktemp("empty"))
+    assert error.value.mend == "Upload the file of the tables, dev.tables.jsonl, too: in a zip archive"

@@ -373,7 +373,7 @@ def test_a_fault_is_named_with_file_line_and_mend(
     assert Path(error.value.file).name == file
     assert error.value.line == number
     assert what in error.value.what
-    assert mend in error.value.mend
+    assert mend in error.value.mend or mend in error.value.command
     assert str(error.value).startswith(error.value.file + (f", line {number}: " if number else ": "))
 
 
