@@ -29,8 +29,8 @@ def read_delimited(
     """
     name = SEPARATORS[delimiter]
     mend = phrase(
-        "Separate fields with a {name}. Put a field that contains a {name}, a quote or a line break in quotes, "
-        "and double the quotes in it",
+        "Separate fields with a {name}. Put a field that contains a {name}, a quote or a line break in quotes. "
+        "Double the quotes in it",
         name=word(name),
     )
     lines = (text for _, text in read_lines(path, keep_ends=True)) if lines is None else lines

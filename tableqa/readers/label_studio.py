@@ -97,9 +97,10 @@ class LabelStudio(RecordFile):
 
 
 HOW_TO_IMPORT = phrase(
-    "To import them with people, labels and times, use the page Import responses or the command import_responses --tool "
-    "label_studio with the same file. To use a control as the answers of the examples, import them under another name with "
-    "the field answers=annotations.NAME."
+    "Import the same file on the page Import responses to keep people, labels and times. "
+    "The command is import_responses --tool label_studio. "
+    "To use a control as the answers of the examples, import them under another name. "
+    "Name the field answers=annotations.NAME."
 )
 
 
