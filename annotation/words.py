@@ -43,6 +43,7 @@ MESSAGES = (
     "tableqa.headers.synonyms",
     "tableqa.headers.usual",
     "tableqa.metrics",
+    "tableqa.rank_agreement",
     "tableqa.needed",
     "tableqa.perturbations.kinds",
     "tableqa.programs.search",

@@ -43,6 +43,13 @@ BESIDE: Mapping[str, tuple[str, ...]] = {
     "ordinal": ("percent_agreement", "krippendorff_alpha_ordinal"),
     "interval": ("percent_agreement", "krippendorff_alpha_interval"),
     "sets": ("percent_agreement", "krippendorff_alpha_masi", "krippendorff_alpha_jaccard"),
+    "ranks": (
+        "kendall_w",
+        "mean_spearman",
+        "percent_agreement",
+        "fleiss_kappa",
+        "krippendorff_alpha_nominal",
+    ),
     "cells": ("cell_sets_jaccard", "cell_sets_masi"),
     "edits": ("edits_masi", "edits_jaccard"),
 }
@@ -146,6 +153,13 @@ class Tally:
             used = self._used()
             together = [[_edits_of(one, used) for one in cluster] for cluster in self.clusters.elements()]
             return edit_agreement.over_clusters(found, together, _distance(statistic))
+        if (rank := _rank_measure(statistic)) is not None:
+            from tableqa import rank_agreement
+
+            ranked = Counter[Any]()
+            for cluster, count in self.clusters.items():
+                ranked[tuple(map(rank_agreement.pattern_of, cluster))] += count
+            return rank_agreement.over_clusters(found, ranked, rank)
         return over_clusters(found, self.clusters, statistic, order=self.order(statistic))
 
     def _over_units(self, statistic: str) -> Agreement:
@@ -164,6 +178,11 @@ class Tally:
 
             found = edit_agreement(self._edits(), _distance(statistic), replicates=REPLICATES, seed=SEED)
             return replace(found, raters=len(self.raters))
+        if (rank := _rank_measure(statistic)) is not None:
+            from tableqa.rank_agreement import from_patterns as of_ranks
+
+            raters = len(self.raters)
+            return of_ranks(self._rankings(), rank, raters=raters, replicates=REPLICATES, seed=SEED)
         if statistic == "cohen_kappa":
             from tableqa.pairwise import cohen_of_counts
 
@@ -189,6 +208,10 @@ class Tally:
             from tableqa.edit_agreement import influence as of_edits
 
             moved = of_edits(self._edits(), _distance(statistic))
+        elif (rank := _rank_measure(statistic)) is not None:
+            from tableqa.rank_agreement import influence as of_ranks
+
+            moved = of_ranks(self._rankings(), rank)
         else:
             moved = influence_of_patterns(
                 list(self.patterns), list(self.patterns.values()), statistic, order=self.order(statistic)
@@ -208,6 +231,14 @@ class Tally:
         """The units of `edit_agreement`: chance is taken among the places of the operations that anybody here used."""
         used = self._used()
         return [_edits_of(one, used) for one in self.patterns.elements()]
+
+    def _rankings(self) -> Counter[Any]:
+        from tableqa.rank_agreement import pattern_of
+
+        found = Counter[Any]()
+        for given, count in self.patterns.items():
+            found[pattern_of(given)] += count
+        return found
 
     def _used(self) -> list[str]:
         return sorted({name for _, _, names in self.patterns for name in names})
@@ -276,6 +307,11 @@ def _pattern(
 def _given(measure: Measure, said: Mapping[str, Any]) -> dict[str, Any]:
     values = {who: measure.value(response) for who, response in said.items()}
     return {who: value for who, value in values.items() if value is not None}
+
+
+def _rank_measure(statistic: str) -> Literal["kendall_w", "mean_spearman"] | None:
+    """The statistic as one of `tableqa.rank_agreement`, if it is one."""
+    return statistic if statistic in ("kendall_w", "mean_spearman") else None  # type: ignore[return-value]
 
 
 def _distance(statistic: str) -> Literal["jaccard", "masi"]:

@@ -1072,7 +1072,8 @@ def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
 
 
 def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
-    """The same values from the packages krippendorff and statsmodels, where they have the measure."""
+    """The same values from the packages krippendorff, statsmodels and scipy, where they have the measure."""
+    from tableqa import rank_agreement
     from tableqa.agreement import second_opinion
 
     claimed = {(one["batch"], one["measure"], one["statistic"]): one["value"] for one in again}
@@ -1085,7 +1086,11 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
                 if (batch, tally.measure.name, statistic) not in claimed:
                     continue
                 value = claimed[batch, tally.measure.name, statistic]
-                other = second_opinion(ratings, statistic, order=tally.order(statistic))
+                other = (
+                    rank_agreement.second_opinion(ratings, statistic)
+                    if statistic in rank_agreement.RANK_MEASURES
+                    else second_opinion(ratings, statistic, order=tally.order(statistic))
+                )
                 if other is not None and (value is None or abs(other - value) > 2e-6):
                     name = f"{statistic} in batch {batch}"
                     raise Difference(

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import product
 
 from annotation.migrations._sentences import SENTENCES
-from tableqa import agreement, cell_sets, edit_agreement
+from tableqa import agreement, cell_sets, edit_agreement, rank_agreement
 from tableqa.language import JOINED, Message, joined, template_of
 
 FORMER: Mapping[str, Sequence[str]] = {code: templates for code, *templates in SENTENCES}
@@ -42,8 +42,15 @@ def _notes() -> dict[str, str]:
         agreement.ONE_UNIT,
         cell_sets.NO_CHOICE,
         edit_agreement.NO_CHOICE,
+        rank_agreement.ONE_OPTION,
     )
-    notes = (agreement.GENERALISED, agreement.UNEQUAL, cell_sets.WITHIN_TABLES, edit_agreement.WITHIN_TABLES)
+    notes = (
+        agreement.GENERALISED,
+        agreement.UNEQUAL,
+        cell_sets.WITHIN_TABLES,
+        edit_agreement.WITHIN_TABLES,
+        rank_agreement.WITHIN_ITEMS,
+    )
     with_one_unit = (joined([note, agreement.ONE_UNIT]) for note in notes)
     messages = [one for one in (*reasons, *notes, *with_one_unit) if isinstance(one, Message)]
     return {wording: message for message in messages for wording in wordings(message)}

@@ -567,7 +567,7 @@ def _drawn(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, A
     """Two of the measures of a batch for the chart over time: its first, and one that compares whole sets if it has one."""
     levels = {one.name: one.level for one in agreement.measures_of(batch.task(), batch.people_compared)}
     others = measures[1:]
-    whole = [one for one in others if levels.get(one["name"]) in ("sets", "cells", "edits")]
+    whole = [one for one in others if levels.get(one["name"]) in ("sets", "cells", "edits", "ranks")]
     return [*measures[:1], *(whole or others)[:1]]
 
 

@@ -22,6 +22,8 @@ NAMES = {
     "gwet_ac1": gettext_noop("Gwet's AC1"),
     "cell_sets": gettext_noop("sets of cells"),
     "edits": gettext_noop("edits"),
+    "kendall_w": gettext_noop("Kendall's W"),
+    "mean_spearman": gettext_noop("mean rank correlation (Spearman)"),
 }
 LEVELS = {
     "masi": "MASI",

@@ -18,14 +18,15 @@ class Measure:
     `value` maps a response to a category or number, or to None where the response says nothing
     about it; on the level `cells` to a frozenset of (row id, column id), compared within each table;
     on the level `sets` to a frozenset of labels from one stock; on the level `edits` to a sequence of
-    operations on the item's table. `order` lists all categories there are, those of an ordinal measure
+    operations on the item's table; on the level `ranks` to a sequence of options, the best first, compared within each
+    item. `order` lists all categories there are, those of an ordinal measure
     from low to high; a nominal one without it leaves them open and has no AC1. `krippendorff_alpha` is
     taken on the measure's level; a statistic may also name its level (`krippendorff_alpha_interval`).
     The first statistic is the one that slices, pairs and forecasts are given in.
     """
 
     name: str
-    level: Literal["nominal", "ordinal", "interval", "cells", "sets", "edits"]
+    level: Literal["nominal", "ordinal", "interval", "cells", "sets", "edits", "ranks"]
     value: Callable[[Any], Hashable | None]
     order: tuple[Hashable, ...] = ()
     statistics: tuple[str, ...] = ("fleiss_kappa", "krippendorff_alpha")
