@@ -26,6 +26,12 @@ def unique(values: Any) -> list[str]:
 
 
 @register.filter
+def holds(value: Any, option: str) -> bool:
+    """Whether what `entered` gives is this option, or has it among others."""
+    return option in value if isinstance(value, list) else value == option
+
+
+@register.filter
 def at(values: Any, place: int) -> str:
     """The text at a place of a list; "" where the list is shorter."""
     return str(values[place]) if isinstance(values, list | tuple) and place < len(values) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -21,7 +22,7 @@ from annotation.views import tables
 from annotation.views.pages import PageRequest, page, refusals_on
 from tableqa import Example, Table
 from tasks.common.defined import DefinedTask, task_of
-from tasks.contract import Item
+from tasks.contract import Item, Preparing, Surroundings
 
 SAMPLE = Example(
     "sample",
@@ -32,6 +33,8 @@ SAMPLE = Example(
     ["India"],
 )
 """What the preview shows in a project without examples."""
+EXAMPLES_TRIED = 50
+"""Examples of the project that the preview looks through for one that the task type can use."""
 
 
 @page("GET", "POST")
@@ -117,6 +120,10 @@ def _example(project: Project, task: DefinedTask) -> Example:
     """The first practice item, else the first example of the project, else `SAMPLE`."""
     for entry in task.practice()[:1]:
         return Example.from_dict(entry["example"])
-    first = StoredExample.objects.usable().filter(source__project=project).select_related("stored_table")
-    stored = first.order_by("pk").first()
-    return SAMPLE if stored is None else stored.example()
+    usable = StoredExample.objects.usable().filter(source__project=project).select_related("stored_table")
+    if not isinstance(task, Preparing):
+        stored = usable.order_by("pk").first()
+        return SAMPLE if stored is None else stored.example()
+    examples = (stored.example() for stored in usable.order_by("pk")[:EXAMPLES_TRIED])
+    fitting = (example for example in examples if task.prepare(example, Surroundings()) is not None)
+    return next(fitting, replace(SAMPLE, answers=("India", "Nepal")))

@@ -17,7 +17,7 @@ import { Problem, send } from "./api.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
-import { applyConditions, offerRanks, swapRanks } from "./conditions.js";
+import { applyConditions, offerAnswers, offerRanks, swapRanks } from "./conditions.js";
 import { Draft, LocalDraft, NoDraft, copyOf, digest, same } from "./draft.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
@@ -306,6 +306,9 @@ class AskewAnnotate extends HTMLElement {
   #fillShown(assignment) {
     const { shows } = assignment;
     for (const field of this.fields.filter(({ dataset }) => "ranks" in dataset)) offerRanks(field, shows.answers);
+    const choices = this.fields.filter(({ dataset }) => "of" in dataset);
+    for (const field of choices) offerAnswers(field, shows.answers);
+    if (choices.length) this.keys.label();
     for (const place of outside(this, "[data-show]")) {
       const value = shows[place.dataset.show];
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(value));

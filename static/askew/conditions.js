@@ -3,6 +3,8 @@
    A field that is not asked is hidden, with its keys; what was entered in it stays until the item is submitted, and the
    server leaves it out (`tasks.common.fields.When`). */
 
+import { t } from "./language.js";
+
 const OPERATORS = {
   "==": (value, wanted) => value === wanted,
   "!=": (value, wanted) => value !== wanted,
@@ -34,6 +36,32 @@ export function offerRanks(field, answers) {
     const label = document.createElement("label");
     label.append(Object.assign(document.createElement("span"), { textContent: `${place + 1}.` }), select);
     field.append(label);
+  });
+}
+
+/* Offer the answers of an item in a field that chooses among them, before its own options. Their keys are 1 to 9. */
+export function offerAnswers(field, answers) {
+  for (const label of field.querySelectorAll("label[data-answer]")) label.remove();
+  const own = field.querySelector("label");
+  const { field: name, kind, required } = field.dataset;
+  [...new Set(answers ?? [])].forEach((answer, place) => {
+    const number = String(place + 1);
+    const type = kind === "choice" ? "radio" : "checkbox";
+    const input = Object.assign(document.createElement("input"), { type, name, value: number });
+    input.required = kind === "choice" && Boolean(required) && !field.dataset.when;
+    const title = Object.assign(document.createElement("span"), { textContent: t`Answer ${number}` });
+    title.dataset.name = "";
+    const label = document.createElement("label");
+    label.dataset.answer = "";
+    label.append(input, title);
+    if (place < 9) {
+      input.dataset.key = number;
+      const key = Object.assign(document.createElement("kbd"), { className: "with-scripts", textContent: number });
+      key.dataset.shortcut = `${name}:${number}`;
+      label.append(key);
+    }
+    label.append(Object.assign(document.createElement("small"), { dir: "auto", textContent: answer }));
+    field.insertBefore(label, own);
   });
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import random
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -12,21 +13,25 @@ from typing import Any, ClassVar, Literal
 from tableqa import Example
 from tableqa.examples import ExampleError
 from tableqa.json_text import read_json
-from tableqa.language import Translated, gettext
+from tableqa.language import Translated, gettext, gettext_noop
 from tasks import resolving
 from tasks.common.declared import DeclaredTask
 from tasks.common.definitions import (
+    OPTIONED,
     SCHEMA,
-    STATISTICS,
     BadDefinition,
     DefinitionFault,
     condition,
     decided,
     faults,
+    key_of,
+    statistics_of,
     steps_of,
     value_of,
 )
 from tasks.common.fields import (
+    AnswerChoice,
+    AnswerMultiChoice,
     AnswerRank,
     Cells,
     Choice,
@@ -36,15 +41,20 @@ from tasks.common.fields import (
     Rank,
     Scale,
     Text,
+    answer_label,
+    answer_numbers,
+    answers_of,
     cells_in_order,
     cells_in_words,
 )
 from tasks.common.scales import mean
-from tasks.contract import Invalid, Item, Measure
+from tasks.contract import Invalid, Item, Measure, Prepared, Preparing, Problem, Surroundings
 from tasks.resolving import Nature
 
 NATURES: Mapping[type[Question], Nature] = {
     Choice: "labels",
+    AnswerChoice: "labels",
+    AnswerMultiChoice: "sets",
     Rank: "labels",
     AnswerRank: "labels",
     Scale: "scales",
@@ -76,6 +86,12 @@ class DefinedTask(DeclaredTask):
         return all(field.kind == "choice" and field.is_always_required for field in self.fields)
 
     @property
+    def offers_answers(self) -> bool:
+        """Whether a field that is always shown has the texts of the answers, so that the form lists them nowhere else."""
+        of_answers = AnswerChoice | AnswerMultiChoice
+        return any(isinstance(field, of_answers) and field.when is None for field in self.fields)
+
+    @property
     def default_overlap(self) -> int:
         return int(self.definition.get("overlap", 3))
 
@@ -92,6 +108,31 @@ class DefinedTask(DeclaredTask):
             if value not in ("", None, [])
             and (name not in fields or fields[name].read(value, item)[0] == fields[name].empty)
         ]
+
+    def parse(self, data: object, item: Item) -> Any:
+        response = super().parse(data, item)
+        fields = {field.name: field for field in self.fields}
+        problems = []
+        for field in self.fields:
+            value = getattr(response, field.name)
+            if field.differs_from and value != field.empty and value == getattr(response, field.differs_from):
+                message = gettext("“{name}” must differ from “{other}”. Choose another value.")
+                other = gettext(fields[field.differs_from].label)
+                words = message.format(name=gettext(field.label), other=other)
+                problems.append(Problem(field.name, "not_different", words))
+        if problems:
+            raise Invalid(problems)
+        return response
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        values = super().simulate(item, rng, accuracy, truth)
+        for field in self.fields:
+            if field.differs_from and values[field.name] == (other := values[field.differs_from]):
+                free = (value for value in _single_values(field, item) if value != other)
+                values[field.name] = next(free, other)
+        return values
 
     # -- deciding ---------------------------------------------------------------------------------
 
@@ -175,6 +216,10 @@ class DefinedTask(DeclaredTask):
     def _in_words(self, field: Question, value: Any, item: Item) -> str:
         if isinstance(field, Cells):
             return " ".join(cells_in_words(value, item.example.table))
+        if isinstance(field, AnswerChoice):
+            return _answer_in_words(field, value, item)
+        if isinstance(field, AnswerMultiChoice):
+            return "; ".join(_answer_in_words(field, part, item) for part in value)
         if isinstance(field, Scale):
             return gettext("{score:g} of {highest}").format(score=value, highest=field.highest)
         return field.label_of(value) or str(value)
@@ -227,6 +272,43 @@ class DefinedTask(DeclaredTask):
         }
 
 
+def _answer_in_words(field: Question, value: str, item: Item) -> str:
+    """An answer with its text: "Answer 2 (Nepal)"."""
+    answers = answers_of(item)
+    label = answer_label(field, value)
+    return (
+        f"{label} ({answers[int(value) - 1]})" if value.isdecimal() and int(value) <= len(answers) else label
+    )
+
+
+class OfAnswersTask(DefinedTask, Preparing):
+    """A task type with a choice or ranking of the answers of the example, which has to have enough of them."""
+
+    favourites = False
+    without = gettext_noop("they have too few answers to choose among or to rank.")
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+        answers = len(set(example.answers))
+        needed = (_fewest(field) for field in self.fields)
+        return Prepared() if answers >= max(needed, default=0) else None
+
+
+def _fewest(field: Question) -> int:
+    """How many different answers an example needs for a field that is always asked."""
+    if not field.is_always_required or not isinstance(field, AnswerChoice | AnswerMultiChoice | AnswerRank):
+        return 0
+    return 1 if isinstance(field, AnswerMultiChoice) or field.options else 2
+
+
+def _single_values(field: Question, item: Item) -> list[Any]:
+    """The values of one option, one answer or one step, as a form sends them."""
+    if isinstance(field, Scale):
+        return [int(value) for value in field.values]
+    of_answers = isinstance(field, AnswerChoice | AnswerMultiChoice)
+    values = answer_numbers(field, item) if of_answers else field.values
+    return [[value] for value in values] if isinstance(field, MultiChoice) else list(values)
+
+
 def task_of(name: str, definition: Mapping[str, Any], version: int = 1) -> DefinedTask:
     """The task type that a definition makes; the same object for the same definition.
 
@@ -267,7 +349,7 @@ def _made(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
     shows = tuple(data.get("shows", ("question", "table", "titles")))
     made = type(
         "Defined",
-        (DefinedTask,),
+        (OfAnswersTask if any("of" in field for field in data["fields"]) else DefinedTask,),
         {
             "__module__": __name__,
             "__doc__": f"The task type {name} of a project.",
@@ -290,14 +372,14 @@ def _made(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
 
 
 def _measures(fields: Iterable[Question], data: Mapping[str, Any]) -> Iterator[Measure]:
-    types = {field["name"]: field["type"] for field in data["fields"]}
+    given = {field["name"]: field for field in data["fields"]}
     wanted = data.get("agreement")
     for field in fields:
         measure = field.measure()
         if measure is None or (wanted is not None and field.name not in wanted):
             continue
         if wanted is not None:
-            known = STATISTICS[types[field.name]]
+            known = statistics_of(given[field.name])
             measure = dataclasses.replace(measure, statistics=tuple(known[one] for one in wanted[field.name]))
         yield measure
 
@@ -313,13 +395,14 @@ def _field(data: Mapping[str, Any]) -> Question:
         "help": _words(data.get("help", "")),
         "required": "" if data.get("optional") else required,
         "when": condition(data["when"]) if "when" in data else None,
+        "differs_from": data.get("different_from", ""),
     }
     type = data["type"]
-    if "of" in data:
-        return AnswerRank(**facts)
-    if type in ("choice", "multi_choice", "rank"):
-        kinds = {"choice": Choice, "multi_choice": MultiChoice, "rank": Rank}
-        return kinds[type](**facts, options=tuple(map(_option, data["options"])))
+    if type in OPTIONED:
+        of_answers = "of" in data
+        options = enumerate(data.get("options", ()), start=1)
+        kind = (_OF_ANSWERS if of_answers else _OF_OPTIONS)[type]
+        return kind(**facts, options=tuple(_option(one, place, of_answers) for place, one in options))
     if type == "scale":
         return _scale(data, facts)
     if type == "cells":
@@ -341,16 +424,19 @@ def _scale(data: Mapping[str, Any], facts: dict[str, Any]) -> Scale:
     return Scale(**facts, lowest=steps.start, highest=steps.stop - 1, ends=ends)
 
 
-def _option(data: Any) -> Option:
-    value = value_of(data)
+_OF_OPTIONS: Mapping[str, type[Question]] = {"choice": Choice, "multi_choice": MultiChoice, "rank": Rank}
+_OF_ANSWERS: Mapping[str, type[Question]] = {
+    "choice": AnswerChoice,
+    "multi_choice": AnswerMultiChoice,
+    "rank": AnswerRank,
+}
+
+
+def _option(data: Any, number: int, of_answers: bool) -> Option:
+    key = key_of(data, number, of_answers=of_answers)
     if not isinstance(data, Mapping):
-        return Option(value)
-    return Option(
-        value,
-        _words(data.get("title", "")),
-        _words(data.get("help", "")),
-        key=str(data.get("key", "")).lower(),
-    )
+        return Option(value_of(data), key=key)
+    return Option(value_of(data), _words(data.get("title", "")), _words(data.get("help", "")), key=key)
 
 
 def _words(text: Any) -> str:

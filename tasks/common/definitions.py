@@ -42,6 +42,8 @@ STATISTICS: Final[Mapping[str, Mapping[str, str]]] = {
         "alpha_interval": "krippendorff_alpha_interval",
     },
     "rank": {
+        "spearman": "mean_spearman",
+        "kendall_w": "kendall_w",
         "percent": "percent_agreement",
         "fleiss": "fleiss_kappa",
         "alpha_nominal": "krippendorff_alpha_nominal",
@@ -49,6 +51,8 @@ STATISTICS: Final[Mapping[str, Mapping[str, str]]] = {
     "text": {},
 }
 """By type of field: the names of agreement statistics in a definition, with those of `tableqa`."""
+OF_ANSWERS_NOT: Final = ("ac1",)
+"""Statistics that need to know how many options there are, which differs from item to item."""
 RULES: Final[Mapping[str, tuple[str, ...]]] = {
     "choice": ("majority", "unanimous"),
     "rank": ("majority", "unanimous"),
@@ -60,7 +64,8 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
 """By type of the decided field: the decision rules that fit, the usual one first."""
 FOR_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "options": OPTIONED,
-    "of": ("rank",),
+    "of": OPTIONED,
+    "different_from": ("choice", "multi_choice", "scale"),
     "min": ("scale",),
     "max": ("scale",),
     "anchors": ("scale",),
@@ -167,8 +172,8 @@ _FIELD: Final[dict[str, Any]] = {
         "label": _text(80, "name of the field, as a noun; default: from the name"),
         "question": _text(300, "question above the input; default: the label"),
         "help": _text(500, "a sentence below the question"),
-        "options": {"type": "array", "items": _OPTION, "minItems": 2, "maxItems": 40},
-        "of": {"enum": ["answers"], "description": "rank the answers of the example, in place of options"},
+        "options": {"type": "array", "items": _OPTION, "minItems": 1, "maxItems": 40},
+        "of": {"enum": ["answers"], "description": "the options are the answers of the example"},
         "min": {"type": "integer", "minimum": -100, "maximum": 100, "description": "lowest step; default 1"},
         "max": {"type": "integer", "minimum": -100, "maximum": 100, "description": "highest step; default 5"},
         "anchors": {
@@ -179,6 +184,10 @@ _FIELD: Final[dict[str, Any]] = {
         "max_length": {"type": "integer", "minimum": 1, "maximum": 10_000, "description": "default 2000"},
         "optional": {"type": "boolean", "description": "the field can stay empty"},
         "when": {"type": "string", "maxLength": 200, "description": "condition, for example: level == hard"},
+        "different_from": {
+            "type": "string",
+            "description": "name of a field above, which must have another value",
+        },
     },
     "required": ["name", "type"],
     "additionalProperties": False,
@@ -288,6 +297,19 @@ def value_of(option: Any) -> str:
     return str(option["value"]) if isinstance(option, Mapping) else str(option)
 
 
+def key_of(option: Any, number: int, *, of_answers: bool) -> str:
+    """The shortcut of the option with this number, from 1. Beside the answers of an example, which have 1 to 9, it is 0."""
+    own = option.get("key") if isinstance(option, Mapping) else None
+    usual = 0 if of_answers else number
+    return str(usual if own is None else own).lower()
+
+
+def statistics_of(field: Mapping[str, Any]) -> Mapping[str, str]:
+    """The statistics that fit a field, as `STATISTICS` has them."""
+    known = STATISTICS[field["type"]]
+    return {name: full for name, full in known.items() if "of" not in field or name not in OF_ANSWERS_NOT}
+
+
 def steps_of(field: Mapping[str, Any]) -> range:
     """The steps of a scale."""
     return range(field.get("min", 1), field.get("max", 5) + 1)
@@ -321,33 +343,54 @@ def _field(
             message = gettext("A field of type {type} has no `{key}`. Remove it, or use the type {types}.")
             words = message.format(type=type, key=key, types=gettext(" or ").join(types))
             yield DefinitionFault((*path, key), words)
-    if type in OPTIONED and "of" not in field:
+    if type in OPTIONED:
         yield from _options(field, path)
     if type == "scale":
         yield from _scale(field, path)
     if "when" in field:
         yield from _when(field["when"], (*path, "when"), seen)
+    if "different_from" in field and type in FOR_TYPES["different_from"]:
+        yield from _different(field, (*path, "different_from"), seen)
+
+
+def _different(
+    field: Mapping[str, Any], path: Path, seen: Mapping[str, Mapping[str, Any]]
+) -> Iterator[DefinitionFault]:
+    other = field["different_from"]
+    alike = [name for name, one in seen.items() if one["type"] == field["type"]]
+    if other not in alike:
+        message = gettext("No field above is called {name!r} and has the type {type}. Those fields: {names}.")
+        names = ", ".join(alike) or gettext("none")
+        yield DefinitionFault(path, message.format(name=other, type=field["type"], names=names))
 
 
 def _of_answers(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
-    """Whoever ranks the answers has to see them, and no other options."""
+    """Whoever chooses among the answers, or ranks them, has to see them. A rank has no other options."""
     for place, field in enumerate(data["fields"]):
-        if field["type"] != "rank" or "of" not in field:
+        if field["type"] not in OPTIONED or "of" not in field:
             continue
-        if "options" in field:
+        if field["type"] == "rank" and "options" in field:
             message = gettext("`of` takes the place of `options`. Remove one of them.")
             yield DefinitionFault(("fields", place, "options"), message)
         if "answers" not in data.get("shows", ()):
-            message = gettext("Annotators rank the answers, so add `answers` to `shows`.")
+            message = gettext("Annotators compare the answers, so add `answers` to `shows`.")
             yield DefinitionFault(("fields", place, "of"), message)
+        for number, option in enumerate(field.get("options", ())):
+            if value_of(option).isdecimal():
+                message = gettext("Numbers stand for the answers. Give the option {value!r} another value.")
+                path: Path = ("fields", place, "options", number)
+                yield DefinitionFault(path, message.format(value=value_of(option)))
 
 
 def _options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
-    options = field.get("options")
+    options = field.get("options", [] if "of" in field else None)
     if options is None:
         message = gettext("A field of type {type} needs `options`, for example: options: [yes, no].")
         yield DefinitionFault(path, message.format(type=field["type"]))
         return
+    if len(options) == 1 and "of" not in field:
+        message = gettext("One option is no choice. Add another one.")
+        yield DefinitionFault((*path, "options"), message)
     values = Counter(map(value_of, options))
     for place, option in enumerate(options):
         value = value_of(option)
@@ -365,12 +408,13 @@ def _options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
 def _key_clashes(fields: Sequence[Mapping[str, Any]]) -> Iterator[DefinitionFault]:
     """Two options of one field with one key. Options of different fields may share one: the open question takes it."""
     for place, field in enumerate(fields):
-        first: dict[str, str] = {}
         if field["type"] == "rank":
             continue
+        of_answers = "of" in field
+        answer = gettext("an answer")
+        first: dict[str, str] = {str(number): answer for number in range(1, 10) if of_answers}
         for number, option in enumerate(field.get("options", ()), start=1):
-            own = option.get("key") if isinstance(option, Mapping) else None
-            key = str(number if own is None else own).lower()
+            key = key_of(option, number, of_answers=of_answers)
             if key in first:
                 message = gettext(
                     "The options {one!r} and {other!r} have the same key {key!r}. Set another `key`."
@@ -423,7 +467,8 @@ def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Itera
     else:
         values = [str(step) for step in steps_of(field)] if field["type"] == "scale" else None
         values = values or [value_of(option) for option in field.get("options", ())]
-        if str(when.value) not in values:
+        is_answer = "of" in field and re.fullmatch("[1-9][0-9]*", str(when.value)) is not None
+        if str(when.value) not in values and not is_answer:
             message = gettext("{name!r} has no value {value!r}. Available: {values}.")
             words = message.format(name=when.field, value=str(when.value), values=", ".join(values))
             yield DefinitionFault(path, words)
@@ -464,7 +509,7 @@ def _agreement(
             yield DefinitionFault(("agreement", name), words)
             continue
         type = fields[name]["type"]
-        known = STATISTICS[type]
+        known = statistics_of(fields[name])
         if not known:
             message = gettext("No agreement is computed for a field of type {type}. Remove it.")
             yield DefinitionFault(("agreement", name), message.format(type=type))

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any, ClassVar, Literal
 
 from tableqa import Table
-from tableqa.language import gettext
+from tableqa.language import gettext, gettext_noop
 from tasks.common.reading import LONGEST_TEXT
 from tasks.common.scales import HIGHEST, LOWEST, score
 from tasks.contract import Field, Item, Measure, Problem
@@ -42,9 +42,14 @@ class When:
     value: str | int
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        """Whether it holds for the values of a response; not if the other field is empty or of another type."""
+        """Whether it holds for the values of a response; not if the other field is empty or of another type.
+
+        Options are texts, also those that look like numbers.
+        """
+        value = values.get(self.field)
+        wanted = str(self.value) if isinstance(value, str | tuple) else self.value
         try:
-            return OPERATORS[self.operator](values.get(self.field), self.value)
+            return OPERATORS[self.operator](value, wanted)
         except TypeError:
             return False
 
@@ -78,6 +83,7 @@ class Question(Field):
     required  what the page says while the field is empty; "" for an optional field
     needed    the field is required only under this condition
     when      the field is asked only under this condition; otherwise its value is empty
+    differs_from  the name of a field before it that must not have the same value; "" for none
     code      of the problem with an empty field; by default `no_NAME`
     key       the shortcut of the field itself
     likely    how often simulated people find each option right, as weights; by default equally often
@@ -90,6 +96,7 @@ class Question(Field):
     required: str = ""
     needed: When | None = None
     when: When | None = None
+    differs_from: str = ""
     code: str = ""
     key: str = ""
     likely: tuple[int, ...] = ()
@@ -419,7 +426,7 @@ class Rank(MultiChoice):
         return {**super().schema(), "maxItems": len(self.values)}
 
     def measure(self) -> Measure:
-        return Measure(self.name, "nominal", self.value_in)
+        return Measure(self.name, "ranks", self.value_in, statistics=("mean_spearman", "kendall_w"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -429,7 +436,7 @@ class AnswerRank(Rank):
     template = "fields/_answer_rank.html"
 
     def read(self, value: object, item: Item) -> Read:
-        answers = list(dict.fromkeys(item.example.answers))
+        answers = answers_of(item)
         if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
             return (), [Problem(self.name, self.malformed, gettext("This must be a list of options."))]
         if value and sorted(value) != sorted(answers):
@@ -443,12 +450,107 @@ class AnswerRank(Rank):
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
     ) -> list[str]:
-        answers = list(dict.fromkeys(item.example.answers))
+        answers = answers_of(item)
         right = truth.sample(answers, len(answers))
         return right if rng.random() < accuracy else rng.sample(answers, len(answers))
 
     def schema(self) -> dict[str, Any]:
         return {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerChoice(Choice):
+    """One of the answers of the example, by its number from 1 ("2"), or one of `options` beside them ("tie").
+
+    An answer that is there twice has one number. Numbers make preferences comparable between items: the first answer is
+    that of the first model, say.
+    """
+
+    template = "fields/_answer_choice.html"
+
+    def read(self, value: object, item: Item) -> Read:
+        if value == "":
+            return "", []
+        known = isinstance(value, str) and value in answer_numbers(self, item)
+        return (value, []) if known else ("", [self.missing()])
+
+    def missing(self) -> Problem:
+        return Problem(self.name, self.code, gettext(ONE_ANSWER))
+
+    def label_of(self, value: str) -> str:
+        return answer_label(self, value)
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> str:
+        values = answer_numbers(self, item)
+        right = truth.choice(values)
+        return right if rng.random() < accuracy else rng.choice(values)
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [{"enum": [*self.values, ""]}, {"type": "string", "pattern": NUMBER}]}
+
+    def measure(self) -> Measure:
+        return Measure(self.name, "nominal", self.value_in)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerMultiChoice(MultiChoice):
+    """Any of the answers of the example by their numbers, as `AnswerChoice`, and of `options` beside them."""
+
+    template = "fields/_answer_choice.html"
+
+    def read(self, value: object, item: Item) -> Read:
+        if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
+            return (), [Problem(self.name, self.malformed, gettext("This must be a list of options."))]
+        known = answer_numbers(self, item)
+        problems = [
+            Problem(self.name, self.unknown, gettext(ONE_ANSWER)) for part in value if part not in known
+        ]
+        return tuple(part for part in known if part in value), problems[:1]
+
+    def in_order(self, values: Collection[str]) -> tuple[str, ...]:
+        numbers = sorted((value for value in values if value not in self.values), key=int)
+        return (*numbers, *super().in_order(values))
+
+    def label_of(self, value: Sequence[str]) -> str:
+        return ", ".join(answer_label(self, part) for part in value)
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> list[str]:
+        values = answer_numbers(self, item)
+        right = [truth.choice(values)]
+        return right if rng.random() < accuracy else [rng.choice(values)]
+
+    def schema(self) -> dict[str, Any]:
+        number = {"type": "string", "pattern": NUMBER}
+        return {
+            "type": "array",
+            "items": {"anyOf": [{"enum": list(self.values)}, number]},
+            "uniqueItems": True,
+        }
+
+
+NUMBER = "^[1-9][0-9]*$"
+ONE_ANSWER = gettext_noop("Choose an answer of this item.")
+
+
+def answers_of(item: Item) -> list[str]:
+    """The answers of the example, each once."""
+    return list(dict.fromkeys(item.example.answers))
+
+
+def answer_numbers(field: Question, item: Item) -> list[str]:
+    """The values that a field offers for an item: the numbers of its answers, then its own options."""
+    return [*map(str, range(1, len(answers_of(item)) + 1)), *field.values]
+
+
+def answer_label(field: Question, value: str) -> str:
+    """An answer by its number, or the title of an option beside the answers."""
+    if value in field.values:
+        return gettext(field.option(value).title)
+    return gettext("Answer {number}").format(number=value)
 
 
 def in_words(options: Sequence[Option]) -> list[str]:

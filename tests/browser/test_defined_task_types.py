@@ -246,3 +246,33 @@ def test_the_item_after_the_one_fetched_ahead_comes_with_the_changed_form(
         expect(page.locator(".question")).not_to_have_text(first)
 
     expect(page.get_by_role("heading", name="Is this table hard to read?")).to_be_visible()
+
+
+def test_answers_are_chosen_by_keys_and_each_item_offers_its_own(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    answers = [["Heat", "Alien"], ["Stalker", "Playtime", "Heat"]]
+    films = Table(["Film"], [["Heat"], ["Alien"]])
+    world.source = world.import_written(
+        *(Example(f"p-{number}", f"which? ({number})", films, said) for number, said in enumerate(answers))
+    )
+    tie = {"value": "tie", "title": "No difference"}
+    fields = [{"name": "better", "type": "choice", "of": "answers", "options": [tie]}]
+    definition = {**DEFINITION, "fields": fields, "decide": {"field": "better"}}
+    page = annotating(new_context, live_server.url, world.ada, batch_of(world, definition))
+    labels = field(page, "better").locator("label")
+    number = labels.count()
+    expect(labels.nth(number - 1)).to_contain_text("No difference")
+    expect(labels.nth(number - 1).locator("kbd")).to_have_text("0")
+    assert Axe().run(page, options=AXE).violations_count == 0
+    first = page.locator(".question").inner_text()
+
+    page.keyboard.press("2")
+    expect(page.locator(".question")).not_to_have_text(first)
+    assert submitted() == {"better": "2"}
+    expect(labels).to_have_count(7 - number)
+    expect(field(page, "better").locator("input:checked")).to_have_count(0)
+
+    page.keyboard.press("u")
+    expect(page.locator(".question")).to_have_text(first)
+    expect(field(page, "better").get_by_label("Answer 2")).to_be_checked()

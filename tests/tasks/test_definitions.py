@@ -14,7 +14,16 @@ from jsonschema import Draft202012Validator
 from tableqa import Example, Table, language
 from tasks.common.defined import DefinedTask, task_of
 from tasks.common.definitions import SCHEMA, BadDefinition, faults
-from tasks.contract import Accepted, Adjudicate, Invalid, Item, response_data, task_types
+from tasks.contract import (
+    Accepted,
+    Adjudicate,
+    Invalid,
+    Item,
+    Preparing,
+    Surroundings,
+    response_data,
+    task_types,
+)
 from tasks.resolving import resolve
 
 MEDALS = Table(["Nation", "Gold"], [["India", "102"], ["Nepal", "32"]])
@@ -55,6 +64,7 @@ COMPLEXITY: dict[str, Any] = {
         }
     ],
 }
+LEVEL = {"name": "level", "type": "choice", "options": ["easy", "hard"]}
 RESPONSE = {"level": "easy", "evidence": [["r0", "c0"]], "quality": 4, "ranking": ["a", "b", "c"]}
 
 
@@ -218,7 +228,89 @@ def test_answers_of_the_example_are_ranked() -> None:
     assert made.parse(made.simulate(item, random.Random(1), 1, random.Random(1)), item)
 
 
-LEVEL = {"name": "level", "type": "choice", "options": ["easy", "hard"]}
+TWO = Item(Example("e-2", "who?", MEDALS, ["India", "Nepal", "India"]))
+BETTER = {"name": "better", "type": "choice", "of": "answers"}
+GOOD = {"name": "good", "type": "multi_choice", "of": "answers", "optional": True}
+
+
+def test_an_answer_of_the_example_is_chosen_by_its_number() -> None:
+    tie = {"value": "tie", "title": "No difference"}
+    made = task_of("preference", only({**BETTER, "options": [tie]}, GOOD, shows=["question", "answers"]))
+
+    said = made.parse({"better": "2", "good": ["2", "1"]}, TWO)
+
+    assert response_data(said) == {"better": "2", "good": ["1", "2"]}
+    assert made.describe(said, TWO) == [
+        "Better: Answer 2 (Nepal)",
+        "Good: Answer 1 (India); Answer 2 (Nepal)",
+    ]
+    assert made.label(made.parse({"better": "tie"}, TWO), TWO) == "No difference"
+    assert made.fields[0].options[0].key == "0"
+    for wrong in ("3", "0", "02", "India", "tie "):
+        with pytest.raises(Invalid):
+            made.parse({"better": wrong}, TWO)
+    decided = resolve(made, {}, [made.parse({"better": value}, TWO) for value in ("2", "2", "tie")], TWO)
+    assert isinstance(decided, Accepted)
+    assert decided.outcomes[0].response.better == "2"
+
+
+@pytest.mark.parametrize(
+    ("fields", "fewest"), [([BETTER], 2), ([{**GOOD, "optional": False}], 1), ([LEVEL, GOOD], 0)]
+)
+def test_examples_with_too_few_answers_are_left_out(fields: list[dict[str, Any]], fewest: int) -> None:
+    made = task_of("preference", only(*fields, shows=["question", "answers"]))
+    assert isinstance(made, Preparing)
+
+    for count in range(3):
+        example = Example("e", "who?", MEDALS, ["India", "Nepal"][:count])
+        assert (made.prepare(example, Surroundings()) is not None) == (count >= fewest)
+
+
+@given(seed=st.integers(0, 200), accuracy=st.floats(0, 1))
+def test_simulated_people_choose_answers_that_fit_the_schema(seed: int, accuracy: float) -> None:
+    tie = [{"value": "tie", "key": "0"}]
+    worse = {"name": "worse", "type": "choice", "of": "answers", "different_from": "better"}
+    made = task_of("preference", only({**BETTER, "options": tie}, worse, GOOD, shows=["question", "answers"]))
+
+    said = made.parse(made.simulate(TWO, random.Random(seed), accuracy, random.Random(seed)), TWO)
+
+    Draft202012Validator(made.response_schema()).validate(response_data(said))
+    assert said.better != said.worse
+
+
+def test_the_value_of_a_field_differs_from_that_of_another() -> None:
+    worst = {**LEVEL, "name": "worst", "different_from": "level", "optional": True}
+    made = task_of("best_worst", only(LEVEL, worst))
+
+    assert made.parse({"level": "easy", "worst": "hard"}, ITEM)
+    assert made.parse({"level": "easy", "worst": ""}, ITEM)
+    with pytest.raises(Invalid) as refused:
+        made.parse({"level": "easy", "worst": "easy"}, ITEM)
+
+    (problem,) = refused.value.problems
+    assert (problem.path, problem.message) == (
+        "worst",
+        "“Worst” must differ from “Level”. Choose another value.",
+    )
+
+
+@pytest.mark.parametrize(("value", "asked"), [("1", True), ("2", False)])
+def test_a_condition_holds_for_options_that_look_like_numbers(value: str, asked: bool) -> None:
+    why = {"name": "why", "type": "text", "when": "level == 1"}
+    made = task_of("numbers", only({**LEVEL, "options": [{"value": 1}, {"value": 2}]}, why))
+
+    assert made.parse({"level": value, "why": "Because."}, ITEM).why == ("Because." if asked else "")
+
+
+def test_rankings_are_compared_as_rankings() -> None:
+    made = task()
+
+    (measure,) = task_of("r", only(COMPLEXITY["fields"][4])).measures
+
+    assert (measure.level, measure.statistics) == ("ranks", ("mean_spearman", "kendall_w"))
+    assert made.response_schema()["properties"]["ranking"]["maxItems"] == 3
+
+
 REFUSED = [
     (only({"name": "level", "type": "choice"}), ("fields", 0), "needs `options`"),
     (only({**LEVEL, "options": ["a", "a"]}), ("fields", 0, "options", 1), "appears twice"),
@@ -229,6 +321,34 @@ REFUSED = [
     ),
     (only({**LEVEL, "options": ["a", {"value": "b", "key": 1}]}), ("fields", 0, "options", 1), "same key"),
     (only({"name": "r", "type": "rank", "of": "answers"}), ("fields", 0, "of"), "add `answers` to `shows`"),
+    (only(BETTER), ("fields", 0, "of"), "add `answers` to `shows`"),
+    (
+        only({**BETTER, "options": ["1"]}, shows=["answers"]),
+        ("fields", 0, "options", 0),
+        "Numbers stand for the answers",
+    ),
+    (
+        only({**BETTER, "options": ["tie", "none"]}, shows=["answers"]),
+        ("fields", 0, "options", 1),
+        "same key '0'",
+    ),
+    (only({**LEVEL, "options": ["a"]}), ("fields", 0, "options"), "Add another one"),
+    (
+        only({**BETTER}, agreement={"better": ["ac1"]}, shows=["answers"]),
+        ("agreement", "better", 0),
+        "These fit: percent, fleiss, alpha_nominal",
+    ),
+    (only({**LEVEL, "different_from": "x"}), ("fields", 0, "different_from"), "Those fields: none"),
+    (
+        only(LEVEL, {"name": "s", "type": "scale", "different_from": "level"}),
+        ("fields", 1, "different_from"),
+        "has the type scale",
+    ),
+    (
+        only(LEVEL, {"name": "t", "type": "text", "different_from": "level"}),
+        ("fields", 1, "different_from"),
+        "has no `different_from`",
+    ),
     (only({**LEVEL, "min": 1}), ("fields", 0, "min"), "has no `min`"),
     (only({**LEVEL, "name": "answers"}), ("fields", 0, "name"), "reserved"),
     (only({**LEVEL, "name": "class"}), ("fields", 0, "name"), "reserved"),
