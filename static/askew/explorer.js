@@ -15,10 +15,14 @@ class Explorer {
       { name: "next", key: "j", label: t("Next item"), run: () => this.#move(1) },
       { name: "previous", key: "k", label: t("Previous item"), run: () => this.#move(-1) },
       ...(this.#ticks ? [{ name: "select", key: "x", label: t("Select the item"), run: (event) => this.#ticks.toggle(this.#row, event?.shiftKey) }] : []),
+      ...(this.#ticks ? [{ name: "actions", key: "a", label: t("Actions on the selected items"), run: () => this.#ticks.choose() }] : []),
+      ...(document.querySelector(".undo") ? [{ name: "undo", key: "u", label: t("Undo the last action"), run: () => document.querySelector(".undo").requestSubmit() }] : []),
+      { name: "beside", key: "o", label: t("Go to the open item, and back"), run: () => this.#cross() },
       { name: "search", key: "/", label: t("Search"), run: () => document.querySelector("[name=q]")?.focus() },
       { name: "help", key: "?", label: t("Keyboard shortcuts"), run: () => this.keys.help() },
-    ], () => [{ title: t("In the list"), rows: [[["↓", "↑"], t("Next or previous item")], [["Enter"], t("Open the item next to the list")], ...(this.#ticks ? [[[t("Shift"), "X"], t("Select up to this item")]] : [])] }]);
+    ], () => [{ title: t("In the list"), rows: [[["↓", "↑"], t("Next or previous item")], [["Enter"], t("Open the item next to the list")], [["Esc"], t("Return from the open item to the list")], ...(this.#ticks ? [[[t("Shift"), "X"], t("Select up to this item")]] : [])] }]);
     document.addEventListener("keydown", (event) => this.#onArrow(event));
+    this.#beside.addEventListener("keydown", (event) => event.key === "Escape" && this.#cross());
     document.body.addEventListener("htmx:afterSwap", (event) => this.#opened(event.detail));
     document.querySelector("[data-all-keys]")?.addEventListener("click", () => this.keys.help());
   }
@@ -33,6 +37,10 @@ class Explorer {
     return this.#links.findIndex((link) => (row ? row.contains(link) : link.closest("tr").hasAttribute("aria-current")));
   }
 
+  get #beside() {
+    return this.#list.querySelector("#beside");
+  }
+
   get #row() {
     return this.#links[this.#at]?.closest("tr");
   }
@@ -41,6 +49,13 @@ class Explorer {
     const links = this.#links;
     const at = this.#at;
     links[at < 0 ? 0 : Math.min(Math.max(at + step, 0), links.length - 1)]?.focus();
+  }
+
+  /* From the list to the item that is open beside it, or from there to its row. */
+  #cross() {
+    const beside = this.#beside;
+    if (beside.contains(document.activeElement)) (this.#list.querySelector("tr[aria-current] [data-item]") ?? this.#links[0])?.focus();
+    else if (beside.childElementCount) beside.focus();
   }
 
   #onArrow(event) {

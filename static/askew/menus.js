@@ -1,6 +1,6 @@
-/* A menu (<details class="menu">) closes with Escape, with a click elsewhere, and when the focus leaves it. */
+/* A menu (<details class="menu">, and those of the explorer) closes with Escape, with a click elsewhere, and when the focus leaves it. */
 
-const open = () => document.querySelectorAll("details.menu[open]");
+const open = () => document.querySelectorAll("details.menu[open], .explorer details.pop[open], .saved-views > details[open]");
 
 document.addEventListener("click", ({ target }) => {
   for (const menu of open()) if (!menu.contains(target)) menu.open = false;

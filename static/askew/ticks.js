@@ -26,6 +26,14 @@ export class Ticks {
     this.#changed(box);
   }
 
+  /* Open the menu of actions and go to the first one. */
+  choose() {
+    if (this.form.hidden) return;
+    const menu = this.form.querySelector("details");
+    menu.open = true;
+    menu.querySelector("button").focus();
+  }
+
   clear() {
     for (const box of [...this.boxes, this.everything]) box.checked = false;
     this.#last = null;
