@@ -165,7 +165,7 @@ def test_nobody_is_caught_up_who_may_go_on_tomorrow(world: World) -> None:
     response = envelope(assignment, {"label": "extraction"})
     annotating.submit(assignment=assignment, response=response, now=timezone.now())
     page = client.get("/").content.decode()
-    assert "2 left" in page
+    assert "2 of 3 left" in page
     assert "All caught up" not in page
 
 

@@ -76,6 +76,7 @@ def test_the_batch_in_which_one_worked_last_is_recommended(world: World, client:
     assert f'autofocus href="/batches/{third.public_id}/annotate/"' in str(page["html"])
     assert str(page["html"]).count("button primary") == 1
     assert "In progress" in str(page["text"])
+    assert "2 of 3 items left for you" in str(page["text"])  # the page of the batch counts to 3, too
     assert "Not started" in str(page["text"])
 
 
