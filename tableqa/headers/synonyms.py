@@ -3,7 +3,8 @@
 RobuT's annotators renamed columns with a thesaurus at hand, and the new name had to belong to the same domain. A
 suggestion is therefore weighed by three things: how common the sense is in which the two words mean the same, how well
 what they mean fits what the column holds (a "date" is a day, not an escort, where the cells are dates), and
-how well known the new word is. What it is weighed by is told in `Suggestion.why`.
+how well known the new word is. `Suggestion.why` names what it is weighed by. Where the whole header is in the list of
+usual names, the thesaurus is not asked: it would add other senses ("Musician" for "Player").
 """
 
 import itertools
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from tableqa.headers.abbreviations import is_short_form, long_forms
 from tableqa.headers.suggestions import Suggested, Suggestion, Unavailable
 from tableqa.headers.thesaurus import Reading, Sense, Thesaurus
-from tableqa.headers.usual import is_usual, usual_names
+from tableqa.headers.usual import is_usual, is_whole, usual_names
 from tableqa.headers.writing import Word, in_case_of, kinds_of, replaced, same_name, taken, words_of
 from tableqa.language import joined, message
 from tableqa.tables import Table
@@ -70,8 +71,9 @@ def synonyms(
     header = table.header[table.column_index(column)]
     cells = table.column(column)
     missing = tuple(source for source in (thesaurus, names) if isinstance(source, Unavailable))
-    found = [*_written_out(header), *usual_names(header, cells)]
-    if isinstance(thesaurus, Thesaurus):
+    usual = list(usual_names(header, cells))
+    found = [*_written_out(header), *usual]
+    if isinstance(thesaurus, Thesaurus) and not is_whole(usual):
         found += from_thesaurus(header, cells, thesaurus)
     if names is not None and not isinstance(names, Unavailable):
         by_columns = names.suggest(table, column)

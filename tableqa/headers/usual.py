@@ -6,7 +6,7 @@ nearly every table is short enough to be written down (usual_names.txt), some of
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -46,6 +46,11 @@ def usual_names(header: str, cells: Sequence[str]) -> Iterator[Suggestion]:
         if found:
             yield from _suggested(header, place, found, _WHOLE if start == 0 else _LAST)
             return
+
+
+def is_whole(suggestions: Iterable[Suggestion]) -> bool:
+    """Whether the whole header is listed, so that a thesaurus could add words of other senses only."""
+    return any(suggestion.score == _WHOLE for suggestion in suggestions)
 
 
 def is_usual(name: str) -> bool:

@@ -52,7 +52,7 @@ def one_column(header: str, *cells: str) -> Table:
 class TestSynonyms:
     def test_a_header_gets_words_of_the_same_meaning(self, words):
         table = one_column("Country", "Spain", "Italy")
-        assert found(synonyms(table, "c0", words)) == ["Nation", "State", "Land"]
+        assert found(synonyms(table, "c0", words)) == ["Nation", "State"]
 
     def test_what_the_cells_are_decides_between_meanings(self, words):
         days = synonyms(one_column("Date", "May 5, 2004", "May 6, 2004"), "c0", words)
@@ -108,9 +108,9 @@ class TestSynonyms:
         )
 
     def test_each_says_why(self, words):
-        suggested = synonyms(one_column("Director", "Ann"), "c0", words).found
+        suggested = synonyms(one_column("Teacher", "Ann"), "c0", words).found
         first = next(suggestion for suggestion in suggested if suggestion.source == "thesaurus")
-        assert first.sense == "someone who controls resources and expenditures"
+        assert first.sense == "a person whose occupation is teaching"
         (first, *_) = synonyms(one_column("Venue", "Oslo"), "c0", words).found
         assert (first.source, first.why) == ("usual", "often stands for “Venue”")
 
@@ -135,6 +135,11 @@ class TestSynonyms:
             ("Peak chart positions\nAUS", ("3", "7"), {"Peak chart positions\nGolds"}),
             ("Runner(s)-up", ("Ann", "Bob"), {"Smuggler(s)-up"}),
             ("Home Town", ("Oslo", "Rome"), {"Place Municipality"}),
+            ("Player", ("Ann", "Bob"), {"Musician"}),
+            ("Round", ("Final", "Semi-final"), {"Rhythm", "Cycle"}),
+            ("Time", ("1:02:33", "1:04:01"), {"Clip"}),
+            ("Gold", ("3", "7"), {"Amber"}),
+            ("Record", ("3–1", "4–1"), {"Disk", "Disc"}),
         ],
     )
     def test_what_a_word_means_elsewhere_is_not_suggested(self, words, header, cells, wrong):
