@@ -72,13 +72,16 @@ def counts(numbers: Mapping[str, int]) -> Figure:
     return Figure("counts", title, Sheet("counts", title, columns, rows))
 
 
-def reasons(rows: Sequence[tuple[str, str, int]]) -> Figure | None:
-    """How often people gave each reason for skipping, from (batch, reason, times); None where nobody skipped."""
+def reasons(rows: Sequence[tuple[str, str, int, str]]) -> Figure | None:
+    """How often people gave each reason for skipping, from (batch, reason, times, address); None where nobody skipped."""
     if not rows:
         return None
     title = gettext("Reasons for skipping")
     columns = (*drawn.names("Reason", "Batch"), Column(gettext("Count")))
-    lines = tuple((text(words.shown(reason)), text(batch), _whole(times)) for batch, reason, times in rows)
+    lines = tuple(
+        (text(words.shown(reason)), text(batch), replace(_whole(times), address=address))
+        for batch, reason, times, address in rows
+    )
     return Figure("reasons", title, Sheet("reasons", title, columns, lines))
 
 
@@ -109,9 +112,9 @@ def templates(rows: Sequence[Line]) -> Figure | None:
 def people(rows: Sequence[Line], note: str) -> Figure | None:
     """Everybody's pace, gold accuracy, agreement and reliability; None where nobody has worked.
 
-    Each row has name, anchor, items_address, skipped_address, submitted, skipped, median_seconds, hourly, gold (a share
-    or None), agreement (a cell or None), accuracy (from 0 to 1, or None), accuracy_ends (of its interval; None in earlier
-    snapshots), labelled and raised (a list).
+    Each row has name, anchor, items_address, skipped_address, review (items that need it), review_address, submitted,
+    skipped, median_seconds, hourly, gold (a share or None), agreement (a cell or None), accuracy (from 0 to 1, or None),
+    accuracy_ends (of its interval; None in earlier snapshots), labelled and raised (a list).
     """
     if not rows:
         return None
@@ -135,7 +138,7 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
             _gold(row),
             _with_n(row["agreement"]) if row["agreement"] is not None else text(NOTHING),
             _reliability(row),
-            Cell(words.number(str(len(row["raised"]))), address=row["anchor"])
+            replace(_whole(row["review"]), address=row["review_address"])
             if row["raised"]
             else text(gettext("no")),
         )

@@ -163,14 +163,17 @@ def counted(items: QuerySet[Item]) -> int:
 
 
 def counted_within(who: Reader, chosen: Selection) -> int | None:
-    """How many skips, flags or responses a selection of such is about, at most `MOST_COUNTED` + 1; else None.
+    """How many skips, flags, items in progress or responses a selection of such is about; else None.
 
-    Two people may have skipped one item: figures of other pages count both.
+    Two people may have skipped one item, or have it in progress: figures of other pages count both. At most
+    `MOST_COUNTED` + 1.
     """
     if chosen.skipped:
         rows = _skips(who, chosen)
     elif chosen.flagged:
         rows = Flag.objects.filter(item__batch__project=who.project)
+    elif chosen.in_progress:
+        rows = _leases(who, chosen)
     elif chosen.in_progress is None and (chosen.answered or chosen.people):
         rows = _given(who, chosen)
     else:
@@ -265,12 +268,16 @@ def _sources(who: Reader, chosen: Selection) -> list[int]:
 
 def _in_progress(who: Reader, chosen: Selection, items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items that somebody has in progress, or nobody."""
-    leases = Assignment.objects.filter(batch__in=who.listed, state=Assignment.State.LEASED)
     if chosen.people:
-        leases = leases.filter(person__in=_people(who, chosen))
         items = items.filter(readable(who))
-    there = Q(pk__in=leases.values("item"))
+    there = Q(pk__in=_leases(who, chosen).values("item"))
     return knowing(who, items).filter(there if chosen.in_progress else ~there)
+
+
+def _leases(who: Reader, chosen: Selection) -> QuerySet[Assignment]:
+    """What somebody has in progress; with people in the selection, one of them."""
+    leases = Assignment.objects.filter(batch__in=who.listed, state=Assignment.State.LEASED)
+    return leases.filter(person__in=_people(who, chosen)) if chosen.people else leases
 
 
 def _changed_by(who: Reader, actions: Sequence[str]) -> Q:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from statistics import median
 from typing import Any
@@ -32,10 +32,15 @@ OTHER_REASONS = gettext_noop("other reasons")
 @dataclass
 class Worked:
     """What one person submitted in a batch, in the order of work. Times that nobody knows (0) are left out; one that was
-    too short to be rounded is known."""
+    too short to be rounded is known.
+
+    timed, labelled   public ids of the items that `seconds` and `labels` are of
+    """
 
     seconds: list[float] = field(default_factory=list)
+    timed: list[str] = field(default_factory=list)
     labels: list[Hashable] = field(default_factory=list)
+    labelled: list[str] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
 
 
@@ -72,12 +77,14 @@ def report(batch: Batch) -> dict[str, Any]:
         of_person = worked[row.person]
         if row.seconds > 0:
             of_person.seconds.append(row.seconds)
+            of_person.timed.append(row.item)
         for number, measure in enumerate(measures):
             value = measure.value(row.response)
             if value is None:
                 continue
             if number == 0:
                 of_person.labels.append(value)
+                of_person.labelled.append(row.item)
             if row.planned and measure.level != "interval":
                 labels[measure.name].append((row.item, row.person, value))
         said = "\n".join(
@@ -145,14 +152,24 @@ def habits_of(worked: Mapping[str, Worked], floor: float = 0.0) -> dict[str, lis
     everybody: Counter[Hashable] = sum(given.values(), Counter())
     found = {}
     for person, one in worked.items():
-        habits = [too_fast(one.seconds, _others(times, person), floor), sped_up(one.seconds)]
+        habits = [
+            _on_items(habit, one.timed)
+            for habit in (too_fast(one.seconds, _others(times, person), floor), sped_up(one.seconds))
+        ]
         if everybody:
-            habits.append(always_the_same(one.labels, everybody - given[person]))
+            habits.append(_on_items(always_the_same(one.labels, everybody - given[person]), one.labelled))
         if any(texts.values()):
             others = (_thinned(texts[name], len(texts)) for name in sorted(texts) if name != person)
             habits.append(copy_paste(one.texts, others))
         found[person] = habits
     return found
+
+
+def _on_items(habit: Habit, items: Sequence[str]) -> Habit:
+    """The habit with the ids of its items in the place of their positions."""
+    return replace(
+        habit, items=tuple(items[position] for position in habit.items if isinstance(position, int))
+    )
 
 
 def _others(of: Mapping[str, Sequence[Any]], person: str) -> Sequence[Any]:
@@ -221,4 +238,5 @@ def skips(batch: Batch) -> dict[int, list[list[Any]]]:
 
 
 def _said(habit: Habit) -> dict[str, Any]:
-    return {"kind": habit.kind, "raised": habit.raised, "sentence": habit.sentence}
+    items = list(habit.items) if habit.raised else []
+    return {"kind": habit.kind, "raised": habit.raised, "sentence": habit.sentence, "items": items}

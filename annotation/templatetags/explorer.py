@@ -14,14 +14,16 @@ register = template.Library()
 
 
 @register.simple_tag
-def items_link(number: int, project: Project, batch: Batch | None = None, **filters: str) -> SafeString | str:
-    """The number as a link to the items that it counts; without a link where there are none."""
-    if not number:
+def items_link(
+    number: int, project: Project, batch: Batch | None = None, **filters: str | list[str]
+) -> SafeString | str:
+    """The number as a link to the items that it counts; without a link where there are none, or nobody to filter by."""
+    if not number or filters.get("person") == "":
         return localize(number)
     return format_html('<a href="{}">{}</a>', address_of(project, batch=batch, **filters), localize(number))
 
 
 @register.simple_tag
-def explorer_url(project: Project, batch: Batch | None = None, **filters: str) -> str:
+def explorer_url(project: Project, batch: Batch | None = None, **filters: str | list[str]) -> str:
     """`annotation.explorer.links.explorer_url`, for templates."""
     return address_of(project, batch=batch, **filters)

@@ -11,7 +11,9 @@ from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.formats import localize
 from django.utils.functional import cached_property
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
@@ -20,6 +22,7 @@ from annotation.drawing import list_tables, work_tables
 from annotation.drawing.figures import Figure
 from annotation.explorer import new_batch, querysets
 from annotation.explorer.actions import MOST_ITEMS
+from annotation.explorer.selection import STATES
 from annotation.forms.batches import BatchForm, SettingsForm, settings_in_words
 from annotation.help import estimating, helping, model_accuracy, predicting, proposing
 from annotation.journeys import adjudicating, assigning
@@ -27,6 +30,7 @@ from annotation.models import Assignment, Batch, Flag, Item, Job, ModelRequest, 
 from annotation.quality import gold, qualifying, snapshots
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.templatetags.explorer import items_link
 from annotation.views import boards, gallery
 from annotation.views.batch_settings import facts
 from annotation.views.figure_gallery import figure_gallery, pseudonyms
@@ -229,6 +233,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "skips": skips,
         **_figures(request, batch, told, flags=flags, skips=skips),
     }
+    context["item_links"] = _links_to_items(batch, context["counts"], leads=Permission.SET_UP in may)
     if Permission.ADJUDICATE in may:
         waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
         context["waiting_for_me"] = waiting.count()
@@ -242,6 +247,33 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     elif batch.loop_right_only:
         context["accuracy"] = _accuracy_in_words(batch)
     return render(request, "assigning/batch.html", context)
+
+
+def _links_to_items(batch: Batch, counts: Mapping[str, int], *, leads: bool) -> dict[str, SafeString | str]:
+    """The numbers of items in each state, and of all, as links to them; leads: the reader may know what is gold.
+
+    Gold items are in none of the numbers. Where somebody must not know them, they are among the open and complete items of
+    the explorer, so that these numbers lead nowhere.
+    """
+    numbers = {state: counts[COUNTS.get(state, state)] for state in STATES}
+    told = {
+        state: items_link(number, batch.project, batch, state=state)
+        if leads or not counts["gold"] or state not in ("open", "complete")
+        else localize(number)
+        for state, number in numbers.items()
+    }
+    whole = items_link(counts["items"], batch.project, batch, state=list(STATES))
+    return {
+        **told,
+        "items": whole if leads or not counts["gold"] else localize(counts["items"]),
+        "gold": items_link(counts["gold"], batch.project, batch, gold="yes")
+        if leads
+        else localize(counts["gold"]),
+    }
+
+
+COUNTS = {"accepted": "decided"}
+"""Names of states in `assigning.progress`, where they differ."""
 
 
 def agreement_of(request: PageRequest, public_id: str) -> dict[str, Any]:

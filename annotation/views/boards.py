@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.urls import reverse
-from django.utils.formats import number_format
+from django.utils.formats import localize, number_format
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
@@ -18,7 +18,10 @@ from annotation.board.stages import Blockage, Counts, Stage, roots
 from annotation.drawing import list_tables, pipeline
 from annotation.drawing.figures import Figure
 from annotation.explorer.links import explorer_url
+from annotation.explorer.selection import STATES
 from annotation.models import Batch, Project, Release, Source
+from annotation.roles import Permission
+from annotation.templatetags.explorer import items_link
 from annotation.views.pages import kind_title
 from annotation.words import shown
 
@@ -50,10 +53,26 @@ def context(board: Board, project: Project) -> dict[str, Any]:
         "blocked": [_reason(blockage) for blockage in reasons[:BLOCKED_SHOWN]],
         "more_blocked": max(0, len(reasons) - BLOCKED_SHOWN),
         "counts": counts,
-        "accepted_address": explorer_url(project, state="accepted") if counts.accepted else "",
+        **_addresses(board, project),
         "percent": 100 * counts.decided // counts.items if counts.items else 0,
         "responses": _responses(board, project),
         "people": board.people,
+    }
+
+
+def _addresses(board: Board, project: Project) -> dict[str, str]:
+    """Where the numbers of items lead to; "" where the explorer would list others.
+
+    It has the items of batches that are set aside, and the gold items for those who must not know what is gold.
+    """
+    counts = board.state.counts
+    is_whole = all(batch.set_aside_at is None for batch in board.batches)
+    knows_gold = Permission.SET_UP in board.state.may
+    return {
+        "accepted_address": explorer_url(project, state="accepted") if counts.accepted and is_whole else "",
+        "items_address": explorer_url(project, state=list(STATES))
+        if counts.items and is_whole and knows_gold
+        else "",
     }
 
 
@@ -130,7 +149,7 @@ def _responses(board: Board, project: Project) -> dict[str, Any]:
 # -- rows of the table and of the list ---------------------------------------------------------------
 
 
-def rows(board: Board) -> list[dict[str, Any]]:
+def rows(board: Board, project: Project) -> list[dict[str, Any]]:
     """Every batch, the newest first; `counts` is None where they are hidden, `blocked` is "" where it is not."""
     stages = {stage.key: stage for stage in board.state.stages}
     names = {batch.pk: batch for batch in board.batches}
@@ -141,6 +160,7 @@ def rows(board: Board) -> list[dict[str, Any]]:
             "title": kind_title(batch),
             "stage": stages.get(batch.pk),
             "counts": None if batch.pk in board.hidden else board.progress[batch.pk],
+            "items": "" if batch.pk in board.hidden else _all_items(board, project, batch),
             "takes_from": names.get(batch.feeds_from_id) if batch.feeds_from_id is not None else None,
             "blocked": reasons[batch.pk].sentence if batch.pk in reasons else "",
         }
@@ -148,9 +168,9 @@ def rows(board: Board) -> list[dict[str, Any]]:
     ]
 
 
-def table(board: Board) -> Figure | None:
+def table(board: Board, project: Project) -> Figure | None:
     """All rows of the table as a figure."""
-    return list_tables.flow([_line_of(row) for row in rows(board)])
+    return list_tables.flow([_line_of(row) for row in rows(board, project)])
 
 
 def _line_of(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,6 +187,14 @@ def _line_of(row: Mapping[str, Any]) -> dict[str, Any]:
         "in_progress": None if current is None else current.in_progress,
         **{name: None if counts is None else counts[key] for name, key in known.items()},
     }
+
+
+def _all_items(board: Board, project: Project, batch: Batch) -> SafeString | str:
+    """The number of items of a batch, as a link to them where the explorer has no others."""
+    counts = board.progress[batch.pk]
+    if counts["gold"] and Permission.SET_UP not in board.state.may:
+        return localize(counts["items"])
+    return items_link(counts["items"], project, batch, state=list(STATES))
 
 
 # -- the picture -------------------------------------------------------------------------------------
@@ -194,7 +222,10 @@ def picture(board: Board, project: Project) -> dict[str, Any]:
     ]
     title = gettext("Flow of {project}").format(project=project.name)
     svg: SafeString = pipeline.draw("flow", title, bars, boxes, arrows)
-    as_list = [{"stage": stage, "blocked": reasons.get(stage.key)} for stage in drawn]
+    batches = {batch.pk: batch for batch in board.batches}
+    as_list = [
+        {"stage": stage, "batch": batches[stage.key], "blocked": reasons.get(stage.key)} for stage in drawn
+    ]
     return {"svg": svg, "list": as_list, "left_out": found.left_out}
 
 

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from annotation import access, visibility
@@ -18,6 +19,7 @@ from annotation.models import Batch, Guidelines, Person
 from annotation.quality import agreement, calibrating, guidance, snapshots
 from annotation.quality.calibrating import Compared
 from annotation.roles import Permission
+from annotation.templatetags.explorer import items_link
 from annotation.views.contrasting import contrasted, said
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figures import figures_in_table
@@ -89,13 +91,20 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
             }
             for one in compared
         ],
-        "differing": sum(one.differ is True for one in compared),
+        "differing": _linked(batch, [one.item.public_id for one in compared if one.differ]),
+        "number_shown": len(compared),
+        "shown": _linked(batch, [one.item.public_id for one in compared]),
         "newest": newest,
         "frozen": newest is not None and guidance.is_frozen(newest),
         "calibration": batch.purpose == Batch.Purpose.CALIBRATION,
         "form": form,
     }
     return render(request, "first_day/calibration.html", context)
+
+
+def _linked(batch: Batch, items: list[str]) -> SafeString | str:
+    """The number of these items as a link to them."""
+    return items_link(len(items), batch.project, batch, item=items)
 
 
 def _contrast(one: Compared, task: TaskType, letters: Mapping[int, str]) -> dict[str, Any] | None:

@@ -25,7 +25,7 @@ from annotation import access, visibility, words
 from annotation.drawing import drawn, paper_figures, work_tables
 from annotation.drawing.figures import Figure
 from annotation.explorer.links import explorer_url
-from annotation.explorer.selection import ANY, BETWEEN, SEPARATOR
+from annotation.explorer.selection import ANY, BETWEEN, MOST_VALUES, SEPARATOR
 from annotation.models import Batch, Item, Membership, Person, Project, Release, Source, Tally
 from annotation.money import costs
 from annotation.quality import agreement, dashboards, qualifying, snapshots
@@ -571,10 +571,15 @@ def _drawn(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, A
     return [*measures[:1], *(whole or others)[:1]]
 
 
-def _reasons(batches: Sequence[Batch], work: Mapping[int, Shown]) -> list[tuple[str, str, int]]:
-    """(batch, reason, how often), the commonest first."""
+def _reasons(batches: Sequence[Batch], work: Mapping[int, Shown]) -> list[tuple[str, str, int, str]]:
+    """(batch, reason, how often, address of the items), the commonest first."""
     found = [
-        (one.name, reason or gettext("no reason given"), times)
+        (
+            one.name,
+            reason or gettext("no reason given"),
+            times,
+            explorer_url(one.project, batch=one, skipped=reason) if reason else "",
+        )
         for one in batches
         if (data := work[one.pk].data) is not None
         for reason, times in data["skips"]["reasons"]
@@ -624,9 +629,9 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         rows = Membership.objects.filter(project=batch.project)
         pseudonyms = dict(rows.values_list("person_id", "pseudonym"))
         for number, row in enumerate(people, start=1):
+            row["anchor"] = f"#person-{number}"
             _link_items(batch, pseudonyms.get(int(row["key"]), ""), row)
             row["right"] = qualifying.share_in_words(batch, row["gold"]) if row["gold"] else ""
-            row["anchor"] = f"#person-{number}"
             row["confusion"] = _confusion(number, row)
         note = _note_of_quality(_first_statistic(told.data), any(row["accuracy"] is None for row in people))
         table = work_tables.people(people, note)
@@ -657,10 +662,21 @@ def _link_items(batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
     who = {"person": pseudonym} if pseudonym else {}
     row["items_address"] = explorer_url(batch.project, batch=batch, **who)
     row["skipped_address"] = explorer_url(batch.project, batch=batch, **who, skipped=ANY)
+    for habit in row["habits"]:
+        habit["number"] = len(habit.get("items", []))
+        habit["address"] = _address_of_items(batch, habit.get("items", []))
+    under_review = {item for habit in row["raised"] for item in habit.get("items", [])}
+    row["review"] = len(under_review) or len(row["raised"])
+    row["review_address"] = _address_of_items(batch, sorted(under_review)) or row["anchor"]
     row["skips"] = [
         (reason, times, explorer_url(batch.project, batch=batch, **who, skipped=reason or ANY))
         for reason, times in row["skips"]
     ]
+
+
+def _address_of_items(batch: Batch, items: Sequence[str]) -> str:
+    """The address of these items; "" for none, and for more than a selection can name."""
+    return explorer_url(batch.project, batch=batch, item=list(items)) if 0 < len(items) <= MOST_VALUES else ""
 
 
 def _note_of_quality(statistic: str, has_unlinked: bool) -> str:
@@ -712,6 +728,7 @@ def _people(
     for key, one in found["people"].items():
         with_others = agreeing.get(key)
         person = reliable["people"].get(key) if reliable is not None else None
+        habits = [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]]
         rows.append(
             {
                 **one,
@@ -725,8 +742,8 @@ def _people(
                 if with_others and told is not None
                 else None,
                 "labelled": person["labels"] if person else 0,
-                "habits": [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]],
-                "raised": [habit for habit in one["habits"] if habit["raised"]],
+                "habits": habits,
+                "raised": [habit for habit in habits if habit["raised"]],
                 "accuracy": person["accuracy"] if person else None,
                 "accuracy_ends": (person.get("low"), person.get("high")) if person else (None, None),
                 "labels": list(map(words.shown, reliable["labels"]))

@@ -176,7 +176,7 @@ def _action(who: Reader, public_id: str) -> str:
 
 
 def counted(who: Reader, chosen: Selection) -> str:
-    """How many skips, flags or responses the items have that the selection is about; "" where it is about items."""
+    """How many skips, flags, people or responses the items have that the selection is about; "" where it is about items."""
     number = counted_within(who, chosen)
     if number is None:
         return ""
@@ -184,6 +184,8 @@ def counted(who: Reader, chosen: Selection) -> str:
         sentence = ngettext("skipped {number} time", "skipped {number} times", number)
     elif chosen.flagged:
         sentence = ngettext("{number} flag", "{number} flags", number)
+    elif chosen.in_progress:
+        sentence = ngettext("in progress for {number} person", "in progress for {number} people", number)
     else:
         sentence = ngettext("{number} response", "{number} responses", number)
     return sentence.format(number=f"{number:,}" if number <= MOST_COUNTED else f"{MOST_COUNTED:,}+")

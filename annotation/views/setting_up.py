@@ -79,7 +79,7 @@ def _board(request: PageRequest, project: Project, may: frozenset[Permission]) -
 
 
 def _table_of_batches(request: PageRequest, project: Project, read: board.Board) -> dict[str, Any]:
-    table = boards.table(read)
+    table = boards.table(read, project)
     return {"batches_table": table, **figure_gallery(request, "project", project.slug, [table])}
 
 
@@ -103,7 +103,7 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
 def _overview(request: PageRequest, project: Project, may: frozenset[Permission]) -> dict[str, Any]:
     read = _board(request, project, may)
     picture = boards.picture(read, project)
-    rows = boards.rows(read)
+    rows = boards.rows(read, project)
     used = {batch.task_type for batch in read.batches}
     return (
         boards.context(read, project)

@@ -13,13 +13,19 @@ from django.urls import reverse
 from annotation.explorer.links import explorer_url
 from annotation.journeys import adjudicating, annotating
 from annotation.models import Assignment, Batch, Membership
+from annotation.quality import gold
 from tests.annotation.cast import NOON, World
+from tests.annotation.role_table import PAGES, make_things, the_batch
+from tests.annotation.test_dashboards import timed
 
 LINK = re.compile(
     r'<a [^>]*href="(/(?:projects/[^"/]+/explorer|batches/[^"/]+/items)/[^"]*)"[^>]*>'
-    r"(?:<rect [^>]*><title>[^<]*</title></rect>)?(?:\s*<[^>]+>)*([\d,.]+)\D"
+    r"(?:<rect [^>]*><title>[^<]*</title></rect>)?(?:\s*<[^>]+>)*(?:of )?([\d,.]+)\D"
 )
 """A link to a selection whose text begins with a number."""
+LINKED = re.compile(r"<a [^>]*>[^<]*</a>")
+COUNTED = re.compile(r"\b([1-9]\d*)\b ([a-z ]+?)(?= [=+]| and|[.:,])")
+"""A number above 0 and what it counts, in a sentence without tags."""
 
 
 @pytest.fixture
@@ -54,22 +60,28 @@ def links(client: Client, address: str) -> list[tuple[str, int]]:
 
 def listed(client: Client, address: str) -> int:
     """The number of items of a selection as its page says it, or of what the selection counts of them."""
+    return said(client, address)[-1]
+
+
+def said(client: Client, address: str) -> list[int]:
+    """The number of items of a selection as its page says it, and then that of what the selection counts of them."""
     page = client.get(address)
     assert page.status_code == 200, address
     match = re.search(r"<h2[^>]*>(\d+) items?(?:</h2>| <small[^>]*>· \D*(\d+))", page.content.decode())
     assert match is not None, address
-    return int(match[2] or match[1])
+    return [int(number) for number in match.groups() if number is not None]
 
 
 @pytest.mark.parametrize(
     ("name", "states"),
     [
         ("project", {"state=accepted", "state=adjudication", "in_progress=yes", "in_progress=no"}),
-        ("batch", {"state=accepted", "state=adjudication", "skipped=any"}),
+        ("batch", {"state=accepted", "state=adjudication", "state=open", "skipped=any", "in_progress=yes"}),
         ("batch_people", {"person=", "skipped=any", "in_progress=yes"}),
-        ("people", {"person=", "skipped=any", "in_progress=yes", "state=accepted"}),
+        ("people", {"person=", "skipped=any", "in_progress=yes", "answered=yes", "state=accepted"}),
+        ("calibration", {"item="}),
         ("batch_quality", {"person=", "skipped=any"}),
-        ("dashboard", {"state=accepted"}),
+        ("dashboard", {"state=accepted", "skipped=A+torn+table"}),
         ("agreement", {"pair="}),
         ("home", {"state=accepted"}),
     ],
@@ -77,11 +89,12 @@ def listed(client: Client, address: str) -> int:
 def test_a_number_leads_to_as_many_items(batch: Batch, world: World, name: str, states: set[str]) -> None:
     client = mara(world)
     of_batch, of_project = [batch.public_id], [world.project.slug]
-    arguments = {"batch": of_batch, "batch_people": of_batch, "batch_quality": of_batch, "home": []}
+    of_batches = dict.fromkeys(("batch", "batch_people", "batch_quality", "calibration"), of_batch)
+    arguments = {**of_batches, "home": []}
 
     numbers = links(client, reverse(name, args=arguments.get(name, of_project)))
 
-    assert {target: listed(client, target) for target, _ in numbers} == dict(numbers)
+    assert [(target, number) for target, number in numbers if number not in said(client, target)] == []
     assert not {state for state in states if not any(state in target for target, _ in numbers)}
 
 
@@ -136,3 +149,84 @@ def test_totals_of_responses_lead_to_the_items_that_have_them(batch: Batch, worl
     ):
         assert f'<a href="{address}">{given}</a>' in client.get(page).content.decode()
         assert f"{given} responses" in client.get(address).content.decode()
+
+
+def test_every_number_of_a_managers_pages_leads_to_as_many_items(world: World) -> None:
+    things, client = make_things(world), mara(world)
+    skipped = world.take(things.batch, "bo")
+    assert skipped is not None
+    annotating.skip(assignment=skipped, reason="A torn table", now=NOON)
+    timed(world)
+    batches = [[batch.public_id] for batch in Batch.objects.all()]
+    wrong, followed = set(), set()
+
+    for name, (arguments, readers, _) in PAGES.items():
+        if readers is None or "mara" not in readers or name.startswith("explorer"):
+            continue
+        for one in batches if arguments is the_batch else [arguments(things)]:
+            response = client.get(reverse(name, args=one))
+            if response.status_code != 200 or not response["Content-Type"].startswith("text/html"):
+                continue
+            # A square of a confusion matrix counts pairs of responses: an item of three people has three.
+            numbers = {each for each in links(client, reverse(name, args=one)) if "pair=" not in each[0]}
+            wrong |= {(name, *each) for each in numbers - followed if each[1] not in said(client, each[0])}
+            followed |= numbers
+
+    assert wrong == set()
+    assert len(followed) > 40
+
+
+def unlinked(page: str, words: str) -> set[str]:
+    """What the numbers count that lead nowhere, in the paragraph with these words."""
+    (paragraph,) = [one for one in re.findall(r"<p>.*?</p>", page, re.DOTALL) if words in one]
+    plain = re.sub(r"<[^>]+>", "", LINKED.sub("0", paragraph))
+    return {what for _, what in COUNTED.findall(plain)}
+
+
+def test_totals_inside_sentences_lead_to_their_items(batch: Batch, world: World) -> None:
+    client = mara(world)
+    of_batch = client.get(reverse("batch", args=[batch.public_id])).content.decode()
+    of_people = client.get(reverse("people", args=[world.project.slug])).content.decode()
+
+    assert unlinked(of_batch, "planned responses") == {"planned responses", "not started"}
+    assert unlinked(of_batch, "in adjudication") == set()
+    assert unlinked(of_people, "assigned = ") == {"assigned"}
+
+
+def test_the_list_of_the_flow_leads_to_the_items_of_each_state(batch: Batch, world: World) -> None:
+    page = mara(world).get(reverse("project", args=[world.project.slug])).content.decode()
+    listed_flow = page[page.index('<ol class="flow-list">') :]
+    listed_flow = listed_flow[: listed_flow.index("</ol>")]
+
+    for state in ("state=accepted", "in_progress=yes", "in_progress=no"):
+        assert state in listed_flow
+
+
+def test_gold_items_are_in_none_of_the_states_and_lead_nowhere_for_those_who_must_not_know_them(
+    world: World,
+) -> None:
+    examples = list(world.source.examples.order_by("position"))
+    mixed = world.batch(only=[one.external_id for one in examples[:2]], name="Mixed")
+    gold.mark(batch=mixed, example=examples[3], data={"label": "extraction"}, by=world.mara, now=NOON)
+    rea, address = Client(), reverse("batch", args=[mixed.public_id])
+    rea.force_login(world.rea)
+
+    numbers = links(mara(world), address)
+
+    assert {target.partition("?")[2]: number for target, number in numbers}["gold=yes"] == 1
+    assert [(target, number) for target, number in numbers if number not in said(mara(world), target)] == []
+    assert [target for target, number in links(rea, address) if number] == []
+
+
+def test_what_needs_review_of_a_person_leads_to_its_items(world: World) -> None:
+    """Cy says one thing to everything, in a tenth of the time."""
+    done, client = timed(world), mara(world)
+    address = reverse("batch_quality", args=[done.public_id])
+
+    numbers = [each for each in links(client, address) if "item=" in each[0]]
+    page = client.get(address).content.decode()
+
+    assert len(numbers) >= 2, "of the row and of a way of working"
+    assert [(target, number) for target, number in numbers if number not in said(client, target)] == []
+    assert max(number for _, number in numbers) == 24
+    assert page.index("needs review") > 0
