@@ -99,12 +99,15 @@ class Summary:
     first: datetime | None = None
     last: datetime | None = None
     without_time: int = 0
+    beside: int = 0
+    """Predictions that only a new source of the examples keeps."""
 
     def add(self, task: Task) -> None:
         self.tasks += 1
         self.answered += bool(task.responses)
         self.most = max(self.most, len(task.responses))
         self.losses.update(task.losses)
+        self.beside += sum(len(held.get("predictions", ())) for held in task.beside.values())
         if task.task_type:
             self.task_types[task.task_type] += 1
         for response in task.responses:

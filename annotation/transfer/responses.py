@@ -85,7 +85,8 @@ class Preview:
             for name, column in self.summary.columns.items()
             if not self.mapping.fields.get(name)
         ]
-        return counted + fields
+        beside = self.summary.beside if not self.makes_source else 0
+        return counted + fields + ([(beside, gettext("predictions of models"))] if beside else [])
 
     @property
     def people(self) -> list[tuple[str, str, int]]:
@@ -310,7 +311,7 @@ def _source(
         with written.open("w", encoding="utf-8") as file:
             for number, task in enumerate(tasks, 1):
                 try:
-                    example = mapped_example(task.data, preview.mapping.parts, names, number, {})
+                    example = mapped_example(task.data, preview.mapping.parts, names, number, task.beside)
                 except ReaderError as error:
                     _tell(preview, error)
                     continue

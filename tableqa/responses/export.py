@@ -40,6 +40,7 @@ class Task:
 
     data       the record that annotators saw, with its id: what an example is made of
     task_type  of Askew, where the file comes from Askew's own export
+    beside     what the meta of the example keeps beside its data
     losses     what of the task is not read, as keys of `Tool.losses`, one for each time
     """
 
@@ -48,6 +49,7 @@ class Task:
     responses: tuple[GivenResponse, ...]
     task_type: str = ""
     losses: tuple[str, ...] = ()
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,8 @@
 """Responses of Label Studio's JSON export: an annotation is a response, its controls are the fields.
 
+Predictions are kept in the meta of the example, as the reader `label_studio` keeps them. The quick export of Label Studio
+has only their numbers; an export snapshot (`only_id: false`) has them whole.
+
 Askew's own export for Label Studio (`annotation.releases.exporting`) has the whole response with pseudonym, id and time in
 the control `askew`; such annotations are read from there.
 """
@@ -26,7 +29,7 @@ LOSSES = {
     "cancelled": gettext_noop("skipped (cancelled) annotations"),
     "empty": gettext_noop("annotations without a result"),
     "region": gettext_noop("regions and relations, such as marked spans"),
-    "prediction": gettext_noop("predictions of models"),
+    "prediction": gettext_noop("predictions of models of which the file has only the number"),
 }
 
 
@@ -40,7 +43,9 @@ def tasks(path: Path) -> Iterator[Task]:
         id = task.name("id") if "id" in task else str(record.number)
         if "id" not in data:
             data = Fields(data.place, {"id": id, **data.value})
-        losses = ["prediction"] * len(task.listed("predictions") if "predictions" in task else [])
+        predictions = task.listed("predictions") if "predictions" in task else []
+        whole = [plain(one) for one in predictions if isinstance(one, dict)]
+        losses = ["prediction"] * (len(predictions) - len(whole))
         responses = []
         for annotation in task.nested_each("annotations") if "annotations" in task else ():
             if annotation.value.get("was_cancelled"):
@@ -51,7 +56,8 @@ def tasks(path: Path) -> Iterator[Task]:
                 losses.append("empty")
         meta = task.value.get("meta")
         kind = meta.get("task_type", "") if isinstance(meta, dict) else ""
-        yield Task(data, data.name("id"), tuple(responses), str(kind), tuple(losses))
+        beside = {"label_studio": {"predictions": whole}} if whole else {}
+        yield Task(data, data.name("id"), tuple(responses), str(kind), tuple(losses), beside)
 
 
 def _response(annotation: Fields, losses: list[str]) -> GivenResponse | None:

@@ -17,6 +17,7 @@ from annotation.models import (
     Assignment,
     Batch,
     Event,
+    Example,
     Membership,
     Person,
     Source,
@@ -391,3 +392,35 @@ def test_an_unknown_key_of_the_mapping_is_named(world: World, two_people: Path, 
             "--map",
             str(mapping),
         )
+
+
+RULES = {"model_version": "rules", "score": 0.5, "result": [choice("label", "extraction")]}
+
+
+def predicted(folder: Path, *predictions: Any) -> Path:
+    one = task(1, annotation(1, choice("label", "extraction")))
+    return label_studio(folder, {**one, "predictions": list(predictions)})
+
+
+def test_predictions_stay_with_the_examples(world: World, tmp_path: Path) -> None:
+    done = write(world, predicted(tmp_path, RULES))
+
+    assert done.losses == []
+    example = Example.objects.get(source__name=done.mapping.source)
+    assert example.more["meta"]["label_studio"] == {"predictions": [RULES]}
+
+
+def test_predictions_of_which_the_file_has_only_the_number_are_a_loss(world: World, tmp_path: Path) -> None:
+    preview = look(world, predicted(tmp_path, 17, 18))
+
+    assert preview.losses == [(2, "predictions of models of which the file has only the number")]
+
+
+def test_predictions_are_a_loss_where_an_existing_source_lends_its_examples(
+    world: World, tmp_path: Path
+) -> None:
+    write(world, predicted(tmp_path, RULES), source="tasks", batch="first")
+
+    preview = look(world, predicted(tmp_path, RULES), source="tasks", batch="second")
+
+    assert preview.losses == [(1, "predictions of models")]
