@@ -15,8 +15,8 @@ from rest_framework.views import APIView
 from annotation import access, uploads
 from annotation.api import serializers as shapes
 from annotation.api.views import valid
-from annotation.journeys import importing, previewing
-from annotation.models import Upload
+from annotation.journeys import importing, previewing, restoring
+from annotation.models import Project, Upload
 from annotation.refusals import refuse
 from annotation.roles import Permission
 from tableqa.readers import READERS
@@ -74,6 +74,39 @@ class ImportRequest(serializers.Serializer[Any]):
     good_only = serializers.BooleanField(required=False, default=False)
 
 
+class RestoreRequest(serializers.Serializer[Any]):
+    """A release to restore."""
+
+    release = serializers.CharField(max_length=12, help_text="Id of an upload: the zip archive of a release.")
+
+
+class BatchOfRelease(serializers.Serializer[Any]):
+    """A batch of a release."""
+
+    name = serializers.CharField()
+    task_type = serializers.CharField(help_text="Title of the task type.")
+
+
+class SourceOfRelease(serializers.Serializer[Any]):
+    """A source of a release."""
+
+    name = serializers.CharField()
+    licence = serializers.CharField()
+
+
+class ReleaseShape(serializers.Serializer[Any]):
+    """What a release would restore."""
+
+    project = serializers.CharField(help_text="Short name of the project that was released.")
+    batches = BatchOfRelease(many=True)
+    sources = SourceOfRelease(many=True)
+    items = serializers.IntegerField()
+    annotations = serializers.IntegerField()
+    decisions = serializers.IntegerField()
+    people = serializers.IntegerField()
+    problem = serializers.CharField(help_text="Why it cannot be restored into this project; empty if it can.")
+
+
 class Uploads(APIView):
     """Beginning an upload."""
 
@@ -125,6 +158,13 @@ class Imports(APIView):
         data = valid(ImportRequest, request)
         questions = access.upload(project, data["questions"])
         tables = access.upload(project, data["tables"]) if data["tables"] else None
+        if not data["reader"] and restoring.summarise(project=project, upload=questions) is not None:
+            refuse(
+                "import_failed",
+                "{name} is a release of Askew. Restore it with {path} instead.",
+                name=questions.name,
+                path=f"/api/projects/{slug}/restore/",
+            )
         reader = (
             data["reader"] or previewing.preview(project=project, questions=questions, tables=tables).reader
         )
@@ -146,6 +186,46 @@ class Imports(APIView):
             now=timezone.now(),
         )
         return Response(shapes.JobShape(job).data, status=202)
+
+
+class Restore(APIView):
+    """Restoring a release into an empty project."""
+
+    @extend_schema(
+        responses=ReleaseShape,
+        parameters=[OpenApiParameter("release", str, required=True, description="Id of an upload.")],
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """What an uploaded release would restore, by its manifest. Nothing is written."""
+        project, upload = self._sent(request, slug, request.query_params.get("release", ""))
+        return Response(_summary(project, upload).as_data())
+
+    @extend_schema(request=RestoreRequest, responses={202: shapes.JobShape})
+    def post(self, request: Request, slug: str) -> Response:
+        """Restore an uploaded release. Poll the job; its files are verified first, and all or nothing is restored."""
+        project, upload = self._sent(request, slug, None)
+        if problem := _summary(project, upload).problem:
+            refuse("import_failed", problem)
+        by = access.actor(request).person
+        job = restoring.start_restore(project=project, upload=upload, by=by, now=timezone.now())
+        return Response(shapes.JobShape(job).data, status=202)
+
+    def _sent(self, request: Request, slug: str, release: str | None) -> tuple[Project, Upload]:
+        project = access.project(access.actor(request), slug, Permission.IMPORT)
+        id = valid(RestoreRequest, request)["release"] if release is None else release
+        return project, access.upload(project, id)
+
+
+def _summary(project: Project, upload: Upload) -> restoring.ReleaseSummary:
+    """What the upload would restore. Raises Refused where it is no release."""
+    summary = restoring.summarise(project=project, upload=upload)
+    if summary is None:
+        refuse(
+            "import_failed",
+            "{name} is not a zip archive of a release. Its folder contains manifest.json.",
+            name=upload.name,
+        )
+    return summary
 
 
 def _shape(upload: Upload) -> dict[str, Any]:

@@ -8,18 +8,19 @@ Ids of batches, items, responses and outcomes are those of the release. Where on
 from __future__ import annotations
 
 import itertools
+import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import bulk, events, jobs, uploads
 from annotation.models import (
@@ -55,7 +56,7 @@ from annotation.models import (
 )
 from annotation.public_ids import new_public_id
 from annotation.quality import guidance
-from annotation.refusals import refuse, refuse_as
+from annotation.refusals import Refused, refuse, refuse_as
 from annotation.releases import automatic, provenances, release_files
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
 from annotation.releases.release_files import MANIFEST, TRIES, Difference
@@ -65,6 +66,7 @@ from tableqa.canonical import digest
 from tableqa.language import message
 from tableqa.readers import ReaderError, rejections
 from tableqa.readers.archive import unpacked
+from tableqa.readers.workbook import is_workbook
 from tasks.contract import task_types
 
 Record = dict[str, Any]
@@ -107,6 +109,106 @@ class Restored:
         return {name: value for name, value in vars(self).items() if name != "project"}
 
 
+@dataclass(frozen=True)
+class ReleaseSummary:
+    """What an uploaded release says of itself, before it is verified.
+
+    batches  name and task type of each; sources: name and licence of each
+    problem  why it cannot be restored into the project; "" if it can
+    """
+
+    project: str = ""
+    batches: tuple[tuple[str, str], ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
+    items: int = 0
+    annotations: int = 0
+    decisions: int = 0
+    people: int = 0
+    problem: str = ""
+
+    def as_data(self) -> dict[str, Any]:
+        """The summary as JSON."""
+        return {
+            **vars(self),
+            "batches": [{"name": name, "task_type": type} for name, type in self.batches],
+            "sources": [{"name": name, "licence": licence} for name, licence in self.sources],
+        }
+
+
+def summarise(*, project: Project, upload: Upload) -> ReleaseSummary | None:
+    """What the release in an uploaded zip archive would restore; None if the upload is no release.
+
+    Only the manifest is read; `restore` verifies all files. Raises Refused where bytes of the upload are missing.
+    """
+    with uploads.on_disk(upload, None) as files:
+        path = files.questions
+        if not zipfile.is_zipfile(path) or is_workbook(path) or not _has_manifest(path):
+            return None
+        try:
+            with unpacked(path) as folder:
+                return _summary(project, _release_in(folder))
+        except ReaderError:
+            return None  # the preview of the file says what is wrong with the archive
+
+
+def _has_manifest(archive: Path) -> bool:
+    with zipfile.ZipFile(archive) as members:
+        return any(PurePosixPath(name).name == MANIFEST for name in members.namelist())
+
+
+def _summary(project: Project, folder: Path) -> ReleaseSummary | None:
+    """The summary of a release folder; None where the manifest is of another program."""
+    if not (folder / ANNOTATIONS).is_file():
+        return None
+    summary = ReleaseSummary()
+    try:
+        manifest = release_files.read_manifest(folder)
+        counts = manifest["counts"]
+        summary = ReleaseSummary(
+            str(manifest["project"]),
+            tuple((str(batch["name"]), _title(batch)) for batch in manifest["batches"]),
+            tuple((str(source["name"]), str(source["licence"])) for source in manifest["sources"]),
+            items=int(counts["items"]),
+            annotations=int(counts["annotations"]),
+            decisions=int(counts["accepted"]) + int(counts["excluded"]),
+            people=int(counts["annotators"]),
+        )
+        _require_task_types(manifest)
+        _require_empty(project)
+    except Refused as refused:
+        return replace(summary, problem=refused.detail)
+    except (Difference, KeyError, TypeError, ValueError) as error:
+        text = gettext(
+            "The release cannot be restored because it does not verify: {error}. Use an unchanged copy."
+        )
+        return ReleaseSummary(problem=text.format(error=f"{error}".replace(f"{folder}", folder.name)))
+    return summary
+
+
+def _title(batch: Record) -> str:
+    """The title of a batch's task type, installed or defined by the release."""
+    if definition := batch.get("definition"):
+        return str(definition["title"])
+    task = task_types().get(batch["type"])
+    return gettext(task.title) if task else str(batch["type"])
+
+
+def _require_task_types(manifest: Record) -> None:
+    """Refuse a release with a task type that is neither installed nor defined by it."""
+    installed = {batch["type"] for batch in manifest["batches"] if "definition" not in batch}
+    if unknown := sorted(installed - task_types().keys()):
+        refuse(
+            "import_failed",
+            "This server has no task type {task_type!r}. Install or define it, then restore the release.",
+            task_type=unknown[0],
+        )
+
+
+def _require_empty(project: Project) -> None:
+    if project.sources.exists() or project.batches.exists():
+        refuse("import_failed", "A release can only be restored into an empty project. Create a new one.")
+
+
 def restore(
     *,
     project: Project,
@@ -139,13 +241,7 @@ def _restore(
 ) -> Restored:
     try:
         manifest = release_files.read_manifest(folder)
-        installed = {batch["type"] for batch in manifest["batches"] if "definition" not in batch}
-        if unknown := sorted(installed - task_types().keys()):
-            refuse(
-                "import_failed",
-                "This server has no task type {task_type!r}. Install or define it, then restore the release.",
-                task_type=unknown[0],
-            )
+        _require_task_types(manifest)
         release_files.verify(folder)
     except (Difference, KeyError, TypeError) as error:
         refuse(
@@ -155,13 +251,13 @@ def _restore(
         )
     with transaction.atomic(), bulk.seldom_collected():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        if project.sources.exists() or project.batches.exists():
-            refuse("import_failed", "A release can only be restored into an empty project. Create a new one.")
+        _require_empty(project)
         return _Restoring(project, folder, manifest, by, now, progress).run()
 
 
 def start_restore(*, project: Project, upload: Upload, by: Person, now: datetime) -> Job:
-    """Restore an uploaded release in the background."""
+    """Restore an uploaded release in the background. Raises Refused(import_failed) where bytes of it are missing."""
+    uploads.require_whole(upload)
     return jobs.enqueue(project=project, kind="restore", ids={"upload": upload.pk}, by=by, now=now)
 
 

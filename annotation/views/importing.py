@@ -19,7 +19,7 @@ import tableqa
 from annotation import access, uploads, visibility
 from annotation.drawing import list_tables
 from annotation.forms.imports import LICENCES, ChoicesForm, UploadForm, chosen_columns
-from annotation.journeys import importing, previewing
+from annotation.journeys import importing, previewing, restoring
 from annotation.models import Example, Job, Project, Release, Source, Upload
 from annotation.refusals import Refused
 from annotation.roles import Permission
@@ -162,6 +162,8 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
     questions = access.upload(project, public_id)
     archive = access.upload(project, request.GET["tables"]) if "tables" in request.GET else None
     sent = request.POST
+    if archive is None and (response := _release_preview(request, project, questions)) is not None:
+        return response
     chosen = chosen_columns(sent)
     try:
         named = NamedTextsField(required=False).clean(sent.get("fields_of", ""))
@@ -192,6 +194,29 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
         "examples": [shown_example(example) for example in preview.examples],
     }
     return render(request, "importing/import_preview.html", context)
+
+
+def _release_preview(request: PageRequest, project: Project, upload: Upload) -> HttpResponse | None:
+    """What a release would restore, and its restoring; None if the upload is no release."""
+    try:
+        summary = restoring.summarise(project=project, upload=upload)
+        if summary is None:
+            return None
+        if request.POST.get("act") == "restore" and not summary.problem:
+            by, now = request.user, timezone.now()
+            job = restoring.start_restore(project=project, upload=upload, by=by, now=now)
+            return redirect("job", job.public_id)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("import_new", project.slug)
+    context = {
+        "project": project,
+        "upload": upload,
+        "summary": summary,
+        "losses": [gettext(loss) for loss in restoring.LOSSES],
+        "may_make_projects": access.may_make_projects(access.actor(request)),
+    }
+    return render(request, "importing/restore_preview.html", context)
 
 
 MOST_ROWS = 8

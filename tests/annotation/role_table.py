@@ -526,5 +526,8 @@ API: dict[str, dict[str, Call]] = {
     "api_imports": {
         "post": (the_project, lambda t: {"questions": an_upload(t).public_id}, MANAGE, Permission.IMPORT),
     },
+    "api_restore": {
+        "post": (the_project, lambda t: {"release": an_upload(t).public_id}, MANAGE, Permission.IMPORT),
+    },
     "api_job": {"get": (lambda t: [t.job.public_id], None, PROGRESS, Permission.SEE_PROGRESS)},
 }

@@ -1,0 +1,180 @@
+"""A zipped release is recognised where files are imported, and becomes a project again, by page and by API."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from annotation import jobs, uploads
+from annotation.journeys import setting_up
+from annotation.models import Annotation, Job, Project, Source, Upload
+from tests.annotation.cast import NOON, World
+
+RELEASE = Path(__file__).parent / "release_of_november"
+EMPTY = "/projects/empty/sources/import"
+API = "/api/projects/empty/restore/"
+
+
+@pytest.fixture
+def empty(world: World) -> Project:
+    return setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+
+
+@pytest.fixture
+def mara(world: World) -> Client:
+    client = Client()
+    client.force_login(world.mara)
+    return client
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Iterator[Path]:
+    """The release in a folder of its own within the archive, as people zip folders."""
+    shutil.copytree(RELEASE, tmp_path / "zipped" / "release")
+    yield Path(shutil.make_archive(str(tmp_path / "november"), "zip", tmp_path / "zipped"))
+
+
+def kept(project: Project, path: Path, world: World) -> Upload:
+    file = SimpleUploadedFile(path.name, path.read_bytes())
+    return uploads.keep(project=project, file=file, by=world.mara, now=NOON)
+
+
+def preview(mara: Client, project: Project, upload: Upload) -> str:
+    return mara.get(f"/projects/{project.slug}/sources/import/{upload.public_id}/").content.decode()
+
+
+def posted(mara: Client, path: str, body: Any) -> Any:
+    return mara.post(path, body, content_type="application/json")
+
+
+def test_the_import_page_shows_what_a_release_would_restore(
+    mara: Client, world: World, empty: Project, archive: Path
+) -> None:
+    page = preview(mara, empty, kept(empty, archive, world))
+
+    for text in ("Restore november.zip", "films-dev (CC-BY-SA-4.0)", "header_synonym 1", "Not restored"):
+        assert text in page
+    assert "<dt>Responses</dt><dd>18</dd>" in page
+    assert "<dt>Decisions</dt><dd>9</dd>" in page
+    assert 'value="restore"' in page
+    assert not empty.sources.exists()
+
+
+def test_the_import_page_restores_it(mara: Client, world: World, empty: Project, archive: Path) -> None:
+    upload = kept(empty, archive, world)
+
+    answer = mara.post(f"{EMPTY}/{upload.public_id}/", {"act": "restore"})
+
+    job = Job.objects.get(kind="restore")
+    assert answer.headers["Location"] == f"/jobs/{job.public_id}/"
+    jobs.run(job.pk)
+    assert Annotation.objects.filter(assignment__batch__project=empty).count() == 18
+
+
+def test_a_project_that_is_not_empty_gets_a_reason_and_a_remedy(
+    mara: Client, world: World, archive: Path
+) -> None:
+    upload = kept(world.project, archive, world)
+
+    page = preview(mara, world.project, upload)
+
+    assert "only be restored into an empty project" in page
+    assert 'value="restore"' not in page
+    url = f"/projects/films/sources/import/{upload.public_id}/"
+    assert "only be restored" in mara.post(url, {"act": "restore"}).content.decode()
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"layout": 1}', '{"layout": 1, "rules": 99}'])
+def test_a_release_with_a_broken_manifest_is_not_read_as_data(
+    mara: Client, world: World, empty: Project, tmp_path: Path, content: str
+) -> None:
+    shutil.copytree(RELEASE, tmp_path / "broken")
+    (tmp_path / "broken" / "manifest.json").write_text(content, "utf-8")
+    path = Path(shutil.make_archive(str(tmp_path / "b"), "zip", tmp_path / "broken"))
+
+    page = preview(mara, empty, kept(empty, path, world))
+
+    assert "does not verify" in page
+    assert 'value="restore"' not in page
+
+
+def test_a_manifest_of_another_program_is_data(
+    mara: Client, world: World, empty: Project, tmp_path: Path
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "manifest.json").write_text('{"layout": "wide"}', "utf-8")
+    (folder / "films.csv").write_text('question,answers,table\nwho?,Ann,"Name\nAnn"\n', "utf-8")
+    path = Path(shutil.make_archive(str(tmp_path / "data"), "zip", folder))
+
+    assert "Restore" not in preview(mara, empty, kept(empty, path, world))
+
+
+def test_a_program_looks_at_a_release_and_restores_it(
+    mara: Client, world: World, empty: Project, archive: Path
+) -> None:
+    upload = kept(empty, archive, world)
+
+    seen = mara.get(API, {"release": upload.public_id}).json()
+    job = posted(mara, API, {"release": upload.public_id})
+
+    assert (seen["project"], seen["items"], seen["annotations"], seen["decisions"]) == ("films", 9, 18, 9)
+    assert seen["sources"] == [{"name": "films-dev", "licence": "CC-BY-SA-4.0"}]
+    assert {"name": "header_synonym 1", "task_type": "Header synonyms"} in seen["batches"]
+    assert seen["problem"] == ""
+    assert job.status_code == 202
+    jobs.run(Job.objects.get().pk)
+    state = mara.get(f"/api/jobs/{job.json()['id']}/").json()
+    assert (state["state"], state["result"]["annotations"]) == ("done", 18)
+    assert Source.objects.get(project=empty).licence == "CC-BY-SA-4.0"
+
+
+def test_a_program_gets_the_reasons_that_the_page_shows(mara: Client, world: World, archive: Path) -> None:
+    upload = kept(world.project, archive, world)
+
+    answer = posted(mara, "/api/projects/films/restore/", {"release": upload.public_id})
+
+    assert answer.status_code == 422
+    assert answer.json()["code"] == "import_failed"
+    assert "only be restored into an empty project" in answer.json()["detail"]
+
+
+def test_a_file_that_is_no_release_is_refused(
+    mara: Client, world: World, empty: Project, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("question\n", "utf-8")
+
+    answer = posted(mara, API, {"release": kept(empty, path, world).public_id})
+
+    assert answer.status_code == 422
+    assert "own.csv is not a zip archive of a release" in answer.json()["detail"]
+
+
+def test_an_import_of_a_release_names_the_way_to_restore_it(
+    mara: Client, world: World, empty: Project, archive: Path
+) -> None:
+    questions = kept(empty, archive, world).public_id
+
+    answer = posted(mara, "/api/projects/empty/imports/", {"questions": questions})
+
+    assert answer.status_code == 422
+    assert "/api/projects/empty/restore/" in answer.json()["detail"]
+
+
+def test_annotators_do_not_restore(world: World, empty: Project, archive: Path) -> None:
+    client = Client()
+    client.force_login(world.ada)
+    release = kept(world.project, archive, world).public_id
+
+    for slug in ("films", "empty"):
+        path = f"/api/projects/{slug}/restore/"
+        assert posted(client, path, {"release": release}).status_code in (403, 404)
+        assert client.get(path, {"release": release}).status_code in (403, 404)
