@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.releases.exporting import RESPONSE, items_of
+from annotation.releases.exporting import RESPONSE, items_of, terms_of
 from annotation.releases.raw_records import Raw
 from annotation.releases.task_records import task_of_record
 from tableqa.canonical import canonical
@@ -123,7 +123,7 @@ def records(raw: Raw, batch: str) -> Iterator[Record]:
                 "answers": list(example.answers),
                 "item": item,
                 "source": source,
-                "task_type": task.key,
+                **terms_of(raw, batch),
             },
             "suggestions": {
                 question: {"value": value, "score": None, "agent": "decision"}

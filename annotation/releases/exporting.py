@@ -213,7 +213,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
                 "table": {"header": header, "rows": [list(row) for row in example.table.rows]},
                 "cells": [dict(zip(header, row, strict=True)) for row in example.table.rows],
             },
-            "meta": {"batch": batch, "item": id, "source": source, "task_type": task.key},
+            "meta": {"batch": batch, "item": id, "source": source, **terms_of(raw, batch)},
             "annotations": [_annotation(task, one, one["id"] in accepted) for one in responses],
             "predictions": [
                 {
@@ -224,6 +224,12 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
                 for one in proposals.get(id, ())
             ],
         }
+
+
+def terms_of(raw: Raw, batch: str) -> dict[str, Any]:
+    """What an import needs to make a batch of the same task type."""
+    record = raw.batches[batch]
+    return {"task_type": record["type"], "variant": record["variant"], "settings": record["settings"]}
 
 
 def items_of(raw: Raw, batch: str) -> dict[str, tuple[str, str]]:

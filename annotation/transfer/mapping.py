@@ -99,6 +99,8 @@ class Summary:
     first: datetime | None = None
     last: datetime | None = None
     without_time: int = 0
+    terms: dict[str, Any] = field(default_factory=dict)
+    """Variant and settings of the batch, in Askew's own exports."""
     beside: int = 0
     """Predictions that only a new source of the examples keeps."""
 
@@ -107,6 +109,7 @@ class Summary:
         self.answered += bool(task.responses)
         self.most = max(self.most, len(task.responses))
         self.losses.update(task.losses)
+        self.terms = self.terms or dict(task.terms)
         self.beside += sum(len(held.get("predictions", ())) for held in task.beside.values())
         if task.task_type:
             self.task_types[task.task_type] += 1

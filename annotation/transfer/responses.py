@@ -278,7 +278,7 @@ def _write(
         task=task_type,
         name=preview.mapping.batch,
         sample=assigning.Sample(sources=[source], only=[ids[task.id] for task in answered]),
-        terms={"overlap": max(1, preview.summary.most)},
+        terms={**preview.summary.terms, "overlap": max(1, preview.summary.most)},
         by=by,
         now=now,
     )

@@ -11,7 +11,7 @@ from typing import Any
 from tableqa.language import gettext_noop
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, Place, decoded, plain, read_records
-from tableqa.responses.export import OWN, GivenResponse, Nature, Task, Tool, own_response
+from tableqa.responses.export import OWN, GivenResponse, Nature, Task, Tool, own_response, own_terms
 from tableqa.responses.folder import files, opened
 
 LOSSES = {
@@ -82,7 +82,9 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
         for person, one in values.items()
     ]
     kind = metadata.get("task_type", "") if own else ""
-    return Task(data, id, tuple(responses), str(kind), tuple(losses))
+    return Task(
+        data, id, tuple(responses), str(kind), tuple(losses), terms=own_terms(metadata if own else {})
+    )
 
 
 def _nature(type: str, value: Any) -> Nature | None:

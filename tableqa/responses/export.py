@@ -40,6 +40,7 @@ class Task:
 
     data       the record that annotators saw, with its id: what an example is made of
     task_type  of Askew, where the file comes from Askew's own export
+    terms      variant and settings of its batch, likewise
     beside     what the meta of the example keeps beside its data
     losses     what of the task is not read, as keys of `Tool.losses`, one for each time
     """
@@ -50,6 +51,7 @@ class Task:
     task_type: str = ""
     losses: tuple[str, ...] = ()
     beside: Mapping[str, Any] = field(default_factory=dict)
+    terms: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,15 @@ def time_of(fields: Fields, name: str) -> datetime | None:
         return datetime.fromtimestamp(fields.number(name), UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise fields.error(name, f"is not a time: {value!r}", "Write it as 2026-03-02T12:00:00Z") from error
+
+
+def own_terms(meta: object) -> dict[str, Any]:
+    """Variant and settings of a batch as Askew wrote them for another tool; {} where they are not there."""
+    known = meta if isinstance(meta, Mapping) else {}
+    terms = {name: plain(known[name]) for name in ("variant", "settings") if known.get(name)}
+    return {
+        name: value for name, value in terms.items() if isinstance(value, str if name == "variant" else dict)
+    }
 
 
 def own_response(place: Place, stored: Fields) -> GivenResponse:

@@ -13,7 +13,7 @@ from typing import Any
 
 from tableqa.language import gettext_noop
 from tableqa.readers.records import Fields, decoded, plain, read_records
-from tableqa.responses.export import OWN, GivenResponse, Nature, Task, Tool, own_response, time_of
+from tableqa.responses.export import OWN, GivenResponse, Nature, Task, Tool, own_response, own_terms, time_of
 
 _CONTROLS: dict[str, tuple[str, Nature]] = {
     "choices": ("choices", "choice"),
@@ -57,7 +57,7 @@ def tasks(path: Path) -> Iterator[Task]:
         meta = task.value.get("meta")
         kind = meta.get("task_type", "") if isinstance(meta, dict) else ""
         beside = {"label_studio": {"predictions": whole}} if whole else {}
-        yield Task(data, data.name("id"), tuple(responses), str(kind), tuple(losses), beside)
+        yield Task(data, data.name("id"), tuple(responses), str(kind), tuple(losses), beside, own_terms(meta))
 
 
 def _response(annotation: Fields, losses: list[str]) -> GivenResponse | None:

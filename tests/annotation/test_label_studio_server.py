@@ -52,7 +52,11 @@ def studio(tmp_path: Path) -> Iterator[httpx.Client]:
         *("--data-dir", data, "--username", "mara@example.org", "--password", "films of 1995"),
         *("--user-token", TOKEN, "--enable-legacy-api-token"),
     ]
-    quiet = {"LABEL_STUDIO_BASE_DATA_DIR": str(data), "COLLECT_ANALYTICS": "false", "LATEST_VERSION_CHECK": "0"}
+    quiet = {
+        "LABEL_STUDIO_BASE_DATA_DIR": str(data),
+        "COLLECT_ANALYTICS": "false",
+        "LATEST_VERSION_CHECK": "0",
+    }
     inherited = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
     with (
         (folder / "log").open("wb") as log,
@@ -172,8 +176,10 @@ def test_a_running_label_studio_takes_the_export_and_gives_it_back_without_loss(
         assert done.batch is not None
         assert current(done.batch) == current(batch)
         Batch.objects.filter(pk=done.batch.pk).update(name=f"back {batch.public_id}")
-        stored = Example.objects.originals().filter(source__name=f"back {batch.public_id}").order_by("position")
-        assert [
-            len(one.more["meta"].get("label_studio", {}).get("predictions", ())) for one in stored
-        ] == [len(task["predictions"]) for task in parts(tasks)]
+        stored = (
+            Example.objects.originals().filter(source__name=f"back {batch.public_id}").order_by("position")
+        )
+        assert [len(one.more["meta"].get("label_studio", {}).get("predictions", ())) for one in stored] == [
+            len(task["predictions"]) for task in parts(tasks)
+        ]
     assert any(task["predictions"] for task in parts(tasks)), "the export has predictions"

@@ -37,7 +37,7 @@ def mara(world: World) -> Client:
 def archive(tmp_path: Path) -> Iterator[Path]:
     """The release in a folder of its own within the archive, as people zip folders."""
     shutil.copytree(RELEASE, tmp_path / "zipped" / "release")
-    yield Path(shutil.make_archive(str(tmp_path / "november"), "zip", tmp_path / "zipped"))
+    return Path(shutil.make_archive(str(tmp_path / "november"), "zip", tmp_path / "zipped"))
 
 
 def kept(project: Project, path: Path, world: World) -> Upload:

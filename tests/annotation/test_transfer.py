@@ -30,6 +30,7 @@ from annotation.releases.raw_records import Raw
 from annotation.transfer import mapping_file, responses
 from annotation.transfer.responses import Preview
 from tests.annotation.cast import NOON, World
+from tests.annotation.test_kinds_judging import EDIT
 
 TABLE = [["Film", "Year"], ["Heat", "1995"]]
 
@@ -424,3 +425,21 @@ def test_predictions_are_a_loss_where_an_existing_source_lends_its_examples(
     preview = look(world, predicted(tmp_path, RULES), source="tasks", batch="second")
 
     assert preview.losses == [(1, "predictions of models")]
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
+def test_own_exports_of_a_task_type_with_variants_come_back(world: World, tmp_path: Path, tool: str) -> None:
+    batch = world.batch("value_change", variant="answer_changes", settings={"at_most": 1}, only=["nu-0"])
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    world.answer(assignment, EDIT)
+    folder, out = tmp_path / "release", tmp_path / "out"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    call_command("export_release", folder, out, "--to", tool)
+
+    write(world, out / f"{batch.public_id}{'.json' if tool == 'label_studio' else ''}", tool, batch="back")
+
+    back = Batch.objects.get(name="back")
+    assert (back.task_type, back.variant, back.settings) == (batch.task_type, batch.variant, batch.settings)
+    given, original = (Annotation.objects.get(assignment__batch=one).response for one in (back, batch))
+    assert given["data"] == original["data"]

@@ -11,7 +11,8 @@ import zipfile
 from pathlib import Path
 
 spec = importlib.util.find_spec("backend")
-assert spec is not None and spec.origin is not None
+assert spec is not None
+assert spec.origin is not None
 sys.path.insert(0, str(Path(spec.origin).parent))
 home = tempfile.mkdtemp(prefix="doccano-")
 os.environ |= {
