@@ -41,6 +41,7 @@ from tableqa.readers import (
     published_id,
 )
 from tableqa.readers import credit as credit_of
+from tableqa.readers.losses import LOSSES
 from tableqa.readers.reader import Credit, Tolerant
 from tableqa.readers.rejections import FORMS, Rejections, described, one_sentence
 
@@ -396,6 +397,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         "numbered": list(done.numbered[:MOST_SHOWN]),
         **({"left_out": done.left_out} if done.left_out else {}),
         **({"read_as": done.read_as} if done.read_as else {}),
+        "losses": list(LOSSES[done.source.reader]),
         **rejected,
     }
 

@@ -30,6 +30,7 @@ from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals
 from annotation.work import ancestry
 from tableqa.operations import from_dict
 from tableqa.readers import READERS
+from tableqa.readers.losses import LOSSES
 from tableqa.tables import Table
 
 
@@ -190,6 +191,7 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
         "form": form if sent.get("act") == "import" else ChoicesForm(initial=_typed(sent), preview=preview),
         "licences": LICENCES,
         "preview": preview,
+        "losses": [gettext(loss) for loss in LOSSES.get(preview.reader, ())],
         "format": gettext(READERS[preview.reader].title) if preview.reader in READERS else preview.reader,
         "examples": [shown_example(example) for example in preview.examples],
     }
@@ -275,6 +277,7 @@ def source(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         "project": source.project,
         "source": source,
+        "losses": [gettext(loss) for loss in LOSSES.get(source.reader, ())],
         "format": gettext(READERS[source.reader].title) if source.reader in READERS else source.reader,
         "examples": cut(
             request, examples.only("public_id", "external_id", "question", "answers", "table_digest")

@@ -170,6 +170,7 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "again_url": _again(job),
         "undo": undoable_by(job, access.actor(request)),
         "sources_ready": job.state == Job.State.DONE and "source" in job.result,
+        "losses": [gettext(loss) for loss in job.result.get("losses", ())],
         "problems_left_out": job.result.get("rejected", 0) - len(job.result.get("problems", [])),
         "in_parts": job.kind in (acting.ACT, acting.UNDO),
         "may_import": Permission.IMPORT in access.may(access.actor(request), job.project),

@@ -11,6 +11,7 @@ from annotation.journeys import importing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.refusals import Refused
 from tableqa.readers import READERS
+from tableqa.readers.losses import LOSSES
 from tableqa.readers.reader import Credit
 
 
@@ -87,6 +88,9 @@ class Command(RefusingCommand):
             self.stdout.write(done.read_as)
         if done.left_out:
             self.stdout.write(done.left_out)
+        self.stdout.write("Not imported:")
+        for loss in LOSSES[done.source.reader]:
+            self.stdout.write(f"  {loss}")
         if done.numbered:
             shown = ", ".join(done.numbered[:5]) + (" and others" if len(done.numbered) > 5 else "")
             self.stdout.write(f"{len(done.numbered)} repeated ids got a number as suffix: {shown}.")

@@ -1,0 +1,101 @@
+"""Before and after an import, people and programs learn what of a format it does not keep."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.urls import reverse
+
+from annotation.journeys import importing
+from annotation.models import Example, Job
+from tableqa.readers import READERS
+from tableqa.readers.losses import LOSSES
+from tests.annotation.cast import NOON, World
+from tests.annotation.test_importing_formats import BESIDE, FILES, mara, packed, small  # noqa: F401
+
+NAMED = {
+    "freb_tqa": ("Splits:", "Lineage:"),
+    "robut": ("Splits:", "Lineage:"),
+    "lftqa": ("Splits:", "Responses:", "Empty answers"),
+    "suc": ("Splits:", "Lineage:"),
+    "wtq": ("Splits:", "Other files"),
+    "tat_qa": ("Splits:", "Documents"),
+    "askew": ("Batches, responses", "Lineage:"),
+    "own": ("Splits:", "Responses"),
+}
+
+
+def test_every_format_says_what_an_import_does_not_keep() -> None:
+    assert LOSSES.keys() == READERS.keys()
+    assert all(LOSSES.values())
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_sentences_of_a_format_name_what_is_lost(name: str) -> None:
+    for word in NAMED[name]:
+        assert any(sentence.startswith(word) for sentence in LOSSES[name])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["robut", "wtq", "own"])
+def test_preview_job_and_source_say_what_is_not_imported(
+    world: World,
+    small: Path,  # noqa: F811
+    name: str,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    path, client = small / FILES[name], mara(world)
+    files = {
+        "questions": SimpleUploadedFile(path.name, path.read_bytes()),
+        "tables": packed(path.parent, BESIDE[name]),
+    }
+
+    address = client.post(reverse("import_new", args=["films"]), files)["Location"]
+    preview = client.get(address)
+    form = preview.context["form"]
+    sent = {field: str(form[field].value() or "") for field in form.fields}
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(address, sent | {"act": "import"})
+
+    job = Job.objects.latest("pk")
+    assert (job.state, job.error) == ("done", "")
+    after = client.get(f"/jobs/{job.public_id}/")
+    source = client.get(f"/sources/{job.result['source']}/")
+    assert preview.context["preview"].reader == name
+    for page in (preview, after, source):
+        text = html.unescape(page.content.decode())
+        assert "Not imported:" in text
+        for loss in LOSSES[name]:
+            assert loss in text
+    assert client.get(f"/api/jobs/{job.public_id}/").json()["result"]["losses"] == list(LOSSES[name])
+
+
+@pytest.mark.django_db
+def test_the_command_says_it(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("import_examples", str(FILES["wtq"]), "--project", "films", "--reader", "wtq")
+
+    printed = capsys.readouterr().out
+    assert "Not imported:" in printed
+    for loss in LOSSES["wtq"]:
+        assert loss in printed
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["freb_tqa", "robut"])
+def test_perturbed_examples_of_publications_are_originals(
+    world: World,
+    small: Path,  # noqa: F811
+    name: str,
+) -> None:
+    done = importing.import_examples(project=world.project, reader=name, path=small / FILES[name], now=NOON)
+
+    examples = Example.objects.filter(source=done.source)
+    assert examples.exists()
+    assert not examples.exclude(parent=None).exists()
+    if name == "robut":
+        assert all("perturbation_type" in example.more["meta"] for example in examples)
