@@ -94,7 +94,7 @@ class SourceOfRelease(serializers.Serializer[Any]):
     licence = serializers.CharField()
 
 
-class ReleaseShape(serializers.Serializer[Any]):
+class RestorePreview(serializers.Serializer[Any]):
     """What a release would restore."""
 
     project = serializers.CharField(help_text="Short name of the project that was released.")
@@ -192,7 +192,7 @@ class Restore(APIView):
     """Restoring a release into an empty project."""
 
     @extend_schema(
-        responses=ReleaseShape,
+        responses=RestorePreview,
         parameters=[OpenApiParameter("release", str, required=True, description="Id of an upload.")],
     )
     def get(self, request: Request, slug: str) -> Response:
