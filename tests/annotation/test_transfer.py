@@ -252,7 +252,7 @@ def test_a_task_without_a_table_names_record_and_remedy(world: World, tmp_path: 
     del given["data"]["table"]
     before = counted()
 
-    with pytest.raises(Refused, match=r"record 1, data: there is no table.*Say which it is, as table=FIELD"):
+    with pytest.raises(Refused, match=r"record 1, data: there is no table.*Enter it under Field names"):
         write(world, label_studio(tmp_path, given))
 
     assert counted() == before
