@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from annotation.explorer.links import explorer_url
 from annotation.journeys import adjudicating, releasing
+from annotation.models import Batch, Project
 from annotation.releases import release_files
 from tableqa import Example, Table
 from tableqa.tables import Span
 from tests.annotation.cast import NOON, World, make_world
-from tests.browser.pages import annotating
+from tests.browser.pages import annotating, signed_in
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -163,3 +165,124 @@ def test_a_value_is_changed_and_submitted_by_keyboard_alone(
     press("t")  # back into the table, where Enter submits when no cell is being edited
     press("Enter")
     expect(page.locator("main")).to_contain_text("All caught up")
+
+
+LONG = "x" * 2000
+TABLES = {
+    "forty": Table(
+        header=[f"Column number {j}" for j in range(40)],
+        rows=[[f"{i}.{j}" for j in range(40)] for i in range(3)],
+    ),
+    "long": Table(header=["y" * 300, "Text"], rows=[[LONG, "long " * 200]]),
+    "right-to-left": Table(header=["שם הסרט", "דקות"], rows=[["שלום עולם", "١٢٣"]]),
+    "empty": Table(header=["only", "names"], rows=[]),
+    "markup": Table(header=["<i>x</i>", "{{ 7|add:7 }}"], rows=[[HOSTILE[0], HOSTILE[1]]]),
+    "one-cell": Table(header=["one"], rows=[["cell"]]),
+}
+QUESTIONS = {
+    "forty": "Which of the forty columns is the widest one?",
+    "long": "z" * 400,
+    "right-to-left": "מה שם הסרט?",
+    "empty": "Is there a row?",
+    "markup": "<script>document.title='owned'</script><b>how many?</b>",
+    "one-cell": "1",
+}
+SIDEWAYS = """() => {
+  const most = document.documentElement.clientWidth;
+  const within = (part) => part.parentElement?.closest(".scroll, .sheet, pre, svg, details:not([open]), nav, [data-board]");
+  return [document.documentElement.scrollWidth - most, ...[...document.querySelectorAll("main *")]
+    .filter((part) => part.checkVisibility() && !within(part) && part.getBoundingClientRect().right > most + 1
+      && getComputedStyle(part).clipPath === "none")
+    .map((part) => `${part.localName}.${part.className} ${part.textContent.slice(0, 40)}`).slice(0, 5)];
+}"""
+"""How far the page scrolls to the side, and what of it is beyond its edge."""
+
+
+@pytest.fixture
+def awkward(tmp_path: Path, transactional_db: None) -> tuple[World, Batch]:
+    """Edits of awkward tables by Ada, in a project and a batch with awkward names."""
+    world = make_world(tmp_path)
+    examples = [
+        Example(id=f"{name}-{LONG[:60]}", question=QUESTIONS[name], table=table, answers=[HOSTILE[1]])
+        for name, table in TABLES.items()
+    ]
+    Project.objects.filter(pk=world.project.pk).update(name="<b>שלום</b>" + "n" * 100)
+    world.project.refresh_from_db()
+    batch = world.batch(
+        "value_change",
+        variant="answer_changes",
+        name="<u>batch</u>" + "m" * 100,
+        sources=[world.import_written(*examples, name="<s>" + "s" * 90)],
+    )
+    for _ in TABLES:
+        change(world, batch, "ada")
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    return world, batch
+
+
+def change(world: World, batch: Batch, who: str) -> None:
+    """Answer the next item: a change of its first cell where it has one."""
+    held = world.take(batch, who)
+    assert held is not None
+    table = held.plain_item.example.table
+    data: dict[str, Any] = {"unanswerable": False, "operations": [], "answers": [], "reason": ""}
+    if not table.rows:
+        data["unanswerable"] = True
+    else:
+        edit = {"op": "set_cell", "row": table.row_ids[0], "column": table.column_ids[0], "at": [0, 0]}
+        data["operations"] = [
+            {**edit, "old": table.rows[0][0], "new": f"<em>{who}</em>" + table.rows[0][0][::-1]}
+        ]
+        data["answers"] = [f"<mark>{who}</mark>"]
+    world.answer(held, data)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("width", [390, 1366, 1920])
+def test_awkward_tables_and_names_fit_the_explorer_home_and_the_project(
+    awkward: tuple[World, Batch], new_context: Callable[..., BrowserContext], live_server: Any, width: int
+) -> None:
+    world, batch = awkward
+    page = signed_in(
+        new_context, live_server.url, world.mara, viewport={"width": width, "height": 850}
+    ).new_page()
+    page.on("dialog", lambda dialog: pytest.fail(f"a script of a cell ran: {dialog.message}"))
+    items = batch.items.select_related("example").order_by("position")
+    places = {item.example.external_id.partition("-x")[0]: item for item in items}
+    listed = explorer_url(world.project)
+    opened = {name: f"{listed}?open={item.public_id}" for name, item in places.items()}
+    found = {}
+
+    for name, place in {"list": listed, "home": "/", "project": "/projects/films/", **opened}.items():
+        page.goto(live_server.url + place)
+        if place.startswith(listed):
+            expect(page.locator(".facets section").first).to_be_visible()
+        if name in opened:
+            expect(page.locator("#beside h2")).to_have_text(QUESTIONS[name])
+        assert "owned" not in page.title()
+        expect(page.locator("main :is(em, mark, script, u, s, i:not([class]))")).to_have_count(0)
+        beyond, *parts = page.evaluate(SIDEWAYS)
+        if beyond > 0 or parts:
+            found[name] = (beyond, parts)
+
+    assert not found
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_open_item_has_the_whole_text_of_changed_cells(
+    awkward: tuple[World, Batch], new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    world, batch = awkward
+    page = signed_in(
+        new_context, live_server.url, world.mara, viewport={"width": 390, "height": 850}
+    ).new_page()
+    item = batch.items.get(example__external_id__startswith="long")
+
+    page.goto(f"{live_server.url}{explorer_url(world.project)}?open={item.public_id}")
+
+    changed = page.locator("#beside td.changed").first
+    expect(changed.locator("del")).to_contain_text(LONG)
+    expect(changed.locator("ins").first).to_contain_text("<em>ada</em>" + LONG)
+    expect(page.locator("#beside .sheet th").nth(1)).to_contain_text("y" * 300)
+    thumbnails = page.locator(".thumbnail")
+    expect(thumbnails.filter(has_text="x…").locator("td.changed").first).to_be_visible()
