@@ -320,7 +320,7 @@ def test_with_a_mouse_a_suggestion_is_clicked_and_another_turned_down(begin: Any
     ada.page.get_by_role("button", name="Submit").click()
     data = submitted(ada, batch, 1)
     assert names(data) == {"c1": "Country"}
-    assert data["rejected"] == [["c1", "State", "thesaurus"]]
+    assert data["rejected"] == [["c1", "State", "usual"]]
 
 
 def test_a_kind_that_does_not_apply_is_said_so_with_two_keys_outside_the_list(begin: Any) -> None:
