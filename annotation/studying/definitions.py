@@ -13,7 +13,7 @@ from django.conf import settings
 from annotation.studying import yaml_file
 from annotation.studying.study import parse
 from annotation.studying.yaml_file import Fault, StudyError
-from tasks.common.definitions import NAME
+from tasks.common.definitions import NAME, in_order
 
 _ABOVE = "study: 1\nproject: {slug: x, name: x}\ntask_types:\n"
 _LINES_ABOVE = _ABOVE.count("\n") + 1
@@ -80,18 +80,7 @@ def read(name: str, text: str) -> Mapping[str, Any]:
 
 def written(data: Mapping[str, Any]) -> str:
     """A definition as YAML, its keys in the order of the reference."""
-    order = (
-        "title",
-        "instruction",
-        "shows",
-        "fields",
-        "overlap",
-        "decide",
-        "agreement",
-        "guidelines",
-        "practice",
-    )
-    return yaml_file.write({key: data[key] for key in order if key in data})
+    return yaml_file.write(in_order(data))
 
 
 def _moved(fault: Fault, prefix: str, last: int) -> Fault:

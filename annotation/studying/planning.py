@@ -463,7 +463,7 @@ class _ProjectComparison(_Comparison):
                 )
                 yield self.say("add", "task type", name, words)
             elif before != data:
-                words = gettext("another definition. Batches that were opened keep the one that they have.")
+                words = gettext("another definition. Batches with responses or gold answers keep theirs.")
                 yield self.say("change", "task type", name, words)
         for name in self.there.task_types:
             if name not in self.study.task_types:

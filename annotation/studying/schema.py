@@ -377,7 +377,7 @@ def sentence(error: Any) -> str:
         words = gettext("Expected {kinds}, not {shown}.").format(
             kinds=gettext(" or ").join(gettext(_TYPES[kind]) for kind in kinds), shown=shown
         )
-        if kinds == ["string"] and not isinstance(found, dict | list):
+        if "string" in kinds and not isinstance(found, dict | list):
             words += " " + gettext("Put it in quotes.")
         return words
     if rule == "enum":

@@ -28,7 +28,7 @@ from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.readers import READERS
 from tableqa.selection import RULES
 from tableqa.tables import unstorable
-from tasks.common.definitions import BadDefinition, name_faults
+from tasks.common.definitions import BadDefinition, in_order, name_faults
 from tasks.contract import TaskType, task_types
 
 EVERYONE = 1
@@ -677,7 +677,7 @@ def document(study: Study) -> dict[str, Any]:
     found: dict[str, Any] = {"study": schema.VERSION, "project": project}
     found |= _said({"consent": study.consent, "statement": study.statement})
     if study.task_types:
-        found["task_types"] = {name: dict(data) for name, data in study.task_types.items()}
+        found["task_types"] = {name: in_order(data) for name, data in study.task_types.items()}
     sections = {
         "people": [_said({"name": p.name, "roles": list(p.roles), "email": p.email}) for p in study.people],
         "sources": [_said(dataclasses.asdict(source)) for source in study.sources],

@@ -110,6 +110,7 @@ def _preview(project: Project, form: DefinitionForm, row: TaskTypeDefinition | N
     shows = task.payload(item)
     return {
         "task": task,
+        "is_preview": True,
         "data": {},
         "assignment": {"shows": shows},
         "table": tables.given(task, item) if "table" in shows else None,

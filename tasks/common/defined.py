@@ -414,11 +414,11 @@ def _scale(data: Mapping[str, Any], facts: dict[str, Any]) -> Scale:
     steps = steps_of(data)
     anchors = {int(step): _words(text) for step, text in data.get("anchors", {}).items()}
     between = [step for step in sorted(anchors) if step not in (steps.start, steps.stop - 1)]
-    if between and not facts["help"]:
-        texts = {
-            language: "; ".join(f"{step}: {_in(anchors[step], language)}" for step in sorted(anchors))
-            for language in ("en", "de")
-        }
+    if between:
+        texts = {}
+        for language in ("en", "de"):
+            steps_in_words = "; ".join(f"{step}: {_in(anchors[step], language)}" for step in sorted(anchors))
+            texts[language] = " ".join(filter(None, [_in(facts["help"], language), steps_in_words]))
         facts["help"] = Translated(texts["en"], {"de": texts["de"]})
     ends = (anchors.get(steps.start, ""), anchors.get(steps.stop - 1, ""))
     return Scale(**facts, lowest=steps.start, highest=steps.stop - 1, ends=ends)
@@ -472,7 +472,10 @@ def _bad_practice(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[Defini
         except Invalid as invalid:
             for problem in invalid.problems:
                 below = tuple(part for part in (problem.path.split(".")[0],) if part in entry["expected"])
-                yield DefinitionFault((*path, "expected", *below), problem.message)
+                message = (
+                    problem.message if below or not problem.path else f"{problem.path}: {problem.message}"
+                )
+                yield DefinitionFault((*path, "expected", *below), message)
 
 
 def _example(data: Mapping[str, Any]) -> dict[str, Any]:

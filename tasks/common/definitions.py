@@ -88,6 +88,7 @@ TAKEN: Final = frozenset(
         "action",
         "check",
         "confirmed",
+        "csrfmiddlewaretoken",
         "flag_note",
         "ask_text",
         "skip_reason",
@@ -106,6 +107,8 @@ TAKEN: Final = frozenset(
 )
 """Names that the form of the annotation page or a record of a release has already."""
 CONDITION: Final = re.compile(r"(\w+)\s*(==|!=|<=|>=|<|>|\bcontains\b)\s*(\S.*)")
+SEVERAL: Final = re.compile(r"\s(?:and|or|&&|\|\|)\s.*(?:==|!=|<|>|\bcontains\b)")
+"""A second condition behind the first."""
 
 Path = tuple[str | int, ...]
 
@@ -145,7 +148,7 @@ def _text(longest: int, description: str) -> dict[str, Any]:
 
 
 _OPTION: Final[dict[str, Any]] = {
-    "type": ["string", "object"],
+    "type": ["string", "integer", "object"],
     "minLength": 1,
     "maxLength": 80,
     "description": "A value, or a mapping.",
@@ -241,7 +244,11 @@ SCHEMA: Final[dict[str, Any]] = {
             "items": {
                 "type": "object",
                 "properties": {
-                    "example": {"type": "object", "description": "id, question, table and answers"},
+                    "example": {
+                        "type": "object",
+                        "description": "id, question, table and answers",
+                        "properties": dict.fromkeys(("id", "question", "table", "answers"), {}),
+                    },
                     "expected": {"type": "object", "description": "values of the fields"},
                     "why": {"type": "string", "maxLength": 2_000, "description": "shown as feedback"},
                 },
@@ -253,6 +260,15 @@ SCHEMA: Final[dict[str, Any]] = {
     "required": ["title", "instruction", "fields"],
     "additionalProperties": False,
 }
+
+
+def in_order(value: Any, schema: Mapping[str, Any] = SCHEMA) -> Any:
+    """A definition, or a part of one, with its keys in the order of `SCHEMA`. Databases keep JSON in orders of their own."""
+    if isinstance(value, Mapping):
+        parts = schema.get("properties", {})
+        keys = [*(key for key in parts if key in value), *(key for key in value if key not in parts)]
+        return {key: in_order(value[key], parts.get(key, {})) for key in keys}
+    return [in_order(one, schema.get("items", {})) for one in value] if isinstance(value, list) else value
 
 
 def faults(name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ()) -> list[DefinitionFault]:
@@ -267,6 +283,7 @@ def faults(name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ())
         seen.setdefault(field["name"], field)
     found += _key_clashes(data["fields"])
     found += _of_answers(data)
+    found += _unseen_cells(data)
     found += _decide(data, seen)
     found += _agreement(data.get("agreement", {}), seen)
     return found
@@ -382,6 +399,14 @@ def _of_answers(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
                 yield DefinitionFault(path, message.format(value=value_of(option)))
 
 
+def _unseen_cells(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+    """Whoever marks cells has to see the table."""
+    for place, field in enumerate(data["fields"]):
+        if field["type"] == "cells" and "table" not in data.get("shows", ("table",)):
+            message = gettext("Annotators mark cells in the table, so add `table` to `shows`.")
+            yield DefinitionFault(("fields", place, "type"), message)
+
+
 def _options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
     options = field.get("options", [] if "of" in field else None)
     if options is None:
@@ -396,6 +421,9 @@ def _options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
         value = value_of(option)
         if values[value] > 1 and value in map(value_of, options[:place]):
             message = gettext("The option {value!r} appears twice. Remove one.")
+            yield DefinitionFault((*path, "options", place), message.format(value=value))
+        if value != value.strip():
+            message = gettext("The option {value!r} begins or ends with a space. Remove it.")
             yield DefinitionFault((*path, "options", place), message.format(value=value))
         if isinstance(option, Mapping) and "key" in option:
             key = str(option["key"]).lower()
@@ -446,6 +474,10 @@ def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Itera
             "This is no condition. Write a field, one of {operators}, and a value: level == hard."
         )
         yield DefinitionFault(path, message.format(operators=", ".join(OPERATORS)))
+        return
+    if SEVERAL.search(text):
+        message = gettext("A field has one condition. Remove the second one.")
+        yield DefinitionFault(path, message)
         return
     if when.field not in seen:
         message = gettext("No field above is called {name!r}. Fields above: {names}.")

@@ -446,6 +446,26 @@ def test_the_page_reads_back_what_it_wrote(world: World) -> None:
     assert row.data == DEFINITION
 
 
+def test_the_page_writes_keys_in_the_order_of_the_reference(world: World) -> None:
+    option = {"key": "b", "help": "At once.", "value": "easy", "title": "Easy"}
+    field = {"options": [option, "hard"], "type": "choice", "name": "level"}
+    define(world, fields=[field], agreement={"level": ["fleiss"]})
+
+    text = manager(world).get(f"{PAGE}?name=table_complexity").context["form"].initial["text"]
+
+    keys = [
+        "title: Table",
+        "fields:",
+        "name: level",
+        "type: choice",
+        "value: easy",
+        "title: Easy",
+        "help:",
+        "key: b",
+    ]
+    assert sorted(keys, key=text.index) == keys
+
+
 def test_the_preview_saves_nothing_and_shows_what_annotators_see(world: World) -> None:
     client = manager(world)
     text = client.get(PAGE).context["form"].initial["text"]

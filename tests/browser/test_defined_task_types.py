@@ -264,6 +264,10 @@ def test_answers_are_chosen_by_keys_and_each_item_offers_its_own(
     number = labels.count()
     expect(labels.nth(number - 1)).to_contain_text("No difference")
     expect(labels.nth(number - 1).locator("kbd")).to_have_text("0")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(labels.nth(0).locator("small")).to_be_visible()
+    expect(labels.nth(1).locator("small")).to_be_visible()
+    page.set_viewport_size({"width": 1366, "height": 850})
     assert Axe().run(page, options=AXE).violations_count == 0
     first = page.locator(".question").inner_text()
 

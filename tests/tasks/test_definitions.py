@@ -302,6 +302,19 @@ def test_a_condition_holds_for_options_that_look_like_numbers(value: str, asked:
     assert made.parse({"level": value, "why": "Because."}, ITEM).why == ("Because." if asked else "")
 
 
+def test_whole_numbers_are_options_without_quotes() -> None:
+    made = task_of("numbers", only({**LEVEL, "options": [1, 2]}))
+
+    assert made.fields[0].values == ("1", "2")
+
+
+def test_every_anchor_of_a_scale_is_in_words_beside_its_help() -> None:
+    scale = {"name": "s", "type": "scale", "help": "Think of readers.", "anchors": {"1": "bad", "3": "fair"}}
+    made = task_of("scale", only(scale))
+
+    assert made.fields[0].help == "Think of readers. 1: bad; 3: fair"
+
+
 def test_rankings_are_compared_as_rankings() -> None:
     made = task()
 
@@ -331,6 +344,22 @@ REFUSED = [
         only({**BETTER, "options": ["tie", "none"]}, shows=["answers"]),
         ("fields", 0, "options", 1),
         "same key '0'",
+    ),
+    (
+        only({"name": "c", "type": "cells"}, shows=["question"]),
+        ("fields", 0, "type"),
+        "add `table` to `shows`",
+    ),
+    (only({**LEVEL, "options": ["a", " b"]}), ("fields", 0, "options", 1), "begins or ends with a space"),
+    (
+        only(LEVEL, {"name": "x", "type": "text", "when": "level == easy and level != hard"}),
+        ("fields", 1, "when"),
+        "one condition",
+    ),
+    (
+        only(LEVEL, practice=[{**COMPLEXITY["practice"][0], "expected": {}}]),
+        ("practice", 0, "expected"),
+        "level: Choose one of: easy, hard.",
     ),
     (only({**LEVEL, "options": ["a"]}), ("fields", 0, "options"), "Add another one"),
     (
