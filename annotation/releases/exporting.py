@@ -18,7 +18,8 @@ from annotation.releases.release_files import read_manifest
 from annotation.releases.task_records import task_of_record
 from tableqa.canonical import canonical
 from tableqa.sheets import guarded
-from tasks.contract import TaskType
+from tasks.common.fields import AnswerChoice, AnswerMultiChoice, AnswerRank
+from tasks.contract import Field, TaskType
 
 Record = dict[str, Any]
 FORMS: Final = ("csv", "xlsx", "label_studio")
@@ -148,6 +149,10 @@ def _guarded(value: Any) -> str:
 # -- Label Studio -----------------------------------------------------------------------------------
 
 
+MOST_ANSWERS = 20
+"""Numbers of answers that the configuration of a choice of answers lists."""
+
+
 def write_label_studio(raw: Raw, folder: Path) -> int:
     """For each batch `NAME.json`, its tasks, and `NAME.xml`, the labelling configuration that shows them.
 
@@ -175,15 +180,29 @@ def configuration(task: TaskType) -> str:
         '  <Text name="text" value="$question"/>',
     ]
     for field in task.fields:
-        if field.kind in ("choice", "choices"):
+        control = _control(field)
+        if control == "choices":
             several = "multiple" if field.kind == "choices" else "single"
             lines.append(f'  <Choices name="{html.escape(field.name)}" toName="text" choice="{several}">')
-            lines += [f'    <Choice value="{html.escape(value)}"/>' for value, _ in field.choices]
+            lines += [f'    <Choice value="{html.escape(value)}"/>' for value in _offered(field)]
             lines.append("  </Choices>")
-        elif field.kind in ("text", "lines"):
+        elif control == "textarea":
             lines.append(f'  <TextArea name="{html.escape(field.name)}" toName="text"/>')
     lines += [f'  <TextArea name="{RESPONSE}" toName="text"/>', "</View>", ""]
     return "\n".join(lines)
+
+
+def _control(field: Field) -> str:
+    """The control of a field: a ranking of the answers of an item, which no configuration can list, is a text."""
+    if field.kind in ("text", "lines") or isinstance(field, AnswerRank):
+        return "textarea"
+    return "choices" if field.kind in ("choice", "choices") else ""
+
+
+def _offered(field: Field) -> list[str]:
+    """The values that a configuration lists: of a choice of answers their numbers, and its own options."""
+    numbers = range(1, MOST_ANSWERS + 1) if isinstance(field, AnswerChoice | AnswerMultiChoice) else ()
+    return [*map(str, numbers), *(value for value, _ in field.choices)]
 
 
 def tasks(raw: Raw, batch: str) -> Iterator[Record]:
@@ -263,9 +282,10 @@ def _results(task: TaskType, data: Mapping[str, Any], origin: Mapping[str, Any])
         if value in (None, "", []):
             continue
         values = [str(one) for one in value] if isinstance(value, list) else [str(value)]
-        if field.kind in ("choice", "choices"):
+        control = _control(field)
+        if control == "choices":
             results.append(_result(field.name, "choices", {"choices": values}))
-        elif field.kind in ("text", "lines"):
+        elif control == "textarea":
             results.append(_result(field.name, "textarea", {"text": values}))
     return [*results, _result(RESPONSE, "textarea", {"text": [canonical({**origin, "data": data})]})]
 

@@ -247,7 +247,7 @@ SCHEMA: Final[dict[str, Any]] = {
                     "example": {
                         "type": "object",
                         "description": "id, question, table and answers",
-                        "properties": dict.fromkeys(("id", "question", "table", "answers"), {}),
+                        "properties": {key: {} for key in ("id", "question", "table", "answers")},
                     },
                     "expected": {"type": "object", "description": "values of the fields"},
                     "why": {"type": "string", "maxLength": 2_000, "description": "shown as feedback"},

@@ -15,8 +15,9 @@ from annotation.journeys import adjudicating, releasing
 from annotation.models import Batch, Decision, Source
 from annotation.quality import agreement, gold
 from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.releases import exporting, release_files
 from tableqa import Example, Table
+from tasks.common.defined import task_of
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import LATER, PAGE, batch_of, define, manager, say
 
@@ -77,6 +78,14 @@ def test_preferences_are_decided_measured_and_released(world: World, pairs: Sour
     records = [json.loads(line) for line in path.read_text().splitlines()]
     assert {(one["better"], tuple(one["answers"])) for one in records} == {("1", ("Heat", "Alien"))}
     assert doctor.findings() == []
+
+
+def test_the_export_to_label_studio_offers_numbers_and_keeps_rankings_as_text() -> None:
+    configuration = exporting.configuration(task_of("preference", PREFERENCE))
+
+    assert '<Choice value="2"/>' in configuration
+    assert '<Choice value="tie"/>' in configuration
+    assert '<TextArea name="order" toName="text"/>' in configuration
 
 
 def test_a_gold_answer_is_a_number_of_an_answer(world: World, pairs: Source) -> None:
