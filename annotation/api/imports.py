@@ -17,11 +17,15 @@ from annotation.api import serializers as shapes
 from annotation.api.views import valid
 from annotation.journeys import importing, previewing, restoring
 from annotation.models import Project, Upload
-from annotation.refusals import refuse
+from annotation.refusals import Refused, refuse
 from annotation.roles import Permission
+from annotation.transfer import mapping_file, responses
 from tableqa.readers import READERS
 from tableqa.readers.reader import Credit
+from tableqa.responses import TOOLS
 
+MOST_AT_ONCE = 5_000
+"""Responses of a file that a preview checks completely."""
 MOST_DIGITS = 15
 """Of an offset: far more than a file has bytes."""
 
@@ -119,6 +123,62 @@ class Uploads(APIView):
             project=project, by=actor.person, now=timezone.now(), **valid(UploadRequest, request)
         )
         return Response(_shape(upload), status=201)
+
+
+class ResponsesRequest(serializers.Serializer[Any]):
+    """An import of responses of another tool."""
+
+    upload = serializers.CharField(max_length=12, help_text="Id of an upload.")
+    tool = serializers.ChoiceField(choices=sorted(TOOLS))
+    mapping = serializers.DictField(
+        required=False,
+        default=dict,
+        help_text="Keys of the mapping file. What is left out is guessed.",
+    )
+    look = serializers.BooleanField(required=False, default=False, help_text="Preview; import nothing.")
+
+
+class ResponsesPreview(serializers.Serializer[Any]):
+    """What an import of responses would do."""
+
+    responses = serializers.IntegerField()
+    tasks = serializers.IntegerField(help_text="With at least one response.")
+    mapping = serializers.DictField(help_text="The complete mapping.")
+    losses = serializers.ListField(child=serializers.CharField())
+    problems = serializers.ListField(child=serializers.DictField())
+    is_sample = serializers.BooleanField(help_text="Only the first tasks of a large file were checked.")
+
+
+class ResponsesImports(APIView):
+    """Importing responses of another annotation tool."""
+
+    @extend_schema(request=ResponsesRequest, responses={200: ResponsesPreview, 202: shapes.JobShape})
+    def post(self, request: Request, slug: str) -> Response:
+        """Import responses into a new, closed batch, or preview it. Poll the job: all or nothing is imported."""
+        actor = access.actor(request)
+        project = access.project(actor, slug, Permission.IMPORT)
+        data = valid(ResponsesRequest, request)
+        upload = access.upload(project, data["upload"])
+        given = {"project": project, "tool": data["tool"], "mapping": mapping_file.parse(data["mapping"])}
+        by, now = actor.person, timezone.now()
+        if not data["look"]:
+            job = responses.start(upload=upload, by=by, now=now, **given)
+            return Response(shapes.JobShape(job).data, status=202)
+        with uploads.on_disk(upload, None) as files:
+            try:
+                preview = responses.look(path=files.questions, by=by, now=now, most=MOST_AT_ONCE, **given)
+            except Refused as refused:
+                refuse(refused.code, files.shown(refused.detail))
+        return Response(
+            {
+                "responses": preview.summary.responses,
+                "tasks": preview.summary.answered,
+                "mapping": mapping_file.as_data(preview.mapping),
+                "losses": [f"{number} {what}" for number, what in preview.losses],
+                "problems": [problem.as_data() for problem in preview.problems],
+                "is_sample": preview.is_sample,
+            }
+        )
 
 
 class UploadSlice(APIView):

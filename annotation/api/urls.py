@@ -65,6 +65,7 @@ urlpatterns = [
     path("projects/<slug:slug>/uploads/", imports.Uploads.as_view(), name="api_uploads"),
     path("uploads/<str:public_id>/", imports.UploadSlice.as_view(), name="api_upload"),
     path("projects/<slug:slug>/imports/", imports.Imports.as_view(), name="api_imports"),
+    path("projects/<slug:slug>/responses/", imports.ResponsesImports.as_view(), name="api_import_responses"),
     path("projects/<slug:slug>/restore/", imports.Restore.as_view(), name="api_restore"),
     path("jobs/<str:public_id>/", views.JobDetail.as_view(), name="api_job"),
     re_path(r"", views.nothing_here),

@@ -16,6 +16,7 @@ from tableqa.responses import TOOLS
 from tasks.common.fields import Choice, MultiChoice, Question
 from tasks.contract import TaskType
 
+CREDIT = ("licence", "citation", "url")
 MOST_VALUES = 40
 """Values of a field that the page shows."""
 
@@ -56,6 +57,16 @@ class MappingForm(forms.Form):
         ),
         widget=forms.TextInput(attrs={"list": "sources"}),
     )
+    licence = forms.CharField(
+        label=gettext_lazy("Licence"),
+        required=False,
+        help_text=gettext_lazy("SPDX identifier, such as CC-BY-4.0. Leave empty if it is not stated."),
+        widget=forms.TextInput(attrs={"list": "licences"}),
+    )
+    citation = forms.CharField(
+        label=gettext_lazy("Citation"), required=False, widget=forms.Textarea(attrs={"rows": 2})
+    )
+    url = forms.URLField(label=gettext_lazy("URL"), required=False, assume_scheme="https")
 
     def __init__(self, *, preview: Preview, known: Mapping[str, TaskType], new_name: str) -> None:
         mapping = preview.mapping
@@ -65,8 +76,12 @@ class MappingForm(forms.Form):
                 "task_type": mapping.task_type,
                 "batch": mapping.batch,
                 "source": mapping.source,
+                **{name: getattr(mapping, name) for name in CREDIT},
             }
         )
+        if not preview.makes_source:
+            for name in CREDIT:  # the existing source has its own
+                del self.fields[name]
         self.preview, self.task = preview, known.get(mapping.task_type)
         new = gettext("New task type from this file ({name})").format(name=new_name)
         kinds = [(new_name, new), *((name, gettext(task.title)) for name, task in known.items())]
@@ -120,6 +135,10 @@ class MappingForm(forms.Form):
             left_out = len(column.values) - len(values)
             yield {"column": column, "field": self[f"field-{number}"], "values": values, "left_out": left_out}
 
+    def credit(self) -> Iterator[forms.BoundField]:
+        """Licence, citation and URL of a new source."""
+        return (self[name] for name in CREDIT if name in self.fields)
+
     def people(self) -> Iterator[dict[str, Any]]:
         """A row for each person of the file."""
         for number, (there, _, count) in enumerate(self.preview.people):
@@ -139,7 +158,7 @@ def posted_mapping(sent: Mapping[str, Any], preview: Preview) -> ImportMapping:
         if f"person-{number}" in sent
     }
     given: dict[str, Any] = {
-        name: str(sent.get(name, "")).strip() for name in ("task_type", "batch", "source")
+        name: str(sent.get(name, "")).strip() for name in ("task_type", "batch", "source", *CREDIT)
     }
     fields: dict[str, str] = {}
     values: dict[str, dict[str, str]] = {}

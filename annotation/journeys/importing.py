@@ -243,14 +243,19 @@ def _reader(name: str, fields: Mapping[str, str]) -> Reader:
     return _told(READERS[name], fields) if fields else READERS[name]
 
 
-def _check_names(name: str, split: str, licence: str) -> None:
-    """Raises Refused(import_failed) for a source name, a split or a licence that cannot be stored."""
+def check_licence(licence: str) -> None:
+    """Raises Refused(import_failed) for a licence that is no SPDX identifier; "" is none."""
     if licence and LICENCE.fullmatch(licence) is None:
         refuse(
             "import_failed",
             "{licence!r} is no SPDX identifier, such as CC-BY-4.0. Several are joined by AND.",
             licence=licence,
         )
+
+
+def _check_names(name: str, split: str, licence: str) -> None:
+    """Raises Refused(import_failed) for a source name, a split or a licence that cannot be stored."""
+    check_licence(licence)
     if len(name) > LONGEST_NAME or (split and SPLIT.fullmatch(split) is None):
         refuse(
             "import_failed",

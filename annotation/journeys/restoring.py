@@ -270,7 +270,7 @@ def _run_restore(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             folder=files.questions,
             by=job.made_by,
             now=timezone.now(),
-            progress=progress,
+            progress=progress.beside_the_transaction,
         )
     uploads.forget([upload])
     return restored.counts()

@@ -36,6 +36,7 @@ class ImportMapping:
     parts      by part of an example: the name of the field in the data
     source     name of the source: an existing one by this name lends its examples, else the file makes it
     batch      name of the new batch
+    licence    of the examples, as an SPDX identifier; likewise citation and url. An existing source has its own
     """
 
     task_type: str = ""
@@ -45,6 +46,9 @@ class ImportMapping:
     parts: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
     batch: str = ""
+    licence: str = ""
+    citation: str = ""
+    url: str = ""
 
 
 @dataclass

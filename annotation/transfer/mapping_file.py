@@ -9,7 +9,7 @@ from typing import Any, Final
 from annotation.refusals import refuse
 from annotation.transfer.mapping import ImportMapping
 
-_TEXTS: Final = ("task_type", "source", "batch")
+_TEXTS: Final = ("task_type", "source", "batch", "licence", "citation", "url")
 _MAPS: Final = ("fields", "people", "parts")
 
 

@@ -11,29 +11,39 @@ import contextlib
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext
 
+from annotation import jobs, uploads
 from annotation.journeys import assigning, defining, importing, labelled_elsewhere
-from annotation.models import Batch, Person, Project, Source
-from annotation.refusals import refuse, refuse_as
+from annotation.models import Batch, Job, Person, Project, Source, Upload
+from annotation.refusals import Refused, refuse, refuse_as
 from annotation.transfer import mapping as mappings
 from annotation.transfer.mapping import ImportMapping, Summary
 from tableqa import Example
 from tableqa.language import phrase, reason_of
 from tableqa.readers.mapped import checked, mapped_example
-from tableqa.readers.reader import Names, ReaderError
+from tableqa.readers.reader import Credit, Names, ReaderError
 from tableqa.readers.rejections import described, one_sentence
 from tableqa.responses import TOOLS, Task
 from tasks.contract import TaskType, task_types
 
 MOST_PROBLEMS: Final = 100
+KIND: Final = "import_responses"
+SAMPLE: Final = 500
+"""Responses of a large file that its preview checks."""
+LONGEST_URL: Final = 200
+LONGEST_CITATION: Final = 5_000
+Progress = Callable[[int, int], None]
 _COLUMNS: Final = labelled_elsewhere.Columns(made_at="made_at", origin="origin")
 _HEADER: Final = ("example", "annotator", "source", "made_at", "origin", "response")
 
@@ -45,6 +55,10 @@ class Problem:
     file: str
     line: int
     what: str
+
+    def as_data(self) -> dict[str, Any]:
+        """The problem as JSON, in the form of other imports."""
+        return {"file": self.file, "line": self.line or None, "column": "", "what": self.what, "fix": ""}
 
     def __str__(self) -> str:
         return f"{self.file}, line {self.line}: {self.what}" if self.line else f"{self.file}: {self.what}"
@@ -58,6 +72,8 @@ class Preview:
     is_new_type the task type is made from the file
     targets     the fields of the task type
     imported    number of responses that are new
+    licence     of the existing source that lends its examples
+    is_sample   only the first tasks of a large file were checked
     """
 
     file: str
@@ -70,6 +86,8 @@ class Preview:
     targets: tuple[str, ...] = ()
     examples: list[Example] = field(default_factory=list)
     makes_source: bool = True
+    licence: str = ""
+    is_sample: bool = False
     imported: int = 0
     items: int = 0
     problems: list[Problem] = field(default_factory=list)
@@ -100,22 +118,39 @@ class _RolledBack(Exception):
 
 
 def look(
-    *, project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
+    *,
+    project: Project,
+    path: Path,
+    tool: str,
+    mapping: ImportMapping,
+    by: Person | None,
+    now: datetime,
+    most: int | None = None,
 ) -> Preview:
-    """What an import would do; nothing is written. Raises Refused where the file cannot be read at all."""
+    """What an import would do; nothing is written. Raises Refused where the file cannot be read at all.
+
+    most: of a file with more responses, only the first tasks (`SAMPLE` responses) are checked.
+    """
     with contextlib.suppress(_RolledBack), transaction.atomic():
-        preview = _import(project, path, tool, mapping, by, now)
+        preview = _import(project, path, tool, mapping, by, now, most=most)
         raise _RolledBack
     preview.batch = None
     return preview
 
 
 def write(
-    *, project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
+    *,
+    project: Project,
+    path: Path,
+    tool: str,
+    mapping: ImportMapping,
+    by: Person | None,
+    now: datetime,
+    progress: Progress = lambda done, total: None,
 ) -> Preview:
-    """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the first problem."""
+    """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the problems in `more`."""
     with transaction.atomic():
-        preview = _import(project, path, tool, mapping, by, now)
+        preview = _import(project, path, tool, mapping, by, now, progress=progress)
         if preview.problems:
             number = len(preview.problems)
             refuse(
@@ -123,13 +158,57 @@ def write(
                 "{problem} No responses were imported. Problems: {number}.",
                 problem=str(preview.problems[0]),
                 number=number,
+                more={"problems": [problem.as_data() for problem in preview.problems], "rejected": number},
             )
     return preview
 
 
-def _import(
-    project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
-) -> Preview:
+# -- in the background ------------------------------------------------------------------------------
+
+
+def start(
+    *, project: Project, upload: Upload, tool: str, mapping: ImportMapping, by: Person, now: datetime
+) -> Job:
+    """Import the responses of an uploaded file in the background. Raises Refused (import_failed)."""
+    uploads.require_whole(upload)
+    _require_tool(tool)
+    ids = {"upload": upload.pk, "tool": tool, "mapping": asdict(mapping)}
+    return jobs.enqueue(project=project, kind=KIND, ids=ids, by=by, now=now)
+
+
+@jobs.kind(KIND)
+def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    upload = Upload.objects.get(pk=job.ids["upload"])
+    with uploads.on_disk(upload, None) as files:
+        try:
+            done = write(
+                project=job.project,
+                path=files.questions,
+                tool=job.ids["tool"],
+                mapping=ImportMapping(**job.ids["mapping"]),
+                by=job.made_by,
+                now=timezone.now(),
+                progress=progress.beside_the_transaction,
+            )
+        except Refused as refused:
+            if "problems" in refused.more:
+                Job.objects.filter(pk=job.pk).update(result=refused.more)
+            refuse(refused.code, files.shown(refused.detail), more=refused.more)
+    uploads.forget([upload])
+    assert done.batch is not None  # nosec
+    return {
+        "responses_in": done.batch.public_id,
+        "responses": done.imported,
+        "items": done.items,
+        "people": len(done.people),
+        "losses": [f"{number} {what}" for number, what in done.losses],
+    }
+
+
+# -- reading ----------------------------------------------------------------------------------------
+
+
+def _require_tool(tool: str) -> None:
     if tool not in TOOLS:
         refuse(
             "import_failed",
@@ -137,6 +216,20 @@ def _import(
             tool=tool,
             tools=", ".join(sorted(TOOLS)),
         )
+
+
+def _import(
+    project: Project,
+    path: Path,
+    tool: str,
+    mapping: ImportMapping,
+    by: Person | None,
+    now: datetime,
+    *,
+    most: int | None = None,
+    progress: Progress = lambda done, total: None,
+) -> Preview:
+    _require_tool(tool)
     try:
         checked(mapping.parts)
         tasks = list(TOOLS[tool].tasks(path))
@@ -155,13 +248,45 @@ def _import(
         )
     preview = Preview(path.name, tool, _digest(path), summary, mapping)
     _complete(preview, project, path)
+    if most is not None and summary.responses > most:
+        preview.is_sample, tasks = True, _first(tasks)
+    _check_credit(preview)
     # Two previews write the same rows; the second waits for the end of the first.
     Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
     task_type = _task_type(preview, project, by, now)
     if preview.problems:
         return preview
-    _write(preview, project, path, tasks, task_type, by, now)
+    _write(preview, project, path, tasks, task_type, by, now, progress)
     return preview
+
+
+def _first(tasks: Sequence[Task]) -> list[Task]:
+    """The first tasks, with `SAMPLE` responses or a few more."""
+    sample, number = [], 0
+    for task in tasks:
+        if number >= SAMPLE:
+            break
+        sample.append(task)
+        number += len(task.responses)
+    return sample
+
+
+def _check_credit(preview: Preview) -> None:
+    """Note a URL, licence or citation that a source cannot have."""
+    mapping = preview.mapping
+    try:
+        importing.check_licence(mapping.licence)
+        if mapping.url:
+            URLValidator(schemes=("http", "https"))(mapping.url)
+        if len(mapping.url) > LONGEST_URL or len(mapping.citation) > LONGEST_CITATION:
+            raise ValidationError("too long")
+    except Refused as refused:
+        preview.problems.append(Problem(preview.file, 0, refused.detail))
+    except ValidationError:
+        what = gettext(
+            "The URL must begin with https:// and have at most {url} characters, the citation {citation}."
+        ).format(url=LONGEST_URL, citation=LONGEST_CITATION)
+        preview.problems.append(Problem(preview.file, 0, what))
 
 
 def _digest(path: Path) -> str:
@@ -255,10 +380,13 @@ def _write(
     task_type: TaskType | None,
     by: Person | None,
     now: datetime,
+    progress: Progress,
 ) -> None:
     assert task_type is not None, "what has no task type has a problem"  # nosec
     existing = Source.objects.ready().filter(project=project, name=preview.mapping.source).first()
     preview.makes_source = existing is None or bool(preview.mapping.parts)
+    if existing is not None and not preview.makes_source:
+        preview.licence = existing.licence
     answered = [task for task in tasks if task.responses]
     if preview.makes_source and not TOOLS[preview.tool].has_examples:
         what = gettext(
@@ -284,7 +412,7 @@ def _write(
     )
     assigning.open_batch(batch=batch, by=by, now=now)
     places = {number: one.place for number, one in enumerate((r for t in answered for r in t.responses), 1)}
-    rows = _rows(preview, answered, ids, source, task_type, now)
+    rows = _counted(_rows(preview, answered, ids, source, task_type, now), len(places), progress)
     report = labelled_elsewhere.look_at_rows(batch=batch, rows=rows, header=_HEADER, columns=_COLUMNS)
     preview.imported, preview.items, preview.batch = len(report.labels), report.items, batch
     for trouble in report.troubles[: MOST_PROBLEMS - len(preview.problems)]:
@@ -294,6 +422,14 @@ def _write(
     if not preview.problems:
         labelled_elsewhere.write_found(batch=batch, found=report, by=by, now=now)
         assigning.close_batch(batch=batch, by=by, now=now)
+
+
+def _counted(
+    rows: Iterator[tuple[int, dict[str, str]]], total: int, progress: Progress
+) -> Iterator[tuple[int, dict[str, str]]]:
+    for number, row in rows:
+        progress(number, total)
+        yield number, row
 
 
 def _source(
@@ -327,6 +463,7 @@ def _source(
             path=written,
             name=preview.mapping.source,
             said={"path": path.name},
+            credit=Credit(preview.mapping.licence, preview.mapping.citation, preview.mapping.url),
             by=by,
             now=now,
         )

@@ -188,10 +188,16 @@ TITLES = {
     "ask_originals": gettext_noop("Asking the model"),
     "draw_items": gettext_noop("Asking the model and drawing items"),
     "restore": gettext_noop("Restoring a release"),
+    "import_responses": gettext_noop("Importing responses"),
     acting.ACT: gettext_noop("Changing items"),
     acting.UNDO: gettext_noop("Undoing changes of items"),
 }
-AGAIN = {"import": "import_new", "release": "releases", "study": "study"}
+AGAIN = {
+    "import": "import_new",
+    "import_responses": "import_responses",
+    "release": "releases",
+    "study": "study",
+}
 
 
 def _again(job: Job) -> str:
@@ -208,6 +214,9 @@ def _again(job: Job) -> str:
         tables = Upload.objects.filter(pk=job.ids.get("tables")).first()
         url = reverse("import_preview", args=[job.project.slug, questions.public_id])
         return f"{url}?tables={tables.public_id}" if tables else url
+    upload = Upload.objects.filter(pk=job.ids.get("upload")).exclude(file="").first()
+    if job.kind == "import_responses" and upload is not None:
+        return reverse("responses_preview", args=[job.project.slug, upload.public_id, job.ids["tool"]])
     return reverse(AGAIN.get(job.kind, "project"), args=[job.project.slug])
 
 
@@ -225,6 +234,13 @@ def _result(job: Job) -> tuple[str, str, str]:
         read_as = f" {shown(result['read_as'])}" if result.get("read_as") else ""
         words = f"{new}{questions} {on_tables}.{read_as}{left_out}"
         return reverse("source", args=[result["source"]]), gettext("Open the source"), words
+    if "responses_in" in result:
+        words = ngettext(
+            "{number} response was imported. Annotators: {annotators}. Items: {items}.",
+            "{number} responses were imported. Annotators: {annotators}. Items: {items}.",
+            result["responses"],
+        ).format(number=result["responses"], annotators=result["people"], items=result["items"])
+        return reverse("batch", args=[result["responses_in"]]), gettext("Open the batch"), words
     if "evaluation" in result:
         words = ngettext(
             "{result} instance was scored.", "{result} instances were scored.", result["instances"]

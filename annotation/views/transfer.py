@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,13 +10,13 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.formats import number_format
 from django.utils.translation import ngettext
 
 from annotation import access, uploads
+from annotation.forms.imports import LICENCES
 from annotation.forms.transfer import MappingForm, ResponsesFileForm, posted_mapping
 from annotation.models import Project, Source, Upload
-from annotation.refusals import Refused, refuse
+from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping, name_of
@@ -25,7 +26,7 @@ from annotation.views.pages import PageRequest, page, refusals_on, refusals_to
 from tableqa.responses import TOOLS
 
 MOST_ON_A_PAGE = 5_000
-"""Responses that a page imports: a few seconds of work. The command imports any number."""
+"""Responses that a page imports at once: a few seconds of work. More are imported in the background."""
 
 
 @page("GET", "POST")
@@ -52,6 +53,16 @@ def responses_preview(request: PageRequest, slug: str, public_id: str, tool: str
             mapping = posted_mapping(request.POST, preview)
             if request.POST.get("act") == "import":
                 try:
+                    if preview.is_sample:
+                        job = responses.start(
+                            project=project,
+                            upload=upload,
+                            tool=tool,
+                            mapping=mapping,
+                            by=request.user,
+                            now=timezone.now(),
+                        )
+                        return redirect("job", job.public_id)
                     done = _written(request, project, upload, tool, mapping)
                 except Refused as refused:
                     messages.error(request, refused.detail)
@@ -65,15 +76,8 @@ def responses_preview(request: PageRequest, slug: str, public_id: str, tool: str
 def _preview(
     request: PageRequest, project: Project, upload: Upload, tool: str, mapping: ImportMapping
 ) -> Preview:
-    preview = _run(responses.look, request, project, upload, tool, mapping)
-    if preview.summary.responses > MOST_ON_A_PAGE:
-        refuse(
-            "import_failed",
-            "{name} has more than {most} responses. Use the command import_responses for it.",
-            name=upload.name,
-            most=number_format(MOST_ON_A_PAGE, force_grouping=True),
-        )
-    return preview
+    look = functools.partial(responses.look, most=MOST_ON_A_PAGE)
+    return _run(look, request, project, upload, tool, mapping)
 
 
 def _written(
@@ -129,6 +133,7 @@ def _context(project: Project, upload: Upload, preview: Preview) -> dict[str, ob
         "tool": TOOLS[preview.tool].title,
         "preview": preview,
         "form": MappingForm(preview=preview, known=available, new_name=new_name),
+        "licences": LICENCES,
         "sources": Source.objects.ready().filter(project=project).values_list("name", flat=True).distinct(),
         "examples": [shown_example(example) for example in preview.examples],
     }

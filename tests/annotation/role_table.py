@@ -526,6 +526,14 @@ API: dict[str, dict[str, Call]] = {
     "api_imports": {
         "post": (the_project, lambda t: {"questions": an_upload(t).public_id}, MANAGE, Permission.IMPORT),
     },
+    "api_import_responses": {
+        "post": (
+            the_project,
+            lambda t: {"upload": an_upload(t).public_id, "tool": "label_studio"},
+            MANAGE,
+            Permission.IMPORT,
+        ),
+    },
     "api_restore": {
         "post": (the_project, lambda t: {"release": an_upload(t).public_id}, MANAGE, Permission.IMPORT),
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +11,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Annotation, Batch, TaskTypeDefinition
+from annotation import jobs
+from annotation.journeys import releasing
+from annotation.models import Annotation, Batch, Job, Project, Source, TaskTypeDefinition
+from annotation.transfer import responses
 from annotation.views import transfer
-from tests.annotation.cast import World
+from tests.annotation.cast import NOON, World
 from tests.annotation.test_transfer import annotation, choice, labels, task
 
 
@@ -109,13 +113,123 @@ def test_a_file_of_another_tool_leads_back_with_a_message(mara: Client) -> None:
     assert "/tmp" not in page.content.decode()
 
 
-def test_files_with_very_many_responses_are_for_the_command(
-    mara: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two responses are many, and the preview of many checks one task."""
     monkeypatch.setattr(transfer, "MOST_ON_A_PAGE", 1)
-    page = mara.get(upload(mara, two()), follow=True)
+    monkeypatch.setattr(responses, "SAMPLE", 1)
 
-    assert "Use the command import_responses" in page.content.decode()
+
+@pytest.mark.usefixtures("many")
+def test_very_many_responses_are_imported_in_the_background(mara: Client) -> None:
+    url = upload(mara, two(), {**two(), "id": 2})
+    page = mara.get(url)
+    text = page.content.decode()
+    assert "checks the first tasks of this large file" in text
+    assert "<dd>4</dd>" in text
+
+    answer = mara.post(url, posted(page, act="import"))
+
+    job = Job.objects.get(kind="import_responses")
+    assert answer["Location"] == f"/jobs/{job.public_id}/"
+    assert not Annotation.objects.exists()
+    jobs.run(job.pk)
+    assert Annotation.objects.count() == 4
+    after = mara.get(answer["Location"]).content.decode()
+    assert "4 responses were imported. Annotators: 2. Items: 2." in after
+    assert reverse("batch", args=[Batch.objects.get().public_id]) in after
+
+
+@pytest.mark.usefixtures("many")
+def test_a_problem_beyond_the_preview_imports_nothing_and_is_listed(mara: Client) -> None:
+    broken = {**two(), "id": 2}
+    broken["data"] = {"question": "when?"}
+    url = upload(mara, two(), broken)
+    answer = mara.post(url, posted(mara.get(url), act="import"))
+
+    job = Job.objects.get()
+    jobs.run(job.pk)
+
+    assert not Annotation.objects.exists()
+    assert not Batch.objects.exists()
+    text = mara.get(answer["Location"]).content.decode()
+    assert "there is no table" in text
+    assert url in text, "the link leads back to the preview"
+
+
+def test_a_program_looks_at_responses_and_imports_them(mara: Client) -> None:
+    sent = {"upload": upload(mara, two()).split("/")[-3], "tool": "label_studio"}
+    address = reverse("api_import_responses", args=["films"])
+
+    def post(**more: Any) -> Any:
+        return mara.post(address, {**sent, **more}, content_type="application/json")
+
+    seen = post(look=True).json()
+    assert (seen["responses"], seen["tasks"], seen["problems"], seen["is_sample"]) == (2, 1, [], False)
+    assert seen["mapping"]["task_type"] == "question_type"
+    assert not Job.objects.exists()
+
+    answer = post(mapping={"people": {"2": "Bo"}, "licence": "CC-BY-4.0"})
+
+    assert answer.status_code == 202
+    jobs.run(Job.objects.get().pk)
+    result = mara.get(f"/api/jobs/{answer.json()['id']}/").json()["result"]
+    assert (result["responses"], result["items"], result["people"]) == (2, 1, 2)
+    assert Source.objects.latest("pk").licence == "CC-BY-4.0"
+    assert ("Bo", {"label": "reasoning"}) in labels()
+
+
+@pytest.mark.parametrize(
+    ("sent", "word"), [({"mapping": {"poeple": {}}}, "poeple"), ({"tool": "excel"}, "excel")]
+)
+def test_a_program_that_sends_something_else_learns_what(
+    mara: Client, sent: dict[str, Any], word: str
+) -> None:
+    body = {"upload": upload(mara, two()).split("/")[-3], "tool": "label_studio", **sent}
+
+    answer = mara.post(reverse("api_import_responses", args=["films"]), body, content_type="application/json")
+
+    assert answer.status_code == 422
+    assert word in answer.content.decode()
+    assert not Job.objects.exists()
+
+
+def test_licence_citation_and_url_of_the_page_are_in_a_release(mara: Client, tmp_path: Path) -> None:
+    credit = {"licence": "CC-BY-4.0", "citation": "Lind 2025", "url": "https://example.org/films"}
+    url = upload(mara, two())
+    page = mara.get(url)
+
+    mara.post(url, posted(page, act="import", source="rated", **credit))
+
+    project = Project.objects.get(slug="films")
+    releasing.make_release(project=project, name="v1", format="askew", by=None, now=NOON, out=tmp_path / "r")
+    manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
+    (source,) = [one for one in manifest["sources"] if one["name"] == "rated"]
+    assert {name: source[name] for name in credit} == credit
+
+
+def test_an_existing_source_keeps_its_licence(mara: Client, world: World) -> None:
+    given = {**two(), "data": {"id": "nu-0", "question": "when?", "table": [["Film"], ["Heat"]]}}
+    url = upload(mara, given)
+
+    page = mara.post(url, posted(mara.get(url), source=world.source.name))
+
+    assert f"CC-BY-SA-4.0 (of the source {world.source.name})" in page.content.decode()
+    assert "licence" not in page.context["form"].fields
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"licence": "free for all"}, {"url": "javascript:alert(1)"}, {"citation": "x" * 5_001}]
+)
+def test_a_wrong_licence_or_url_is_a_problem_of_the_preview(mara: Client, wrong: dict[str, str]) -> None:
+    url = upload(mara, two())
+    form = posted(mara.get(url), **wrong)
+
+    page = mara.post(url, form).content.decode()
+    mara.post(url, form | {"act": "import"})
+
+    assert "no SPDX identifier" in page or "must begin with https" in page
+    assert not Annotation.objects.exists()
 
 
 def test_sources_lead_to_the_page(mara: Client) -> None:
