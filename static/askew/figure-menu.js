@@ -9,7 +9,10 @@ for (const menu of document.querySelectorAll(".figure-menu")) {
     button.addEventListener("click", () => copy(link.href, status));
     link.before(button);
   }
-  menu.addEventListener("toggle", () => (status.textContent = ""));
+  menu.addEventListener("toggle", () => {
+    status.textContent = "";
+    if (menu.open) place(menu.querySelector(".popped"));
+  });
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     menu.open = false;
@@ -20,6 +23,17 @@ for (const menu of document.querySelectorAll(".figure-menu")) {
 addEventListener("click", ({ target }) => {
   for (const menu of document.querySelectorAll(".figure-menu[open]")) if (!menu.contains(target)) menu.open = false;
 });
+
+/* Above its button where there is no room below; where there is none above either, the page moves. */
+function place(popped) {
+  popped.classList.remove("above");
+  const { bottom } = popped.getBoundingClientRect();
+  if (bottom <= innerHeight) return;
+  popped.classList.add("above");
+  if (popped.getBoundingClientRect().top >= 0) return;
+  popped.classList.remove("above");
+  popped.scrollIntoView({ block: "nearest" });
+}
 
 /* The browser has to be asked for its clipboard at once, so it gets the promise of a text. */
 async function copy(address, status) {

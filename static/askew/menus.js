@@ -15,3 +15,13 @@ document.addEventListener("keydown", ({ key }) => {
 document.addEventListener("focusin", ({ target }) => {
   for (const menu of open()) if (!menu.contains(target)) menu.open = false;
 });
+/* The event does not bubble. */
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (!target.matches("details.menu")) return;
+    target.classList.remove("to-the-left");
+    if (target.open) target.classList.toggle("to-the-left", target.lastElementChild.getBoundingClientRect().right > document.documentElement.clientWidth);
+  },
+  true,
+);

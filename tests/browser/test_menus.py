@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import signed_in
@@ -59,3 +59,70 @@ def test_without_scripts_the_menu_leads_to_its_pages_on_a_phone(
     page.get_by_role("link", name="Audit log").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Audit log")
+
+
+def box(part: Locator) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a part of the page within the window."""
+    found = part.bounding_box()
+    assert found is not None
+    left, top = found["x"], found["y"]
+    return left, top, left + found["width"], top + found["height"]
+
+
+@pytest.mark.parametrize(
+    ("address", "below"),
+    [("/projects/films/people/", "#members table"), ("/projects/films/?table", ".flow-of-batches")],
+)
+def test_the_open_menu_covers_neither_people_nor_batches(
+    new_context: Callable[..., BrowserContext], live_server: Any, world: World, address: str, below: str
+) -> None:
+    world.batch(name="Labels")
+    context = signed_in(new_context, live_server.url, world.mara, viewport={"width": 1366, "height": 850})
+    page = context.new_page()
+    page.goto(f"{live_server.url}{address}")
+
+    page.locator("details.menu > summary").first.click()
+    expect(page.get_by_role("link", name="Audit log")).to_be_visible()
+    left, _, right, bottom = box(page.locator("details.menu > div").first)
+
+    assert bottom <= box(page.locator(below).first)[1]
+    for button in page.locator(".page-header .act > .button").all():
+        assert right <= box(button)[0]
+    assert left >= 0
+    assert right <= 1366
+
+
+def opens_in_sight(page: Page, width: int, height: int) -> int:
+    """Open each export menu that is shown, and check that all of it is in the window; how many there are."""
+    menus = [menu for menu in page.locator("details.figure-menu").all() if menu.is_visible()]
+    for menu in menus:
+        menu.locator("summary").click()
+        expect(menu.get_by_role("link", name="Download CSV")).to_be_visible()
+        expect(menu.locator(".popped")).to_be_in_viewport(ratio=1)
+        left, top, right, bottom = box(menu.locator(".popped"))
+        assert left >= 0
+        assert right <= width
+        assert top >= 0
+        assert bottom <= height
+        for link in menu.get_by_role("link").all():
+            assert box(link)[2] <= right
+        page.keyboard.press("Escape")
+        expect(menu).not_to_have_attribute("open", "")
+    return len(menus)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 850), (390, 844)])
+def test_export_menus_open_in_sight_also_at_the_end_of_a_page(
+    new_context: Callable[..., BrowserContext], live_server: Any, world: World, width: int, height: int
+) -> None:
+    batch = world.batch(name="Labels")
+    world.label(batch, "ada", "extraction")
+    size = {"width": width, "height": height}
+    page = signed_in(new_context, live_server.url, world.mara, viewport=size).new_page()
+
+    number = 0
+    for address in ("/projects/films/people/", "/projects/films/?table", f"/batches/{batch.public_id}/"):
+        page.goto(f"{live_server.url}{address}")
+        number += opens_in_sight(page, width, height)
+
+    assert number >= 4
