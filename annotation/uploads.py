@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -20,7 +20,7 @@ from annotation import jobs
 from annotation.models import Person, Project, Upload
 from annotation.refusals import refuse
 from tableqa.readers import ReaderError
-from tableqa.readers.archive import unpack, unpacked_by
+from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, unpacked_by
 
 KEPT = timedelta(days=7)
 """How long the files of an import that was not finished are kept."""
@@ -162,12 +162,13 @@ class UploadedFiles:
 
 
 @contextmanager
-def on_disk(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]:
+def on_disk(questions: Upload, tables: Upload | None, *, whole: bool = True) -> Iterator[UploadedFiles]:
     """The files of an import, the archive of the tables unpacked. Raises Refused(import_failed).
 
-    An archive is unpacked once, for all previews of its upload and the import, and stays until `forget`.
+    An archive is unpacked once, for all previews of its upload and the import, and stays until `forget`. Where not the
+    `whole` of it is read, one of many tables is unpacked for as long as it is read, and as far as that needs.
     """
-    with tempfile.TemporaryDirectory(prefix="askew-import-") as name:
+    with tempfile.TemporaryDirectory(prefix="askew-import-") as name, ExitStack() as stack:
         folder = Path(name)
         files = UploadedFiles(folder, _linked(questions, folder / "questions"), folder / "beside" / "tables")
         files.tables.parent.mkdir()
@@ -176,11 +177,32 @@ def on_disk(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]
         else:
             archive = _linked(tables, folder / "archive")
             try:
-                files.tables.symlink_to(_unpacked(tables, archive))
+                if not whole and _is_worth_parts(tables, archive):
+                    files.tables.mkdir()
+                    stack.enter_context(partly_unpacked(archive, files.tables))
+                else:
+                    files.tables.symlink_to(_unpacked(tables, archive))
             except ReaderError as error:
                 refuse("import_failed", str(error).replace(f"{archive.parent}/", ""))
-        with unpacked_by(lambda path: _unpacked(questions, path) if path == files.questions else None):
-            yield files
+        parts = folder / "parts"
+
+        def folder_of(path: Path) -> Path | None:
+            if path != files.questions:
+                return None
+            if whole or not (parts.is_dir() or _is_worth_parts(questions, path)):
+                return _unpacked(questions, path)
+            if not parts.is_dir():
+                parts.mkdir()
+                stack.enter_context(partly_unpacked(path, parts))
+            return parts
+
+        stack.enter_context(unpacked_by(folder_of))
+        yield files
+
+
+def _is_worth_parts(upload: Upload, archive: Path) -> bool:
+    """Whether an archive of many tables is not unpacked yet."""
+    return not (unpacked_folder() / upload.public_id).is_dir() and has_many_tables(archive)
 
 
 def unpacked_folder() -> Path:

@@ -68,7 +68,7 @@ def preview(
     reader: "" detects it. chosen: for the reader own; None takes the columns of the last import of a file with the same
     ones. named: names of fields for other readers with custom names.
     """
-    with uploads.on_disk(questions, tables) as files:
+    with uploads.on_disk(questions, tables, whole=False) as files:
         path = files.questions
         name = reader
         layout, fields = Layout(), dict(named or {})

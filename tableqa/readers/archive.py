@@ -1,21 +1,27 @@
 """Zip archives of questions and tables, unpacked for as long as they are read: plain files, bounded in number and size."""
 
 import lzma
+import posixpath
 import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
 from tableqa.language import grouped, phrase, reason_of, with_texts
-from tableqa.readers.reader import START, ReaderError, check_is_text, is_excel
+from tableqa.readers.reader import FETCH, START, ReaderError, check_is_text, is_excel
 from tableqa.readers.workbook import is_workbook
 
 MOST_UNPACKED = 1024 * 1024 * 1024
 MOST_MEMBERS = 200_000
+MANY_FILES = 500
+"""Files of an archive from which a preview unpacks only what it shows."""
+MANY_IN_FOLDER = 100
+_TABLES = (".csv", ".tsv", ".tab", ".txt", ".json", ".xlsx")
 _LINK = 0xA
 _UNREADABLE = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, zlib.error, lzma.LZMAError
@@ -77,16 +83,26 @@ def unpack(path: Path, folder: Path) -> None:
     ReaderError for a file that is no archive (a workbook is none), a damaged or locked one, too many or too large files, a
     link, a name that is there twice or missing, and a path that leads out.
     """
+    with _translated(path), _opened(path) as archive:
+        _extract(path, archive, folder)
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    if is_workbook(path):
+        raise is_excel(path)
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as file:
+            start = file.read(START)
+        if not start.startswith(b"PK"):
+            check_is_text(path, start)
+    return zipfile.ZipFile(path)
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """What Python's zipfile raises, as ReaderError."""
     try:
-        if is_workbook(path):
-            raise is_excel(path)
-        if not zipfile.is_zipfile(path):
-            with path.open("rb") as file:
-                start = file.read(START)
-            if not start.startswith(b"PK"):
-                check_is_text(path, start)
-        with zipfile.ZipFile(path) as archive:
-            _extract(path, archive, folder)
+        yield
     except OSError as error:
         what = phrase("the zip archive cannot be unpacked: {reason}", reason=error.strerror or error)
         raise ReaderError(path, None, what, phrase("Create it again")) from error
@@ -98,6 +114,15 @@ def unpack(path: Path, folder: Path) -> None:
 
 
 def _extract(path: Path, archive: zipfile.ZipFile, folder: Path) -> None:
+    left = MOST_UNPACKED
+    for name, member in _members(path, archive).items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        left = _write(path, archive, member, target, left)
+
+
+def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The plain files of an archive by their names; ReaderError for what is not unpacked."""
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
         raise ReaderError(
@@ -106,13 +131,12 @@ def _extract(path: Path, archive: zipfile.ZipFile, folder: Path) -> None:
             phrase("it contains more than {most} files", most=grouped(MOST_MEMBERS)),
             phrase("Split it"),
         )
-    left = MOST_UNPACKED
-    seen = set()
+    files: dict[str, zipfile.ZipInfo] = {}
     for member in members:
         if not member.filename:
             raise zipfile.BadZipFile(phrase("a file in it has no name"))
-        target = folder / member.filename
-        if not target.resolve().is_relative_to(folder.resolve()) or "\\" in member.filename:
+        name = posixpath.normpath(member.filename)
+        if name.startswith(("/", "../")) or name == ".." or "\\" in member.filename:
             what = phrase("the path {filename!r} leads out of the archive", filename=member.filename)
             raise ReaderError(path, None, what, phrase("Create the archive again"))
         if member.external_attr >> 28 == _LINK:
@@ -120,23 +144,82 @@ def _extract(path: Path, archive: zipfile.ZipFile, folder: Path) -> None:
             raise ReaderError(path, None, phrase("{filename!r} is a link", filename=member.filename), mend)
         if member.is_dir() or member.filename.startswith("__MACOSX/"):
             continue
-        if target in seen:
+        if name in files:
             mend = phrase("Give every file its own name")
             raise ReaderError(
                 path, None, phrase("two files have the name {filename!r}", filename=member.filename), mend
             )
-        seen.add(target)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Sizes are counted while unpacking, not believed from the archive's own list.
-        with archive.open(member) as inside, target.open("wb") as out:
-            while block := inside.read(1 << 20):
-                left -= len(block)
-                if left < 0:
-                    what = phrase(
-                        "it unpacks to more than {most} bytes",
-                        most=grouped(MOST_UNPACKED),
-                    )
-                    raise ReaderError(
-                        path, None, what, phrase("Split it"), phrase("Split it, or give the unpacked folder")
-                    )
-                out.write(block)
+        files[name] = member
+    return files
+
+
+def _write(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
+    """Unpack a file of at most `left` bytes. Returns how many are left after it.
+
+    Sizes are counted while unpacking, not believed from the archive's own list.
+    """
+    with archive.open(member) as inside, target.open("wb") as out:
+        while block := inside.read(1 << 20):
+            left -= len(block)
+            if left < 0:
+                what = phrase("it unpacks to more than {most} bytes", most=grouped(MOST_UNPACKED))
+                raise ReaderError(
+                    path, None, what, phrase("Split it"), phrase("Split it, or give the unpacked folder")
+                )
+            out.write(block)
+    return left
+
+
+def has_many_tables(path: Path) -> bool:
+    """Whether an archive has so many tables that `partly_unpacked` is worth it; False for what is no archive."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return len(archive.namelist()) > MANY_FILES
+    except (OSError, *_UNREADABLE):
+        return False
+
+
+@contextmanager
+def partly_unpacked(path: Path, folder: Path) -> Iterator[None]:
+    """Unpack an archive below a folder; files of folders that hold many tables only when a reader asks for one.
+
+    ReaderError as for `unpack`, as far as it was read.
+    """
+    later: dict[Path, zipfile.ZipInfo] = {}
+    with ExitStack() as stack:
+        with _translated(path):
+            archive = stack.enter_context(_opened(path))
+            members = _members(path, archive)
+            crowded = _crowded(members)
+            for inner in {posixpath.dirname(name) for name in members}:
+                (folder / inner).mkdir(parents=True, exist_ok=True)
+            left = MOST_UNPACKED
+            for name, member in members.items():
+                target = folder / name
+                if posixpath.dirname(name) in crowded and target.suffix.lower() in _TABLES:
+                    later[target] = member
+                else:
+                    left = _write(path, archive, member, target, left)
+        before = FETCH.get()
+
+        def fetch(target: Path) -> None:
+            before(target)
+            if target in later:
+                with _translated(path):
+                    _write(path, archive, later.pop(target), target, MOST_UNPACKED)
+
+        token = FETCH.set(fetch)
+        try:
+            yield
+        finally:
+            FETCH.reset(token)
+
+
+def _crowded(names: Iterable[str]) -> set[str]:
+    """The folders below the one of the questions that hold many files."""
+    files = Counter(posixpath.dirname(name) for name in names)
+    tops = {name.split("/")[0] if "/" in name else "" for name in names}
+    questions_in = {"", *tops} if len(tops) == 1 else {""}
+    return {
+        folder for folder, number in files.items() if number > MANY_IN_FOLDER and folder not in questions_in
+    }

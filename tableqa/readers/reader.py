@@ -1,6 +1,7 @@
 """What every reader is and keeps to: exact, streaming, and an error that says where to look and what to do."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -444,6 +445,10 @@ def check_cells(path: Path, line: int, cells: list[str]) -> None:
             raise ReaderError(path, line, what, phrase("Shorten the cell or remove the table"))
 
 
+FETCH: ContextVar[Callable[[Path], None]] = ContextVar("fetch", default=lambda path: None)
+"""Called with the path of a file before it is opened: it may lie in an archive of which only a part is unpacked."""
+
+
 def inside(folder: Path, name: str) -> Path | None:
     """The path of the file `name` in `folder`, or None if there is none; ValueError if it leads out of the folder.
 
@@ -454,6 +459,7 @@ def inside(folder: Path, name: str) -> Path | None:
     if not name or "\\" in name or ":" in parts[0] or any(part in ("", ".", "..") for part in parts):
         raise ValueError(phrase("it is not a plain path below the folder of the tables"))
     found = folder.joinpath(*parts)
+    FETCH.get()(found)
     try:
         if not found.is_file():
             return None

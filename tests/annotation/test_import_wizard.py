@@ -269,6 +269,72 @@ def test_an_archive_is_unpacked_once_for_all_its_previews_and_the_import(
     assert not list(uploads.unpacked_folder().iterdir())
 
 
+def many_tables(number: int, questions: str) -> SimpleUploadedFile:
+    """An archive of questions and a folder of tables."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as made:
+        made.writestr("questions.csv", questions)
+        for table in range(number):
+            made.writestr(f"tables/{table}.csv", f"Name,Wins\nAnn,{table}\n")
+    return SimpleUploadedFile("all.zip", held.getvalue())
+
+
+def asked(number: int) -> str:
+    rows = "".join(f"{n},who won {n}?,tables/{n}.csv\n" for n in range(number))
+    return f"id,question,table\n{rows}"
+
+
+@pytest.mark.parametrize("in_one", [True, False])
+def test_the_preview_of_an_archive_of_many_tables_reads_only_those_that_it_shows(
+    mara: Client, monkeypatch: pytest.MonkeyPatch, in_one: bool
+) -> None:
+    number = archive.MANY_FILES + 1
+    written: list[str] = []
+    write = archive._write
+
+    def counted(path: Path, zipped: Any, member: zipfile.ZipInfo, *others: Any) -> int:
+        written.append(member.filename)
+        return write(path, zipped, member, *others)
+
+    monkeypatch.setattr(archive, "_write", counted)
+    if in_one:
+        files = {"questions": many_tables(number, asked(number))}
+    else:
+        sheet = SimpleUploadedFile("q.csv", asked(number).encode())
+        files = {"questions": sheet, "tables": many_tables(number, "a,b\n1,2\n")}
+
+    page = text(mara.get(mara.post("/projects/films/sources/import/", files)["Location"]))
+
+    assert "who won 4?" in page
+    assert "who won 5?" not in page
+    assert sorted(written) == ["questions.csv", *(f"tables/{n}.csv" for n in range(previewing.SHOWN))]
+    assert not list(uploads.unpacked_folder().iterdir())
+
+
+def test_an_archive_of_many_tables_is_imported_whole(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    number = archive.MANY_FILES + 1
+    files = {"questions": many_tables(number, asked(number))}
+    url = mara.post("/projects/films/sources/import/", files)["Location"]
+
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(mara.get(url), act="import"))
+
+    assert Source.objects.latest("pk").examples.count() == number
+
+
+def test_a_table_that_is_damaged_is_a_problem_of_the_preview(mara: Client) -> None:
+    number = archive.MANY_FILES + 1
+    damaged = many_tables(number, asked(number)).read().replace(b"Ann,0", b"Ann,x", 1)
+    files = {"questions": SimpleUploadedFile("all.zip", damaged)}
+
+    page = text(mara.get(mara.post("/projects/films/sources/import/", files)["Location"]))
+
+    assert "the zip archive cannot be read" in page
+    assert "who won 5?" in page
+
+
 def test_what_was_unpacked_for_a_preview_goes_with_the_upload_that_nobody_imported(
     mara: Client, world: World
 ) -> None:
