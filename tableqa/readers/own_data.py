@@ -337,12 +337,15 @@ class OwnData:
         if hub_folder.is_dataset(path):
             return hub_folder.sentence(path)
         if is_workbook(path):
-            name = self._question_sheet(Workbook(path)).name
-            return phrase(
+            workbook = Workbook(path)
+            name = self._question_sheet(workbook).name
+            read_as = phrase(
                 "{file} was read as an Excel file with its questions in the sheet {name!r}.",
                 file=path.name,
                 name=name,
             )
+            dates = phrase("Dates are read as 2024-05-01, whatever their format.")
+            return joined([read_as, dates if workbook.has_dates else ""])
         return "" if _is_json(path) else self._form(path).sentence(path)
 
     def _question_sheet(self, workbook: Workbook) -> Sheet:

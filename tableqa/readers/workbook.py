@@ -37,6 +37,10 @@ _CODE = re.compile(rb'\bformatCode="([^"]*)"')
 _PLAIN_NUMBER = re.compile(r"(#,##)?#?0(?:\.(0+))?(%?)")
 _BUILT_IN = {0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"}
 _GENERAL = {"", "General", "@"}
+_QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\]]*\]')
+_DATE_SIGN = re.compile(r"[ymdhs]", re.IGNORECASE)
+_BUILT_IN_OTHER = re.compile(r"number \d+ of Excel")
+_BUILT_IN_DATES = {f"number {number} of Excel" for number in (*range(14, 23), *range(45, 48))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,16 @@ class Workbook:
             ) from error
         except OSError as error:
             raise cannot_open(path, error) from error
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether a style of cells shows dates or times."""
+        return any(
+            code in _BUILT_IN_DATES
+            or (not _BUILT_IN_OTHER.fullmatch(code) and _DATE_SIGN.search(_QUOTED.sub("", code)))
+            for code in self._formats
+            if code not in _GENERAL
+        )
 
     @property
     def sheet_names(self) -> list[str]:

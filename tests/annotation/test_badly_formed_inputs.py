@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 import xlsxwriter
 
@@ -38,6 +41,26 @@ def excel(path: Path) -> None:
     for i, row in enumerate(CELLS):
         cup.write_row(i, 0, row)
     book.close()
+
+
+def climbing(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("q.csv", SHEET)
+        archive.writestr("../cup.csv", CUP)
+
+
+def locked(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("q.csv", SHEET)
+    packed = bytearray(path.read_bytes())
+    packed[6] |= 1  # the flags of a member that is encrypted, in both of its headers
+    packed[packed.rindex(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(packed)
+
+
+def cut_parquet(path: Path) -> None:
+    pyarrow.parquet.write_table(pyarrow.table({"question": ["who?"] * 99, "table": ["[]"] * 99}), path)
+    path.write_bytes(path.read_bytes()[:-20])
 
 
 @dataclass(frozen=True)
@@ -107,6 +130,18 @@ CASES = {
     "TAT-QA as WikiTableQuestions": Case(r"excerpt-dev\.json", reader="wtq", source=FILES["tat_qa"]),
     "TAT-QA as FeTaQA": Case(r"excerpt-dev\.json", reader="fetaqa", source=FILES["tat_qa"]),
     "WikiTableQuestions as SQA": Case(r"excerpt-dev\.tsv", reader="sqa", source=FILES["wtq"]),
+    "a byte order mark before JSON": lines(None, b"\xef\xbb\xbf" + record().encode()),
+    "one object in place of lines": lines(
+        r"q\.jsonl, line 1: this is not JSON", json.dumps(json.loads(record()), indent=1)
+    ),
+    "a name twice in a record": lines(r"an object has the name 'id' twice", '{"id": "1", "id": "2", "question": "who?"}\n'),
+    "a header of typographic quotes": sheet(None, SHEET.replace("question", "“question”")),
+    "a table that is a folder": Case(
+        r"q\.csv, line 2: the table cup\.csv is not in", {"q.csv": SHEET, "cup.csv/x": CUP}
+    ),
+    "an archive that leads out of itself": Case(r"leads out of the archive", path="q.zip", make=climbing),
+    "an archive with a password": Case(r"password|encrypted", path="q.zip", make=locked),
+    "a Parquet file that is cut": Case(r"the file cannot be read", path="q.parquet", make=cut_parquet),
     "an unknown reader": lines("There is no reader 'nothing'", record(), reader="nothing"),
     "no such file": Case("cannot be opened", path="none.csv"),
 }  # fmt: skip
@@ -115,6 +150,7 @@ CASES = {
 def bring_in(world: World, folder: Path, case: Case) -> importing.Imported:
     """Import the files of a case from a folder."""
     for file, content in case.files.items():
+        (folder / file).parent.mkdir(exist_ok=True)
         (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
     (folder / "elsewhere").mkdir()
     if case.make:

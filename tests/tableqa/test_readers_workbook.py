@@ -83,6 +83,29 @@ def test_a_number_is_written_as_its_cell_shows_it(value: float, code: str, text:
     assert number_text(value, code) == text
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("d/m/yy", True),
+        ("hh:mm", True),
+        ("0.00", False),
+        ('0 "days"', False),
+        ("[Red]0", False),
+        (14, True),
+        (11, False),
+    ],
+)
+def test_how_dates_are_read_is_said_where_there_are_some(tmp_path: Path, code: str | int, said: bool) -> None:
+    def change(book: Any, sheets: dict[str, Any]) -> None:
+        sheets["Cup"].write_number(1, 1, 3, book.add_format({"num_format": code}))
+
+    path = workbook(tmp_path / "q.xlsx", change, Questions=QUESTIONS, Cup=CUP)
+    read = READERS["own"]
+    assert isinstance(read, Describing)
+
+    assert ("Dates are read as 2024-05-01" in read.read_as(path)) is said
+
+
 def test_formats_dates_and_truth_are_texts(tmp_path: Path) -> None:
     def write(book: Any, sheets: dict[str, Any]) -> None:
         sheet = sheets["Cells"]
