@@ -99,7 +99,8 @@ function progressBar() {
   };
 }
 
-const megabytes = (bytes) => (bytes / 2 ** 20).toFixed(1);
+const decimal = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const megabytes = (bytes) => decimal.format(bytes / 2 ** 20);
 
 function hidden(name, value) {
   const input = Object.assign(document.createElement("input"), { type: "hidden", name, value });

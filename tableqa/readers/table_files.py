@@ -75,7 +75,8 @@ class TableFiles:
             raise ReaderError(self._questions, line, what, mend) from error
         where = joined(map(str, self._folders), by=gettext_noop(" or "))
         mend = phrase(
-            "Upload the tables, too: one zip archive with the folders as in the {field}", field=self._field
+            "Upload the tables, too: one zip archive with the folders as in the field {field}",
+            field=self._field,
         )
         command = phrase("Give the folder of the tables: --tables DIR")
         raise ReaderError(
