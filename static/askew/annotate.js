@@ -37,6 +37,7 @@ class AskewAnnotate extends HTMLElement {
   #done = []; // annotations submitted here, newest last
   #answered = new Set(); // answers to questions that this page has shown
   #sending = false;
+  #handed = false;
   #changing = false;
   #progress = null;
   #server = null; // violations and answer of the last saved draft
@@ -895,10 +896,14 @@ class AskewAnnotate extends HTMLElement {
     return seen ? this.#server.violations.filter(({ level }) => level !== "warning") : [];
   }
 
-  /* Where the response is part of something larger (data-hands: a decision with its note), it goes with the form. */
+  /* Where the response is part of something larger (data-hands: a decision with its note), it goes with the form, once:
+     a second key would send it again, and what follows would be lost. */
   #hand(response) {
     this.form.elements.response.value = JSON.stringify(response);
-    if (this.form.reportValidity()) this.form.submit();
+    if (this.#handed || !this.form.reportValidity()) return;
+    this.#handed = true;
+    addEventListener("pageshow", () => { this.#handed = false; }, { once: true }); // somebody came back
+    this.form.submit();
   }
 
   /* Practice: say how the response is, then go on when the person does. */
