@@ -153,7 +153,7 @@ def influence(
     return ratio_influence(observed, expected, np.array([patterns[one] for one in ordered]))
 
 
-def second_opinion(units: Sequence[Sequence[Ranking | None]], measure: RankMeasure) -> float | None:
+def second_opinion(units: Sequence[Sequence[Any]], measure: str) -> float | None:
     """The value alone, from Spearman's correlations of scipy, for checking a release. None where it is undefined."""
     from scipy.stats import spearmanr
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tableqa.rank_agreement import (
     RANK_MEASURES,
+    Ranking,
     from_patterns,
     influence,
     over_clusters,
@@ -50,7 +51,7 @@ def test_equal_rankings_agree_and_opposite_ones_do_not() -> None:
 
 
 def test_items_may_have_different_options_and_numbers_of_rankings() -> None:
-    units = [["ab", "ab", "ba"], [["x", "y", "z"], ["x", "z", "y"], None]]
+    units: list[list[Ranking | None]] = [["ab", "ab", "ba"], [["x", "y", "z"], ["x", "z", "y"], None]]
 
     found = rank_agreement(units, "mean_spearman", replicates=200)
 
@@ -89,7 +90,7 @@ def test_another_package_gives_the_same_value(
     units: list[list[tuple[int, ...] | None]], measure: str
 ) -> None:
     found = rank_agreement(units, measure)  # type: ignore[arg-type]
-    other = second_opinion(units, measure)  # type: ignore[arg-type]
+    other = second_opinion(units, measure)
 
     assert (found.value is None) == (other is None)
     if found.value is not None and other is not None:
