@@ -15,7 +15,7 @@ from tableqa.readers import READERS, ReaderError, Rejected, checked
 from tableqa.readers.reader import Tolerant
 from tableqa.readers.rejections import FORMS, Rejections
 
-TABLE = {"header": ["Name", "Wins"], "rows": [["Ann", "3"], ["Bob", "4"]]}
+TABLE: dict[str, Any] = {"header": ["Name", "Wins"], "rows": [["Ann", "3"], ["Bob", "4"]]}
 ROWS = [TABLE["header"], *TABLE["rows"]]
 
 
