@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db.models import Count, Exists, OuterRef
 
-from annotation.help import proposing
-from annotation.models import Assignment, Batch, Item, Reply, Try
+from annotation.help import helping, proposing
+from annotation.models import Assignment, Batch, Item, Proposal, Reply, Trial, Try
 from annotation.refusals import Refused
 from annotation.terms.assistance import REPETITIONS
 from annotation.work import metering, paying
@@ -20,11 +20,13 @@ SAMPLE = 3
 """Items whose conversations are measured."""
 PER_LOOK = 2
 """Requests for one look of a model: the original and the changed example."""
+USUAL_PROPOSALS = 5
+"""Proposals of the rules for one item, where none are made yet."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One estimate. `purpose`: proposals, loop or panel."""
+    """One estimate. `purpose`: proposals, search, loop or panel."""
 
     purpose: str
     predictor: str
@@ -40,9 +42,14 @@ def _lines(batch: Batch) -> Iterator[Line]:
     models = set(paying.language_models())
     if not models:
         return
+    replies = 0
     for name in batch.help_from.get("models", ()):
         if name in models:
-            yield Line("proposals", name, _of_proposals(batch, name))
+            line = Line("proposals", name, _of_proposals(batch, name))
+            replies += line.estimate.requests
+            yield line
+    if batch.loop_model in models:
+        yield Line("search", batch.loop_model, _of_search(batch, replies))
     if batch.task().predicts != "live":
         return
     submitted = Assignment.objects.filter(batch=batch).submitted()
@@ -93,8 +100,27 @@ def _like(put: str) -> proposing.Demonstration:
     return proposing.Demonstration(0, "", put, "", {})
 
 
+def _of_search(batch: Batch, replies: int) -> Estimate:
+    """Tests of proposals by the model in the loop, and its answers to originals for the prompts of `replies` requests."""
+    wants, requests = batch.help_from, 0
+    if wants.get("search"):
+        proposals = Proposal.objects.filter(item__batch=batch)
+        tested = Trial.objects.filter(proposal=OuterRef("pk"), predictor=batch.loop_model)
+        looks = proposals.exclude(Exists(tested)).count() + replies
+        if wants.get("rules"):
+            without = batch.items.exclude(Exists(proposals.filter(item=OuterRef("pk"), maker=helping.RULES)))
+            looks += USUAL_PROPOSALS * without.count()
+        requests += PER_LOOK * looks
+    if replies and batch.task().predicts:
+        requests += min(batch.items_count, replies)
+    return _of_questions(batch, batch.loop_model, "search", requests)
+
+
 def _of_looks(batch: Batch, name: str, purpose: str, looks: int) -> Estimate:
+    return _of_questions(batch, name, purpose, PER_LOOK * max(0, looks))
+
+
+def _of_questions(batch: Batch, name: str, purpose: str, requests: int) -> Estimate:
     form = settings.PREDICTORS[name].get("serialisation", "")
     samples = [prompts.asking_for_answers(item.plain().example, form)[0] for item in _sample(batch)]
-    requests = PER_LOOK * max(0, looks)
     return metering.estimate(name, samples, requests, project=batch.project_id, purpose=purpose)

@@ -12,7 +12,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -48,7 +48,7 @@ from annotation.terms.assistance import REPETITIONS
 from annotation.work import lending, metering
 from annotation.work.crew import Crew
 from predictor.chat import ChatError, ChatModel
-from predictor.configuration import chat_model
+from predictor.configuration import STOP_AFTER, chat_model
 from predictor.listing import storable
 from predictor.usage import Call, Meter
 from tableqa.by_place import by_place
@@ -87,7 +87,8 @@ def make(
     """What is missing: rules for every item first, then trials, then language models with trials of theirs.
 
     Returns how many of each were made. One refused, empty or over-long reply is a reply like any other. Raises
-    Refused(predictor_failed) where the endpoint of a language model is away; what is there is kept.
+    Refused(predictor_failed) where the endpoint of a language model is away, and after `stop_after` unusable replies in a
+    row, of the model in the loop as well; what is there is kept.
     """
     task, wants = batch.task(), batch.help_from
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
@@ -95,8 +96,9 @@ def make(
     total, done = len(keys) * len(phases), 0
     context = lending.at_hand(batch.project, task.needs)
     counts, away = {"rules": 0, "replies": 0, "trials": 0}, False
+    loop = LoopReplies(batch.loop_model)
     for phase in phases:
-        asked = [Asked(batch, name) for name in wants["models"]] if phase == "models" else []
+        asked = [Asked(batch, name, loop) for name in wants["models"]] if phase == "models" else []
         for key in keys:
             item = _loaded(key)
             if phase == "rules" and not item.proposals.filter(maker=helping.RULES).exists():
@@ -104,8 +106,9 @@ def make(
             for one in asked:
                 counts["replies"] += one.ask(item, now=now)
             if wants.get("search") and phase != "rules" and not away:
-                tried, away = search(item, now=now())
+                tried, away = search(item, loop, now=now())
                 counts["trials"] += tried
+            loop.require_usable()
             done += 1
             progress(done, total)
     return counts
@@ -228,8 +231,45 @@ def _alone(key: int) -> tableqa.Example:
 # -- search against the model in the loop -----------------------------------------------------------
 
 
-def search(item: Item, *, now: datetime) -> tuple[int, bool]:
-    """Try every proposal of an item that was not tried yet on the batch's model.
+@dataclass
+class LoopReplies:
+    """What one job got from the model in the loop: unusable replies in a row, and its answers to originals (by item)."""
+
+    predictor: str
+    unusable: int = 0
+    reason: str = ""
+    originals: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def stop_after(self) -> int:
+        """Unusable replies in a row after which the job stops."""
+        return int(settings.PREDICTORS.get(self.predictor, {}).get("stop_after", STOP_AFTER))
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the model is not asked any more."""
+        return self.unusable >= self.stop_after
+
+    def count(self, answer: predicting.Answer) -> None:
+        """Count a reply of a language model; a usable one ends the row."""
+        self.unusable = self.unusable + 1 if answer.reply_state else 0
+        self.reason = answer.error or self.reason
+
+    def require_usable(self) -> None:
+        """Raise Refused(predictor_failed) after `stop_after` unusable replies in a row."""
+        if self.is_stopped:
+            refuse(
+                "predictor_failed",
+                "{maker} gave {number} unusable replies in a row, so the job stopped. The last one: {reason} "
+                "Check the model, then start the job again.",
+                maker=self.predictor,
+                number=self.unusable,
+                reason=self.reason,
+            )
+
+
+def search(item: Item, loop: LoopReplies, *, now: datetime) -> tuple[int, bool]:
+    """Try every proposal of an item that was not tried yet on the batch's model, until `loop` is stopped.
 
     Returns how many were, and whether the model did not answer, or is another one than the batch has frozen: then nothing
     is kept, and there is no use in asking it about the next item.
@@ -247,9 +287,12 @@ def search(item: Item, *, now: datetime) -> tuple[int, bool]:
         asked = judging.asked(task, plain, row.data)
         if asked.perturbed is None:  # the kind has become stricter since: there is nothing to try
             continue
+        if loop.is_stopped:
+            break
         answer = predicting.answer_to(batch, asked)
         if answer is None:
             return found, True
+        loop.count(answer)
         held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
         Trial.objects.get_or_create(
             proposal=row,
@@ -291,8 +334,9 @@ def proposing(batch: Batch) -> Proposing:
 class Asked:
     """One language model of a batch, asked item by item. Raises Refused(predictor_failed) where it is not set up."""
 
-    def __init__(self, batch: Batch, name: str) -> None:
+    def __init__(self, batch: Batch, name: str, loop: LoopReplies | None = None) -> None:
         self.batch, self.task = batch, proposing(batch)
+        self.loop = loop or LoopReplies(batch.loop_model)
         try:
             model = chat_model(settings.PREDICTORS, name)
         except LookupError as error:
@@ -332,7 +376,7 @@ class Asked:
 
     def _requests(self, item: Item, plain: tasks.contract.Item) -> Iterator[Request]:
         known = set(Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition"))
-        put = "\n".join(filter(None, [self.task.put(plain), loop_answer(self.batch, item, self.crew)]))
+        put = ""
         for wanted in self.task.wanted(plain):
             for repetition in range(1, self.batch.help_from.get("repetitions", REPETITIONS) + 1):
                 if (wanted.key, repetition) in known:
@@ -340,6 +384,10 @@ class Asked:
                 if self.problem is not None or self.unusable >= self.model.stop_after:
                     return
                 seed = seed_of(self.batch, item, wanted.key, repetition)
+                # Only now: the model in the loop is not asked about an item with nothing left to request.
+                put = put or "\n".join(
+                    filter(None, [self.task.put(plain), loop_answer(item, self.loop, self.crew)])
+                )
                 pool = self.pool.get(wanted.key, ())
                 shown = drawn(pool, original_of(item), wanted.demonstrations, seed)
                 yield Request(
@@ -471,13 +519,21 @@ def _shape(example: object) -> dict[str, Any]:
     return {"type": kinds[type(example)]}
 
 
-def loop_answer(batch: Batch, item: Item, crew: Crew) -> str:
+def loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str:
     """What the model in the loop answers to an item before any change, as a line of a prompt; "" where that is unknown.
 
-    Taken from an earlier look at the same item, else the model is asked.
+    Taken from an earlier look at the same item, else the model is asked, once in a job.
     """
+    batch = item.batch
     if not batch.loop_model or not batch.task().predicts:
         return ""
+    if item.pk not in loop.originals:
+        loop.originals[item.pk] = _loop_answer(item, loop, crew)
+    return loop.originals[item.pk]
+
+
+def _loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str:
+    batch = item.batch
     asked = judging.asked(batch.task(), item.plain(), None)
     raw = (
         Try.objects.filter(
@@ -486,8 +542,10 @@ def loop_answer(batch: Batch, item: Item, crew: Crew) -> str:
         .values_list("original", flat=True)
         .first()
     )
-    if raw is None:
+    if raw is None and not loop.is_stopped:
         answer = predicting.answer_about_original(batch, asked, crew)
+        if answer is not None:
+            loop.count(answer)
         raw = None if answer is None or answer.error else answer.original
     if raw is None:
         return ""

@@ -819,6 +819,11 @@ def test_models_of_the_panel_are_shown_as_each_answers(
         state(page, "unavailable")
         expect(shown).to_have_text("other: The model already gets this wrong.")
         assert len(other.asked) > asked, "one that hangs holds up no other"
+        page.reload()
+        takes_keys(page)
+        page.locator(".more > summary").click()
+        expect(shown).to_have_text("other: The model already gets this wrong.")
+        expect(shown).to_be_visible()  # also before the model in the loop has answered once
         page.context.close()
         wait_until_quiet()
 
