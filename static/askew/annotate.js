@@ -106,7 +106,7 @@ class AskewAnnotate extends HTMLElement {
         { name: "evidence", key: "h", label: t("Show or hide the marked cells"), run: () => this.#toggleMarked() },
       ] : []),
     ], () => this.#keySections());
-    this.guidelines = new Guidelines(this);
+    this.guidelines = new Guidelines(this, () => this.#focusStart());
     const past = this.querySelector("[data-past-button]");
     const more = this.bar.querySelector(":scope > [data-more-actions]");
     more?.addEventListener("click", () => {

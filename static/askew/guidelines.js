@@ -4,7 +4,7 @@
    person chooses counts from then on, for each task type on its own. Where the drawer would cover the item (a small
    window) it stays closed until it is asked for. Opening it moves the focus into the text, which scrolls with the arrow
    keys; Esc closes it and goes back. A field at its head searches the text (guidelines-search.js), and the paragraph about
-   the chosen option is highlighted (guidelines-terms.js). */
+   the chosen option is highlighted (guidelines-terms.js). Closed, in whatever way, it gives the focus back to where keys act. */
 
 import { Search } from "./guidelines-search.js";
 import { Terms } from "./guidelines-terms.js";
@@ -20,9 +20,11 @@ export class Guidelines {
   #button;
   #search;
   #terms;
-  #from = null;
+  #from = null; // what had the focus last, outside the drawer and its button
+  #start;
 
-  constructor(page) {
+  constructor(page, start) {
+    this.#start = start;
     this.#part = page.querySelector("[data-guidelines]");
     if (!this.#part) return;
     this.#prose = this.#part.querySelector(".prose");
@@ -40,6 +42,9 @@ export class Guidelines {
     for (const kind of ["change", "focusin"]) {
       page.addEventListener(kind, ({ target }) => this.#point(target));
     }
+    page.addEventListener("focusin", ({ target }) => {
+      if (target !== this.#button && !this.#part.contains(target)) this.#from = target;
+    });
     new ResizeObserver(() => this.#fit()).observe(this.#prose);
   }
 
@@ -73,13 +78,18 @@ export class Guidelines {
   /* By a person: what they choose is kept. */
   toggle(open = !this.open) {
     if (!this.#part) return;
-    if (open) this.#from = document.activeElement;
-    const inside = this.#part.contains(document.activeElement);
+    const { activeElement } = document;
+    const isAway = [this.#button, document.body].includes(activeElement) || this.#part.contains(activeElement);
     this.#part.open = open;
     this.#label();
     keep(STORE + this.#kind, open ? "open" : "closed");
     if (open) this.#prose.focus({ preventScroll: true });
-    else if (inside) (this.#from?.isConnected && this.#from !== document.body ? this.#from : this.#button)?.focus({ preventScroll: true });
+    else if (isAway) this.#goBack();
+  }
+
+  #goBack() {
+    if (this.#from?.isConnected) this.#from.focus({ preventScroll: true });
+    if (document.activeElement !== this.#from) this.#start();
   }
 
   get #kind() {

@@ -349,7 +349,7 @@ export class Painting {
       th.dataset.painted = key;
       const name = column.name.trim() ? element("span", { textContent: column.name }) : element("span", { className: "unnamed", textContent: t`column ${index + 1}` });
       const parts = column.old !== null ? versions(column.old, column.name) : [name];
-      if (typeof column.old === "object" && column.old?.was !== null) parts.push(parts.shift()); // of several variants: the new names above the old one
+      if (column.old !== null && column.old.was !== null) parts.push(parts.shift()); // the new names above the old one
       th.replaceChildren(...parts, ...notes(column.notes, note));
       if (this.#options.removing?.columns) offerRemoval(th, "column", column.name.trim() || t`column ${index + 1}`, column.removed);
     }

@@ -192,3 +192,23 @@ def test_in_every_layout_the_drawer_covers_no_bar_and_cuts_no_column(
         if layout == "Below":
             assert guidelines.evaluate(BOX)["top"] >= page.locator("header.top").evaluate(BOX)["bottom"] - 1
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), layout
+
+
+def test_closing_the_drawer_gives_the_focus_back_to_where_keys_act(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("header_synonym", sources=[world.import_written(*films(2))])
+    page = annotating(new_context, live_server.url, world.ada, batch, **DESK)
+    prose, focus = page.locator(".guidelines .prose"), page.locator("askew-renames :focus")
+    expect(prose).to_be_visible()
+    expect(focus).to_be_attached()
+
+    page.locator("[data-guidelines-button]").click()
+
+    expect(prose).to_be_hidden()
+    expect(focus).to_be_attached()
+    page.keyboard.press("i")
+    expect(prose).to_be_focused()
+    page.keyboard.press("i")
+    expect(prose).to_be_hidden()
+    expect(focus).to_be_attached()
