@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ def mara(world: World) -> Client:
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Path]:
+def archive(tmp_path: Path) -> Path:
     """The release in a folder of its own within the archive, as people zip folders."""
     shutil.copytree(RELEASE, tmp_path / "zipped" / "release")
     return Path(shutil.make_archive(str(tmp_path / "november"), "zip", tmp_path / "zipped"))

@@ -442,4 +442,4 @@ def test_own_exports_of_a_task_type_with_variants_come_back(world: World, tmp_pa
     back = Batch.objects.get(name="back")
     assert (back.task_type, back.variant, back.settings) == (batch.task_type, batch.variant, batch.settings)
     given, original = (Annotation.objects.get(assignment__batch=one).response for one in (back, batch))
-    assert given["data"] == original["data"]
+    assert (given or {})["data"] == (original or {})["data"]
