@@ -158,7 +158,8 @@ def test_every_number_of_a_managers_pages_leads_to_as_many_items(world: World) -
     annotating.skip(assignment=skipped, reason="A torn table", now=NOON)
     timed(world)
     batches = [[batch.public_id] for batch in Batch.objects.all()]
-    wrong, followed = set(), set()
+    wrong: set[tuple[str, str, int]] = set()
+    followed: set[tuple[str, int]] = set()
 
     for name, (arguments, readers, _) in PAGES.items():
         if readers is None or "mara" not in readers or name.startswith("explorer"):

@@ -207,7 +207,7 @@ def test_closing_the_drawer_gives_the_focus_back_to_where_keys_act(
 
     expect(prose).to_be_hidden()
     expect(focus).to_be_attached()
-    page.keyboard.press("i")
+    page.locator("[data-guidelines-button]").click()
     expect(prose).to_be_focused()
     page.keyboard.press("i")
     expect(prose).to_be_hidden()
