@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from predictor import observing
 from predictor.configuration import STOP_AFTER
 from predictor.replies import final_reply
-from predictor.usage import Call, Meter, estimate, estimate_messages, read_usage
+from predictor.usage import Call, Meter, estimate, estimate_messages, largest_messages, read_usage
 
 if TYPE_CHECKING:
     import httpx
@@ -267,7 +267,7 @@ class ChatModel:
             return self._in_time(client, address, body)
         prompt = estimate_messages(body["messages"])
         most = body.get(self.limit_parameter) or UNLIMITED
-        reservation = self.meter.reserve(prompt, most * body.get("n", 1))
+        reservation = self.meter.reserve(largest_messages(body["messages"]), most * body.get("n", 1))
         # A request that the endpoint may have taken has cost its prompt, whatever happens to its answer.
         call = Call("away", prompt, 0, is_counted=False)
         try:

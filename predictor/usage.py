@@ -176,6 +176,11 @@ def estimate_messages(messages: Sequence[Mapping[str, str]]) -> int:
     return sum(TOKENS_PER_MESSAGE + estimate(message["content"]) for message in messages)
 
 
+def largest_messages(messages: Sequence[Mapping[str, str]]) -> int:
+    """Tokens that a conversation has at most: tokenizers fall back to bytes, so none has more tokens than bytes."""
+    return sum(TOKENS_PER_MESSAGE + len(message["content"].encode()) for message in messages)
+
+
 def read_usage(reply: object, *, state: str, prompt: int, completion: int) -> Call:
     """What a reply says of its tokens; `prompt` and `completion` are the estimates where it says nothing usable."""
     usage = reply.get("usage") if isinstance(reply, dict) else None

@@ -22,7 +22,7 @@ from predictor import prompts
 from predictor.chat import TRIES
 from predictor.client import Bill, Unanswered, connect
 from predictor.protocol import PredictRequest
-from predictor.usage import USUAL_COMPLETION, Call, QuestionMeter, estimate_messages
+from predictor.usage import USUAL_COMPLETION, Call, QuestionMeter, largest_messages
 
 
 @dataclass
@@ -101,4 +101,4 @@ def language_models() -> list[str]:
 
 def _prompt_tokens(request: PredictRequest) -> int:
     messages, _ = prompts.asking(request.question, request.table, request.history, request.context, "")
-    return estimate_messages(messages)
+    return largest_messages(messages)

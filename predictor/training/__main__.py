@@ -45,6 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
             _augment(options)
         elif options.card:
             describe_again(options)
+        elif options.seeds > 1:
+            raise TrainingError("--seeds is for --augment. Start one run per --seed instead")
         else:
             train(options)
     except (TrainingError, ModelError, ValueError) as error:

@@ -29,6 +29,7 @@ from predictor.training.corpus import Corpus, answered, tokenizer_of, write_part
 from predictor.training.export import export
 from predictor.training.loop import Plan, Training
 from predictor.training.network import Network, Shape
+from predictor.training.recipes import bundled_forecast
 from tableqa.canonical import digest
 from tableqa.examples import Example
 
@@ -132,6 +133,10 @@ def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
     if options.threads:
         torch.set_num_threads(options.threads)
     adaptation = _Adaptation(options, start_of(options.trained), wanted(options), say)
+    for line in bundled_forecast(
+        adaptation.start.network(), adaptation.plan, adaptation.device, is_tiny=options.tiny
+    ):
+        say(f"{line}, for each column and seed", flush=True)
     return compare_columns(
         adaptation.columns(),
         adaptation.asked.test,

@@ -367,7 +367,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     ]
     columns_are = (
         f"{START}: {result['start']}. {BEFORE}: trained on the data alone. Every other column: and on one release, from "
-        "the same weights with the same plan and number of steps."
+        "the same weights with the same plan and number of steps. Answers are decoded without beams."
     )
     seeds = len(result["seeds"])
     first = (

@@ -91,7 +91,7 @@ def train(options: Namespace, say: Any = print) -> Path:
         network = Network(Shape(**encoder_shape(encoder), **sizes, dropout=dropout))
         if not options.tiny:
             load_encoder(network, encoder)
-    for line in bundled_forecast(network, plan, device):
+    for line in bundled_forecast(network, plan, device, is_tiny=options.tiny):
         say(line, flush=True)
     say(f"reading {len(kept):,} questions and generating {made:,}", flush=True)
     tables = list({example.table.digest(): example.table for example in kept}.values())

@@ -430,7 +430,7 @@ def test_the_forecast_of_the_shipped_plan_is_printed_before_it_starts() -> None:
     from predictor.training.loop import Plan
     from predictor.training.recipes import bundled_forecast
 
-    recipe, accuracy, memory, seconds = bundled_forecast(small_network(), Plan(), "cpu")
+    recipe, accuracy, memory, seconds = bundled_forecast(small_network(), Plan(), "cpu", is_tiny=False)
     assert "60,000 questions in batches of 32" in recipe
     assert "50.4 %" in accuracy
     assert 0.05 < float(memory.split(": ")[1].split(" GiB")[0]) < 2
