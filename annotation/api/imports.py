@@ -82,6 +82,7 @@ class RestoreRequest(serializers.Serializer[Any]):
     """A release to restore."""
 
     release = serializers.CharField(max_length=12, help_text="Id of an upload: the zip archive of a release.")
+    look = serializers.BooleanField(required=False, default=False, help_text="Preview; restore nothing.")
 
 
 class BatchOfRelease(serializers.Serializer[Any]):
@@ -251,29 +252,23 @@ class Imports(APIView):
 class Restore(APIView):
     """Restoring a release into an empty project."""
 
-    @extend_schema(
-        responses=RestorePreview,
-        parameters=[OpenApiParameter("release", str, required=True, description="Id of an upload.")],
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        """What an uploaded release would restore, by its manifest. Nothing is written."""
-        project, upload = self._sent(request, slug, request.query_params.get("release", ""))
-        return Response(_summary(project, upload).as_data())
-
-    @extend_schema(request=RestoreRequest, responses={202: shapes.JobShape})
+    @extend_schema(request=RestoreRequest, responses={200: RestorePreview, 202: shapes.JobShape})
     def post(self, request: Request, slug: str) -> Response:
-        """Restore an uploaded release. Poll the job; its files are verified first, and all or nothing is restored."""
-        project, upload = self._sent(request, slug, None)
-        if problem := _summary(project, upload).problem:
-            refuse("import_failed", problem)
-        by = access.actor(request).person
-        job = restoring.start_restore(project=project, upload=upload, by=by, now=timezone.now())
-        return Response(shapes.JobShape(job).data, status=202)
+        """Restore an uploaded release, or preview it by its manifest. Poll the job.
 
-    def _sent(self, request: Request, slug: str, release: str | None) -> tuple[Project, Upload]:
-        project = access.project(access.actor(request), slug, Permission.IMPORT)
-        id = valid(RestoreRequest, request)["release"] if release is None else release
-        return project, access.upload(project, id)
+        The files are verified first, and all or nothing is restored.
+        """
+        actor = access.actor(request)
+        project = access.project(actor, slug, Permission.IMPORT)
+        data = valid(RestoreRequest, request)
+        upload = access.upload(project, data["release"])
+        summary = _summary(project, upload)
+        if data["look"]:
+            return Response(summary.as_data())
+        if summary.problem:
+            refuse("import_failed", summary.problem)
+        job = restoring.start_restore(project=project, upload=upload, by=actor.person, now=timezone.now())
+        return Response(shapes.JobShape(job).data, status=202)
 
 
 def _summary(project: Project, upload: Upload) -> restoring.ReleaseSummary:

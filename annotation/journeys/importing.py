@@ -212,14 +212,14 @@ def _begin(
 
 def _refuse_problems(rejections: Rejections, good: int, good_only: bool) -> None:
     """Raises Refused(import_failed) with the problems, unless only good records are wanted and there are some."""
-    if not rejections.number or (good_only and rejections.whole and good):
+    if rejections.cause is None or (good_only and rejections.whole and good):
         return
     more = {
         "problems": rejections.problems(),
         "rejected": rejections.number,
         "good": good if rejections.whole else 0,
     }
-    reason = one_sentence(rejections.first[0])
+    reason = one_sentence(rejections.cause)
     if rejections.number == 2:
         reason = phrase("{detail} 1 more record has a problem.", detail=reason)
     elif rejections.number > 2:

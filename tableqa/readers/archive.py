@@ -110,6 +110,8 @@ def _translated(path: Path) -> Iterator[None]:
         if isinstance(error, ReaderError):
             raise
         what = phrase("the zip archive cannot be read: {error}", error=reason_of(error))
+        if isinstance(error, RuntimeError):  # Python's word for a password that is missing
+            what = phrase("the zip archive has a password")
         raise ReaderError(path, None, what, phrase("Create it again, without a password")) from error
 
 

@@ -343,12 +343,11 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except pyarrow.ArrowException as error:
-        said = " ".join(str(error).split())[:300]
         raise ReaderError(
             path,
             None,
-            phrase("the file cannot be read: {said}", said=said),
-            phrase("Fetch it again: it is damaged"),
+            phrase("the file is damaged, or no Parquet or Arrow file"),
+            phrase("Fetch it again"),
         ) from error
     except OSError as error:
         why = " ".join(str(error.strerror or error).split())[:300]

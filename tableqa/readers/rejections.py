@@ -69,12 +69,14 @@ class Rejections:
 
     number   how many there are
     first    the problems of the first ones, at most MOST_DESCRIBED
+    cause    the problem that the first one goes back to; None without any
     whole    False where reading stopped at the last one, so that what follows is not known
     """
 
     def __init__(self, shown: Callable[[str], str] = str, by_command: bool = False) -> None:
         self.number = 0
         self.first: list[Problem] = []
+        self.cause: Problem | None = None
         self.whole = True
         self._shown = shown
         self._by_command = by_command
@@ -93,6 +95,8 @@ class Rejections:
         """Keep a record and describe its problem."""
         problem = described(rejected.error, self._shown, self._by_command)
         self.number += 1
+        if self.number == 1:
+            self.cause = described(rejected.because or rejected.error, self._shown, self._by_command)
         self.whole = rejected.record is not None
         if len(self.first) < MOST_DESCRIBED:
             self.first.append(problem)

@@ -38,7 +38,7 @@ _CODE = re.compile(rb'\bformatCode="([^"]*)"')
 _PLAIN_NUMBER = re.compile(r"(#,##)?#?0(?:\.(0+))?(%?)")
 _BUILT_IN = {0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"}
 _GENERAL = {"", "General", "@"}
-_QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\]]*\]')
+_QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\[\]]*\]')
 _DATE_SIGN = re.compile(r"[ymdhs]", re.IGNORECASE)
 _BUILT_IN_OTHER = re.compile(r"number \d+ of Excel")
 _BUILT_IN_DATES = {f"number {number} of Excel" for number in (*range(14, 23), *range(45, 48))}

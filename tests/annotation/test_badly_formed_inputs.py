@@ -141,7 +141,7 @@ CASES = {
     ),
     "an archive that leads out of itself": Case(r"leads out of the archive", path="q.zip", make=climbing),
     "an archive with a password": Case(r"password|encrypted", path="q.zip", make=locked),
-    "a Parquet file that is cut": Case(r"the file cannot be read", path="q.parquet", make=cut_parquet),
+    "a Parquet file that is cut": Case(r"the file is damaged", path="q.parquet", make=cut_parquet),
     "an unknown reader": lines("There is no reader 'nothing'", record(), reader="nothing"),
     "no such file": Case("cannot be opened", path="none.csv"),
 }  # fmt: skip

@@ -34,7 +34,7 @@ SAME_IN_BOTH = {"Status", "Name", "Format", "Link", "Total", "Filter"}
 FREE_TEXTS = {
     # Words that the test's people, or files of the study, wrote themselves and that happen to be messages too.
     "Open", "Closed", "Gold", "wrong", "right", "extraction", "reasoning", "after", "Total", "Minutes",
-    "question", "label",
+    "question", "label", "table",
 }  # fmt: skip
 
 

@@ -121,7 +121,7 @@ def test_a_program_looks_at_a_release_and_restores_it(
 ) -> None:
     upload = kept(empty, archive, world)
 
-    seen = mara.get(API, {"release": upload.public_id}).json()
+    seen = posted(mara, API, {"release": upload.public_id, "look": True}).json()
     job = posted(mara, API, {"release": upload.public_id})
 
     assert (seen["project"], seen["items"], seen["annotations"], seen["decisions"]) == ("films", 9, 18, 9)
@@ -176,4 +176,4 @@ def test_annotators_do_not_restore(world: World, empty: Project, archive: Path) 
     for slug in ("films", "empty"):
         path = f"/api/projects/{slug}/restore/"
         assert posted(client, path, {"release": release}).status_code in (403, 404)
-        assert client.get(path, {"release": release}).status_code in (403, 404)
+        assert posted(client, path, {"release": release, "look": True}).status_code in (403, 404)
