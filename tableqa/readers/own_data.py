@@ -338,7 +338,7 @@ class OwnData:
             return hub_folder.sentence(path)
         if is_workbook(path):
             workbook = Workbook(path)
-            name = self._question_sheet(workbook).name
+            name = _question_sheet(workbook, self.fields).name
             read_as = phrase(
                 "{file} was read as an Excel file with its questions in the sheet {name!r}.",
                 file=path.name,
@@ -347,26 +347,6 @@ class OwnData:
             dates = phrase("Dates are read as 2024-05-01, whatever their format.")
             return joined([read_as, dates if workbook.has_dates else ""])
         return "" if _is_json(path) else self._form(path).sentence(path)
-
-    def _question_sheet(self, workbook: Workbook) -> Sheet:
-        """The first sheet whose first row names question and table, else the first of all."""
-        first: Sheet | None = None
-        for name in workbook.sheet_names:
-            sheet = workbook.sheet(name)
-            first = first or sheet
-            names = [cell.strip() for cell in sheet.rows[0]] if sheet.rows else []
-            told = {part: column for part, column in self.fields.items() if part in PARTS}
-            known = {**guessed(names, told), **{part: name for part, name in told.items() if name in names}}
-            if {"question", "table"} <= known.keys():
-                return sheet
-        if first is None:
-            raise ReaderError(
-                workbook.path,
-                None,
-                phrase("the Excel file has no sheet"),
-                phrase("Add one with the questions"),
-            )
-        return first
 
     def _records(self, path: Path) -> Iterator[Fields]:
         for record in self._each_record(path):
@@ -404,7 +384,7 @@ class OwnData:
         if hub_folder.is_dataset(path):
             return self._of_dataset(path)
         if is_workbook(path):
-            sheet = self._question_sheet(Workbook(path))
+            sheet = _question_sheet(Workbook(path), self.fields)
             if sheet.merged:
                 row, column = sheet.merged[0][0]
                 what = phrase(
@@ -440,6 +420,27 @@ def guessed(columns: Iterable[str], told: Mapping[str, str]) -> dict[str, str]:
             guess[part] = name
             del free[_plain_name(name)]
     return guess
+
+
+def _question_sheet(workbook: Workbook, fields: Mapping[str, str]) -> Sheet:
+    """The first sheet whose first row names question and table, else the first of all."""
+    first: Sheet | None = None
+    for name in workbook.sheet_names:
+        sheet = workbook.sheet(name)
+        first = first or sheet
+        names = [cell.strip() for cell in sheet.rows[0]] if sheet.rows else []
+        told = {part: column for part, column in fields.items() if part in PARTS}
+        known = {**guessed(names, told), **{part: name for part, name in told.items() if name in names}}
+        if {"question", "table"} <= known.keys():
+            return sheet
+    if first is None:
+        raise ReaderError(
+            workbook.path,
+            None,
+            phrase("the Excel file has no sheet"),
+            phrase("Add one with the questions"),
+        )
+    return first
 
 
 def _sheets(path: Path) -> Sheets:

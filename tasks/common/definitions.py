@@ -107,8 +107,8 @@ TAKEN: Final = frozenset(
 )
 """Names that the form of the annotation page or a record of a release has already."""
 CONDITION: Final = re.compile(r"(\w+)\s*(==|!=|<=|>=|<|>|\bcontains\b)\s*(\S.*)")
-SEVERAL: Final = re.compile(r"\s(?:and|or|&&|\|\|)\s.*(?:==|!=|<|>|\bcontains\b)")
-"""A second condition behind the first."""
+AND: Final = re.compile(r"\s(?:and|or|&&|\|\|)\s")
+OPERATOR: Final = re.compile(r"==|!=|<|>|\bcontains\b")
 
 Path = tuple[str | int, ...]
 
@@ -475,7 +475,7 @@ def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Itera
         )
         yield DefinitionFault(path, message.format(operators=", ".join(OPERATORS)))
         return
-    if SEVERAL.search(text):
+    if (joined := AND.search(text)) and OPERATOR.search(text, joined.end()):  # a second condition
         message = gettext("A field has one condition. Remove the second one.")
         yield DefinitionFault(path, message)
         return
