@@ -396,7 +396,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         names = {field.name for field in fields(Recipe)} & vars(options).keys()
         recipe = recipe_of(architecture, device, **{name: getattr(options, name) for name in names})
         if options.augment and recipe.patience:
-            raise ModelError("--patience would give the columns of --augment different numbers of steps. Leave it out")
+            raise ModelError(
+                "--patience would give the columns of --augment different numbers of steps. Leave it out"
+            )
         say = partial(print, flush=True)
         if options.augment:
             augment(options, examples, validation, recipe, device, say)

@@ -140,7 +140,9 @@ class TestQualification:
         batch = Batch.objects.get(name="Entry test")
         assert batch.state == "planned"
         assert page.redirect_chain == [(reverse("gold", args=[batch.public_id]), 302)]
-        assert "4 items of this qualification have no gold answer" in re.sub(r"<[^>]+>", "", page.content.decode())
+        assert "4 items of this qualification have no gold answer" in re.sub(
+            r"<[^>]+>", "", page.content.decode()
+        )
 
     def test_without_gold_its_page_links_to_gold_in_place_of_the_button(
         self, world: World, mara: Client
