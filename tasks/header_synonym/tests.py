@@ -91,8 +91,8 @@ def test_suggestions_come_from_wordnet_and_from_the_projects_own_columns() -> No
 
 
 def test_a_sense_that_several_names_share_is_said_once() -> None:
-    table = Table(["Car"], [["Toyota"], ["Fiat"]])
-    item = Item(Example(id="x", question="?", table=table, answers=["Fiat"]))
+    table = Table(["Bicycle"], [["BMX"], ["Tandem"]])
+    item = Item(Example(id="x", question="?", table=table, answers=["BMX"]))
     found = task.suggest(item, Context(thesaurus=thesaurus()))["columns"]["c0"]
     said = [part for one in found for part in one["why"].split("; ") if len(part) > 30]
     assert said, "WordNet says what it means"
