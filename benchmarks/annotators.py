@@ -54,7 +54,7 @@ DRAWS = 20_000
 """Drawn ratings of items that the truth of agreement is counted over, about."""
 
 # What people do at a turn, in shares: the rest is a submission.
-SKIPS, GIVES_BACK, LEAVES, UNDOES, RETRIES = 0.03, 0.02, 0.03, 0.02, 0.02
+SKIPS, GIVES_BACK, LEAVES, UNDOES, RETRIES = 0.03, 0.02, 0.08, 0.02, 0.02
 
 
 @dataclass
@@ -233,7 +233,7 @@ def _turn(batch: Batch, one: Rater, rng: random.Random, tick: int, now: datetime
     elif chance < SKIPS + GIVES_BACK + LEAVES:
         held = Assignment.objects.filter(batch=batch, person=one.person, state="leased")
         one.left = list(held.values_list("public_id", flat=True))
-        one.away_until = tick + rng.randrange(20, 40 + batch.items_count // 5)
+        one.away_until = tick + rng.randrange(40, 80 + batch.items_count // 5)
         # Twenty minutes pass; from then on whoever finds nothing else takes these places.
         held.update(leased_until=NOON - timedelta(days=3650))
         one.turns["disconnected"] += 1
