@@ -160,14 +160,14 @@ class ResponsesImports(APIView):
         project = access.project(actor, slug, Permission.IMPORT)
         data = valid(ResponsesRequest, request)
         upload = access.upload(project, data["upload"])
-        given = {"project": project, "tool": data["tool"], "mapping": mapping_file.parse(data["mapping"])}
+        params = {"project": project, "tool": data["tool"], "mapping": mapping_file.parse(data["mapping"])}
         by, now = actor.person, timezone.now()
         if not data["look"]:
-            job = responses.start(upload=upload, by=by, now=now, **given)
+            job = responses.start(upload=upload, by=by, now=now, **params)
             return Response(shapes.JobShape(job).data, status=202)
         with uploads.on_disk(upload, None) as files:
             try:
-                preview = responses.look(path=files.questions, by=by, now=now, most=MOST_AT_ONCE, **given)
+                preview = responses.look(path=files.questions, by=by, now=now, most=MOST_AT_ONCE, **params)
             except Refused as refused:
                 refuse(refused.code, files.shown(refused.detail))
         return Response(

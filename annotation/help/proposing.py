@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.db import transaction
@@ -98,13 +98,13 @@ def make(
     counts, away = {"rules": 0, "replies": 0, "trials": 0}, False
     loop = LoopReplies(batch.loop_model)
     for phase in phases:
-        asked = [Asked(batch, name, loop) for name in wants["models"]] if phase == "models" else []
+        models = [Asked(batch, name, loop) for name in wants["models"]] if phase == "models" else []
         for key in keys:
             item = _loaded(key)
             if phase == "rules" and not item.proposals.filter(maker=helping.RULES).exists():
                 counts["rules"] += len(helping.by_rules(item, context, now=now()))
-            for one in asked:
-                counts["replies"] += one.ask(item, now=now)
+            for model in models:
+                counts["replies"] += model.ask(item, now=now)
             if wants.get("search") and phase != "rules" and not away:
                 tried, away = search(item, loop, now=now())
                 counts["trials"] += tried
@@ -258,14 +258,18 @@ class LoopReplies:
     def require_usable(self) -> None:
         """Raise Refused(predictor_failed) after `stop_after` unusable replies in a row."""
         if self.is_stopped:
-            refuse(
-                "predictor_failed",
-                "{maker} gave {number} unusable replies in a row, so the job stopped. The last one: {reason} "
-                "Check the model, then start the job again.",
-                maker=self.predictor,
-                number=self.unusable,
-                reason=self.reason,
-            )
+            _refuse_unusable(self.predictor, self.unusable, self.reason)
+
+
+def _refuse_unusable(maker: str, number: int, reason: str) -> NoReturn:
+    refuse(
+        "predictor_failed",
+        "{maker} gave {number} unusable replies in a row, so the job stopped. The last one: {reason} "
+        "Check the model, then start the job again.",
+        maker=maker,
+        number=number,
+        reason=reason,
+    )
 
 
 def search(item: Item, loop: LoopReplies, *, now: datetime) -> tuple[int, bool]:
@@ -364,14 +368,7 @@ class Asked:
         if self.problem is not None:
             refuse("predictor_failed", "{error} Proposals received so far are saved.", error=self.problem)
         if self.unusable >= self.model.stop_after:
-            refuse(
-                "predictor_failed",
-                "{maker} gave {number} unusable replies in a row, so the job stopped. The last one: {reason} "
-                "Check the model, then start the job again.",
-                maker=self.maker,
-                number=self.unusable,
-                reason=self.reason,
-            )
+            _refuse_unusable(self.maker, self.unusable, self.reason)
         return answered
 
     def _requests(self, item: Item, plain: tasks.contract.Item) -> Iterator[Request]:

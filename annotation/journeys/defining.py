@@ -77,7 +77,7 @@ def batches_of(project: Project) -> dict[str, list[Batch]]:
 
 
 def notices(row: TaskTypeDefinition) -> list[tuple[Literal["taken", "kept"], str]]:
-    """What whoever saved a definition needs to know of its batches: which use it, which keep another version, and why."""
+    """What a definition that was saved means for its batches: which use it, which keep another version, and why."""
     batches = [batch for batch in batches_of(row.project).get(row.name, ()) if batch.closed_at is None]
     using = [batch.name for batch in batches if batch.definition_id == row.pk]
     others = [batch for batch in batches if batch.definition_id != row.pk]
@@ -86,9 +86,9 @@ def notices(row: TaskTypeDefinition) -> list[tuple[Literal["taken", "kept"], str
     ruled = [batch.name for batch in others if batch.pk in free]
     importers = [batch.name for batch in others if batch.pk in importing]
     worked_in = [batch.name for batch in others if batch.pk not in free | importing]
-    found: list[tuple[Literal["taken", "kept"], str]] = []
+    messages: list[tuple[Literal["taken", "kept"], str]] = []
     if using:
-        found.append(("taken", gettext("These batches use it now: {names}.").format(names=_some(using))))
+        messages.append(("taken", gettext("These batches use it now: {names}.").format(names=_some(using))))
     for names, message in (
         (
             worked_in,
@@ -113,8 +113,8 @@ def notices(row: TaskTypeDefinition) -> list[tuple[Literal["taken", "kept"], str
         ),
     ):
         if names:
-            found.append(("kept", message.format(names=_some(names), number=row.number)))
-    return found
+            messages.append(("kept", message.format(names=_some(names), number=row.number)))
+    return messages
 
 
 def _some(names: list[str]) -> str:

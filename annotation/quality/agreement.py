@@ -13,7 +13,7 @@ import zoneinfo
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from django.db.models import F, JSONField, OuterRef, Subquery
 from django.db.models.functions import Coalesce
@@ -235,10 +235,10 @@ class Tally:
     def _rankings(self) -> Counter[Any]:
         from tableqa.rank_agreement import pattern_of
 
-        found = Counter[Any]()
-        for given, count in self.patterns.items():
-            found[pattern_of(given)] += count
-        return found
+        rankings = Counter[Any]()
+        for pattern, count in self.patterns.items():
+            rankings[pattern_of(pattern)] += count
+        return rankings
 
     def _used(self) -> list[str]:
         return sorted({name for _, _, names in self.patterns for name in names})
@@ -309,9 +309,15 @@ def _given(measure: Measure, said: Mapping[str, Any]) -> dict[str, Any]:
     return {who: value for who, value in values.items() if value is not None}
 
 
+_RANK_MEASURES: Final[Mapping[str, Literal["kendall_w", "mean_spearman"]]] = {
+    "kendall_w": "kendall_w",
+    "mean_spearman": "mean_spearman",
+}
+
+
 def _rank_measure(statistic: str) -> Literal["kendall_w", "mean_spearman"] | None:
     """The statistic as one of `tableqa.rank_agreement`, if it is one."""
-    return statistic if statistic in ("kendall_w", "mean_spearman") else None  # type: ignore[return-value]
+    return _RANK_MEASURES.get(statistic)
 
 
 def _distance(statistic: str) -> Literal["jaccard", "masi"]:

@@ -471,17 +471,17 @@ class _Doing:
         assigning.open_batch(batch=batch, by=self.by, now=self.now)
 
     def guideline_examples(self, change: Change) -> None:
-        said = self.said.batches[change.place]
+        batch = self.said.batches[change.place]
         rows = Item.objects.filter(
-            batch__project=self.project, batch__name=said.name, batch__closed_at__isnull=False
+            batch__project=self.project, batch__name=batch.name, batch__closed_at__isnull=False
         )
         accepted = rows.filter(decision__kind=Decision.Kind.ACCEPTED, is_gold=False, pinned__isnull=True)
-        for one in said.guideline_examples:
-            items = accepted.filter(example__external_id=one.example).select_related("example__source")
-            found = {item.example.source.name: item for item in items.order_by("-pk")}
-            source, _ = planning.which(one, list(found), said.sources)
+        for wanted in batch.guideline_examples:
+            items = accepted.filter(example__external_id=wanted.example).select_related("example__source")
+            by_source = {item.example.source.name: item for item in items.order_by("-pk")}
+            source, _ = planning.which(wanted, list(by_source), batch.sources)
             if source:
-                examples.pin(item=found[source], by=self.by, now=self.now)
+                examples.pin(item=by_source[source], by=self.by, now=self.now)
 
     def person(self, change: Change) -> None:
         said = self.said.people[change.place]

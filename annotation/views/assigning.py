@@ -256,7 +256,7 @@ def _links_to_items(batch: Batch, counts: Mapping[str, int], *, leads: bool) -> 
     the explorer, so that these numbers lead nowhere.
     """
     numbers = {state: counts[COUNTS.get(state, state)] for state in STATES}
-    told = {
+    links = {
         state: items_link(number, batch.project, batch, state=state)
         if leads or not counts["gold"] or state not in ("open", "complete")
         else localize(number)
@@ -264,7 +264,7 @@ def _links_to_items(batch: Batch, counts: Mapping[str, int], *, leads: bool) -> 
     }
     whole = items_link(counts["items"], batch.project, batch, state=list(STATES))
     return {
-        **told,
+        **links,
         "items": whole if leads or not counts["gold"] else localize(counts["items"]),
         "gold": items_link(counts["gold"], batch.project, batch, gold="yes")
         if leads

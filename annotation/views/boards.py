@@ -175,8 +175,8 @@ def table(board: Board, project: Project) -> Figure | None:
 
 def _line_of(row: Mapping[str, Any]) -> dict[str, Any]:
     counts, stage = row["counts"], row["stage"]
-    known = {"adjudication": "adjudication", "accepted": "decided"}
-    known |= {name: name for name in ("submitted", "places", "excluded", "items")}
+    keys = {"adjudication": "adjudication", "accepted": "decided"}
+    keys |= {name: name for name in ("submitted", "places", "excluded", "items")}
     current = stage.counts if counts is not None and stage is not None else None
     return {
         "name": row["batch"].name,
@@ -185,7 +185,7 @@ def _line_of(row: Mapping[str, Any]) -> dict[str, Any]:
         "takes_from": row["takes_from"].name if row["takes_from"] is not None else "",
         "waiting": None if current is None else current.waiting,
         "in_progress": None if current is None else current.in_progress,
-        **{name: None if counts is None else counts[key] for name, key in known.items()},
+        **{name: None if counts is None else counts[key] for name, key in keys.items()},
     }
 
 

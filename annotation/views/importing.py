@@ -42,11 +42,11 @@ def sources(request: PageRequest, slug: str) -> HttpResponse:
     under_way = Job.objects.filter(
         project=project, kind="import", state__in=[Job.State.QUEUED, Job.State.RUNNING]
     )
-    found = cut(request, _ready(project))
+    page = cut(request, _ready(project))
     context = {
         "project": project,
-        "sources": found,
-        **_figures(request, project, found),
+        "sources": page,
+        **_figures(request, project, page),
         "under_way": list(under_way.order_by("-pk")[:20]),
         "may_import": Permission.IMPORT in access.may(actor, project),
     }
