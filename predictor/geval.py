@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Mapping
 
 from predictor.chat import ChatModel
 from predictor.prompts import written
@@ -20,8 +18,6 @@ from tableqa.json_text import read_json
 from tableqa.rated import RatedAnswer
 
 LOWEST, HIGHEST = 1, 5
-AT_ONCE = 4
-"""Answers that the model is asked about at the same time."""
 
 MEANINGS: Mapping[str, str] = {
     "faithfulness": "Faithfulness: what the answer says is right by the table, it answers this question, and nothing in it "
@@ -104,39 +100,3 @@ def rate(
             f"{answer.system or 'an unnamed system'}: {first.unread or repr(first.text[:80])}"
         )
     return sum(scores) / len(scores)
-
-
-def rate_all(
-    model: ChatModel,
-    answers: Sequence[RatedAnswer],
-    dimension: str,
-    *,
-    samples: int = 1,
-    temperature: float = 0.0,
-    keep: Callable[[Mapping[str, Any]], None],
-) -> tuple[int, list[str]]:
-    """Rate every answer, hand each record to `keep` as it comes; how many were rated, and what could not be.
-
-    A record is {"dataset", "example_id", "model", "score"}. Raises ChatError where the endpoint gives nothing: what
-    was kept before that stays.
-    """
-    done, failed = 0, []
-
-    def rated(answer: RatedAnswer) -> tuple[RatedAnswer, float | str]:
-        try:
-            return answer, rate(model, answer, dimension, samples, temperature)
-        except Unrated as unrated:
-            return answer, str(unrated)
-
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        for start in range(
-            0, len(answers), AT_ONCE
-        ):  # a few at a time: where the endpoint fails, little is lost
-            for answer, score in threads.map(rated, answers[start : start + AT_ONCE]):
-                if isinstance(score, str):
-                    failed.append(score)
-                    continue
-                names = {"dataset": answer.dataset, "example_id": answer.example, "model": answer.system}
-                keep({**names, "score": score})
-                done += 1
-    return done, failed

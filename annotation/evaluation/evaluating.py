@@ -13,7 +13,7 @@ import itertools
 import json
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +26,7 @@ import tableqa
 from annotation.releases import automatic, release_files
 from annotation.releases.release_files import Raw
 from annotation.work import metering, paying, reply_states
+from annotation.work.asking_each import TooManyUnusable, UnusableReplies
 from annotation.work.crew import Crew
 from predictor import client, load_bundled, prompts
 from predictor.architectures import ModelError
@@ -332,6 +333,13 @@ def _end_last_line(out: Path) -> None:
             file.write(b"\n")
 
 
+def at_once(name: str) -> int:
+    """Examples that this model is asked about at the same time."""
+    if settings.PREDICTORS.get(name, {}).get("protocol") == "chat":
+        return chat_model(settings.PREDICTORS, name).at_once
+    return AT_ONCE
+
+
 def model_of(
     predictors: Mapping[str, Mapping[str, Any]], name: str, meter: QuestionMeter | None = None
 ) -> Ask:
@@ -368,25 +376,17 @@ def _bundled() -> Ask:
     return ask
 
 
-class _Unusable:
-    """The unusable replies of a language model in a row: none is asked for again, and all of them are kept."""
-
-    def __init__(self, model: str, stop_after: int) -> None:
-        self.model, self.stop_after = model, stop_after
-        self.reasons: deque[str] = deque(maxlen=stop_after)
-
-    def require_few(self) -> None:
-        """Raise EvaluationError after `stop_after` of them."""
-        if len(self.reasons) == self.stop_after:
-            message = gettext("{model} gave {number} unusable replies in a row. The last one: {error}")
-            raise EvaluationError(
-                message.format(model=self.model, number=self.stop_after, error=self.reasons[-1])
-            )
+def _require_few(unusable: UnusableReplies) -> None:
+    """Raise EvaluationError after too many unusable replies in a row. None is asked for again, and all are kept."""
+    try:
+        unusable.require_few()
+    except TooManyUnusable as error:
+        raise EvaluationError(str(error)) from None
 
 
 def _predicting(entry: Mapping[str, Any], meter: QuestionMeter | None) -> Ask:
     model = client.connect(entry)
-    unusable = _Unusable(model.model, entry.get("stop_after", STOP_AFTER))
+    unusable = UnusableReplies(model.model, entry.get("stop_after", STOP_AFTER))
 
     def once(request: PredictRequest) -> Prediction:
         payment = paying.begin(meter, entry, [request], within=client.PATIENT)
@@ -396,7 +396,7 @@ def _predicting(entry: Mapping[str, Any], meter: QuestionMeter | None) -> Ask:
             payment.settle()
 
     def ask(example: tableqa.Example) -> dict[str, Any]:
-        unusable.require_few()
+        _require_few(unusable)
         for attempt in itertools.count(1):
             try:
                 found = once(PredictRequest.about(example))
@@ -408,7 +408,7 @@ def _predicting(entry: Mapping[str, Any], meter: QuestionMeter | None) -> Ask:
                     said = {"answers": [], "text": "", "error": str(unanswered)}
                     if not unanswered.state:
                         return said
-                    unusable.reasons.append(str(unanswered))
+                    unusable.count(str(unanswered))
                     return {**said, "state": unanswered.state}
                 if attempt == TRIES or unanswered.state == "parameters":
                     raise EvaluationError(f"{model.model}: {unanswered}") from None
@@ -416,9 +416,9 @@ def _predicting(entry: Mapping[str, Any], meter: QuestionMeter | None) -> Ask:
                 continue
             said = {"answers": list(found.answers), "text": found.text, "model": found.model}
             if found.state:
-                unusable.reasons.append(gettext("The reply holds no list of answers."))
+                unusable.count(gettext("The reply holds no list of answers."))
                 return {**said, "state": found.state}
-            unusable.reasons.clear()
+            unusable.count("")
             return said
         raise AssertionError
 
@@ -426,17 +426,17 @@ def _predicting(entry: Mapping[str, Any], meter: QuestionMeter | None) -> Ask:
 
 
 def _chat(model: ChatModel) -> Ask:
-    unusable = _Unusable(model.model, model.stop_after)
+    unusable = UnusableReplies(model.model, model.stop_after)
 
     def ask(example: tableqa.Example) -> dict[str, Any]:
-        unusable.require_few()
+        _require_few(unusable)
         messages, _ = prompts.asking_for_answers(example, model.serialisation)
         try:
             reply = model.ask(messages, seed=0, schema=prompts.ANSWER_SCHEMA)[0]
         except ChatError as error:
             if error.is_about_example:
                 # Without a final reply there is no answer, which is wrong and is kept as it is.
-                unusable.reasons.append(str(error))
+                unusable.count(str(error))
                 return {
                     "answers": [],
                     "text": "",
@@ -447,9 +447,9 @@ def _chat(model: ChatModel) -> Ask:
             raise EvaluationError(str(error)) from None
         answers = prompts.read_answers(reply)
         if answers is None:
-            unusable.reasons.append(gettext("The reply holds no list of answers."))
+            unusable.count(gettext("The reply holds no list of answers."))
             return {"answers": [], "text": reply, "model": model.model, "state": "no_list"}
-        unusable.reasons.clear()
+        unusable.count("")
         return {"answers": answers, "text": reply, "model": model.model}
 
     return ask

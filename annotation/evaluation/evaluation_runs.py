@@ -32,7 +32,6 @@ from annotation.releases.release_files import Difference
 from annotation.work import metering, paying, reply_states
 from annotation.work.crew import Crew
 from annotation.work.metering import meter_of
-from predictor.configuration import chat_model
 from tableqa.canonical import canonical
 from tableqa.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match, long_form
 from tableqa.predictions import EvaluationError, read_lines, read_predictions
@@ -144,9 +143,7 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
     if job.ids["predictor"]:
         name = job.ids["predictor"]
         entry = settings.PREDICTORS.get(name, {})
-        crew, meter = Crew(evaluating.AT_ONCE), None
-        if entry.get("protocol") == "chat":
-            crew = Crew(chat_model(settings.PREDICTORS, name).at_once)
+        crew, meter = Crew(evaluating.at_once(name)), None
         if entry:
             meter = meter_of(name, project=job.project_id, batch=None, purpose="evaluation", crew=crew)
         ask = evaluating.model_of(settings.PREDICTORS, name, *([meter] if meter else []))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from predictor import geval
-from predictor.chat import ChatError, ChatModel
+from predictor.chat import ChatModel
 from tableqa import Table
 from tableqa.rated import RatedAnswer
 from tableqa.readers.lftqa import DIMENSIONS
@@ -41,11 +41,6 @@ def model(choose: Callable[[dict[str, Any]], str | int]) -> ChatModel:
         return httpx.Response(200, json={"choices": [{"message": {"content": reply}}]})
 
     return ChatModel("http://model/v1", "m", transport=httpx.MockTransport(handle), wait=lambda seconds: None)
-
-
-def by_question(*replies: str | int) -> ChatModel:
-    """One reply for each question, by its number from 1: they are asked at the same time."""
-    return model(lambda body: replies[int(body["messages"][1]["content"].split("(")[1][0]) - 1])
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
@@ -92,19 +87,9 @@ def test_several_samples_make_a_mean_of_those_that_have_a_score() -> None:
     assert asked[0]["response_format"]["json_schema"]["schema"] == geval.SCHEMA
 
 
-def test_what_could_not_be_rated_is_named_and_the_rest_is_kept() -> None:
-    kept: list[Mapping[str, Any]] = []
-    done, failed = geval.rate_all(
-        by_question("nonsense", '{"score": 4}'), [answer(1), answer(2)], "comprehensiveness", keep=kept.append
-    )
-    assert (done, len(failed)) == (1, 1)
-    assert "fetaqa_1 of system-1" in failed[0]
-    assert kept == [{"dataset": "fetaqa", "example_id": "fetaqa_2", "model": "system-1", "score": 4.0}]
-    with pytest.raises(ChatError):
-        geval.rate_all(
-            by_question('{"score": 1}', 403), [answer(1), answer(2)], "faithfulness", keep=kept.append
-        )
-    assert len(kept) == 2, "what came before the endpoint failed is kept"
+def test_a_reply_without_a_score_is_named() -> None:
+    with pytest.raises(geval.Unrated, match="fetaqa_1 of system-1"):
+        geval.rate(model(lambda body: "nonsense"), answer(1), "comprehensiveness")
 
 
 def test_the_implementation_names_model_samples_temperature_and_the_words() -> None:

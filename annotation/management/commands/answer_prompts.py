@@ -3,22 +3,26 @@ from __future__ import annotations
 import itertools
 import json
 from argparse import ArgumentParser
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from predictor.chat import ChatError
-from predictor.configuration import chat_model
-from predictor.usage import Tally
+from annotation.management.commands._spending import (
+    add_spending_options,
+    announce,
+    metered,
+    tally_of,
+    tell_use,
+)
+from annotation.work import metering
+from annotation.work.asking_each import Asked, TooManyUnusable, each
+from predictor.chat import ChatError, ChatModel
 from tableqa.prompt_files import PromptError, read_predictions, read_prompts
 
-AT_ONCE = 4
-"""Prompts that the model has at the same time."""
+MEASURED = 200
+"""Prompts that are measured for an estimate."""
 
 
 class Command(BaseCommand):
@@ -34,37 +38,61 @@ class Command(BaseCommand):
         parser.add_argument("--predictor", required=True, metavar="NAME")
         parser.add_argument("--out", type=Path, required=True, metavar="FILE")
         parser.add_argument("--most-tokens", type=int, default=512, metavar="N")
+        add_spending_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        name, out = options["predictor"], options["out"]
         try:
-            tally = Tally()
-            model = replace(chat_model(settings.PREDICTORS, options["predictor"]), meter=tally)
-            out: Path = options["out"]
+            tally = tally_of(name, options)
+            model = metered(name, tally)
             done = read_predictions(out) if out.exists() else {}
-            wanted = (prompt for prompt in read_prompts(options["prompts"]) if prompt["id"] not in done)
-            asked = 0
-
-            def ask(prompt: Mapping[str, Any]) -> dict[str, str]:
-                messages = prompt.get("messages") or [{"role": "user", "content": prompt["prompt"]}]
-                answered = {"id": prompt["id"], "model": model.model}
-                try:
-                    (reply,) = model.ask(messages, seed=0, most_tokens=options["most_tokens"])
-                except ChatError as error:
-                    if not error.is_about_example:
-                        raise
-                    return {**answered, "prediction": "", "unread": str(error), "state": error.kind}
-                return {**answered, "prediction": reply}
-
-            out.parent.mkdir(parents=True, exist_ok=True)
-            with out.open("a", encoding="utf-8") as file, ThreadPoolExecutor(AT_ONCE) as threads:
-                while chunk := list(itertools.islice(wanted, 4 * AT_ONCE)):
-                    for record in threads.map(ask, chunk):
-                        file.write(json.dumps(record, ensure_ascii=False) + "\n")
-                        asked += 1
-                    file.flush()
+            announce(self, name, _estimate(name, options["prompts"], done))
+            if options["estimate"]:
+                return
+            asked = self._ask(model, _open(options["prompts"], done), options)
         except LookupError as error:
             raise CommandError(str(error.args[0]), returncode=2) from None
-        except (ChatError, PromptError) as error:
+        except (ChatError, PromptError, TooManyUnusable) as error:
+            tell_use(self, name, tally)
             raise CommandError(str(error)) from None
         self.stdout.write(f"{asked} prompts answered by {model.model}; {len(done)} were answered before.")
-        self.stderr.write(f"{model.model}: {tally.in_words()}")
+        tell_use(self, name, tally)
+
+    @staticmethod
+    def _ask(model: ChatModel, prompts: Iterator[Mapping[str, Any]], options: Mapping[str, Any]) -> int:
+        def ask(prompt: Mapping[str, Any]) -> Asked[dict[str, str]]:
+            answered = {"id": prompt["id"], "model": model.model}
+            try:
+                (reply,) = model.ask(_messages(prompt), seed=0, most_tokens=options["most_tokens"])
+            except ChatError as error:
+                if not error.is_about_example:
+                    raise
+                unread = {"prediction": "", "unread": str(error), "state": error.kind}
+                return Asked({**answered, **unread}, str(error))
+            return Asked({**answered, "prediction": reply})
+
+        asked, out = 0, options["out"]
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with out.open("a", encoding="utf-8") as file:
+            for record in each(model, ask, prompts):
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+                file.flush()
+                asked += 1
+        return asked
+
+
+def _messages(prompt: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
+    return prompt.get("messages") or [{"role": "user", "content": prompt["prompt"]}]
+
+
+def _open(prompts: Path, done: Container[str]) -> Iterator[Mapping[str, Any]]:
+    """The prompts without a reply."""
+    return (prompt for prompt in read_prompts(prompts) if prompt["id"] not in done)
+
+
+def _estimate(name: str, prompts: Path, done: Container[str]) -> metering.Estimate:
+    """What the prompts without a reply would use, by every so many of them."""
+    number = sum(1 for _ in _open(prompts, done))
+    measured = itertools.islice(_open(prompts, done), 0, None, max(1, number // MEASURED))
+    samples = [_messages(prompt) for prompt in measured]
+    return metering.estimate(name, samples, number, project=None, purpose="evaluation")

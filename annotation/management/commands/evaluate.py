@@ -11,10 +11,11 @@ from django.utils.translation import gettext
 from annotation.evaluation import evaluating
 from annotation.evaluation.evaluating import Keep
 from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
+from annotation.management.commands._spending import add_spending_options, announce, tally_of, tell_use
 from annotation.releases.release_files import Difference
 from annotation.work import reply_states
+from annotation.work.crew import Crew
 from predictor.tokenizing import NoTokenizer, read_tokenizer
-from predictor.usage import Tally
 from tableqa.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
 from tableqa.lengths import Limit
 from tableqa.predictions import EvaluationError, read_predictions
@@ -49,17 +50,7 @@ class Command(BaseCommand):
             help="ask this model for missing answers and save them to its --predictions file, else to "
             "DIR.NAME.jsonl",
         )
-        parser.add_argument(
-            "--estimate",
-            action="store_true",
-            help="print what language models would use (requests, tokens, price), and ask nothing",
-        )
-        parser.add_argument(
-            "--budget-usd", type=float, metavar="USD", help="most that each language model may cost"
-        )
-        parser.add_argument(
-            "--budget-tokens", type=int, metavar="N", help="most tokens that each language model may use"
-        )
+        add_spending_options(parser)
         parser.add_argument(
             "--source",
             action="append",
@@ -144,10 +135,7 @@ class Command(BaseCommand):
         known, chosen = evaluating.sources(raw), options["source"]
         if unknown := [name for name in chosen if name not in known]:
             raise EvaluationError(f"There is no source {unknown[0]!r}. Available: {', '.join(known)}.")
-        budget = {name: options[f"budget_{name}"] for name in ("usd", "tokens")}
-        limits = {name: limit for name, limit in budget.items() if limit is not None}
-        prices = {name: settings.PREDICTORS.get(name, {}).get("price", (0, 0)) for name in models}
-        tallies = {name: Tally(prices[name], limits) for name, (_, asked) in models.items() if asked}
+        tallies = {name: tally_of(name, options) for name, (_, asked) in models.items() if asked}
         asks = {
             name: evaluating.model_of(settings.PREDICTORS, name, tally) for name, tally in tallies.items()
         }
@@ -156,13 +144,17 @@ class Command(BaseCommand):
             predictions = read_predictions(file, known) if file.exists() else {}
             estimate = evaluating.estimate(raw, name, predictions, project=None, keep=keep, chosen=chosen)
             if estimate is not None:
-                self.stderr.write(f"{name}: {estimate.in_words()} (estimate)")
+                announce(self, name, estimate)
         if options["estimate"]:
             return None
         for name, ask in asks.items():
-            evaluating.collect(raw, ask, models[name][0], progress=self._progress, keep=keep, chosen=chosen)
-            if tallies[name].calls:
-                self.stderr.write(f"{name}: {tallies[name].in_words()}")
+            file, crew = models[name][0], Crew(evaluating.at_once(name))
+            try:
+                evaluating.collect(
+                    raw, ask, file, progress=self._progress, keep=keep, chosen=chosen, crew=crew
+                )
+            finally:
+                tell_use(self, name, tallies[name])
         said = {name: read_predictions(file, evaluating.sources(raw)) for name, (file, _) in models.items()}
         asked = evaluating.asked(raw, keep, chosen=chosen)
         leave_out = options["leave_out_missing"]

@@ -3,20 +3,26 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.commands._sheets import add_sheet_options, put_out
+from annotation.management.commands._spending import (
+    add_spending_options,
+    announce,
+    metered,
+    tally_of,
+    tell_use,
+)
 from annotation.releases.rated_answers import rated_answers
 from annotation.releases.release_files import Difference
+from annotation.work import metering
+from annotation.work.asking_each import Asked, TooManyUnusable, each
 from predictor import bertscore, geval
-from predictor.chat import ChatError
-from predictor.configuration import chat_model
-from predictor.usage import Tally
+from predictor.chat import ChatError, ChatModel
 from tableqa.rated import (
     RatedAnswer,
     ScoreColumn,
@@ -77,17 +83,25 @@ class Command(BaseCommand):
             metavar="DIR",
             help="write the scores to this folder, one file per metric; G-Eval continues an existing file",
         )
+        add_spending_options(parser)
         add_sheet_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["geval"] and options["keep"] is None:
             raise CommandError("--geval needs --keep DIR, because its scores are expensive.", returncode=2)
+        if options["estimate"] and not options["geval"]:
+            raise CommandError(
+                "--estimate needs --geval NAME: only language models have a cost.", returncode=2
+            )
         if options["samples"] < 1:
             raise CommandError("--samples must be at least 1.", returncode=2)
         try:
             answers = [one for path in options["paths"] for one in rated_answers(path, options["reader"])]
+            rated = self._geval(answers, options) if options["geval"] else []
+            if rated is None:
+                return
             columns = columns_of(answers, "came with the data")
-            columns += self._computed(answers, options)
+            columns += self._computed(answers, rated, options)
             columns += [read_column(name, file, answers) for name, file in options["scores"]]
             names = [column.name for column in columns]
             if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -103,11 +117,35 @@ class Command(BaseCommand):
             found = correlations(answers, columns)
         except LookupError as error:
             raise CommandError(str(error.args[0]), returncode=2) from None
-        except (Difference, ReaderError, ScoresError, NotInstalled, ChatError, OSError) as error:
+        except (
+            Difference,
+            ReaderError,
+            ScoresError,
+            NotInstalled,
+            ChatError,
+            TooManyUnusable,
+            OSError,
+        ) as error:
             raise CommandError(str(error)) from None
         put_out(self, options, "Correlation of metrics with people", list(found.sheets()), found.to_dict())
 
-    def _computed(self, answers: Sequence[RatedAnswer], options: Mapping[str, Any]) -> list[ScoreColumn]:
+    def _geval(self, answers: Sequence[RatedAnswer], options: Mapping[str, Any]) -> list[ScoreColumn] | None:
+        """The ratings of a chat model for both dimensions, within one budget; None where only the estimate is wanted."""
+        name = options["geval"]
+        tally = tally_of(name, options)
+        model = metered(name, tally)
+        ratings = [_rating(model, dimension, options) for dimension in DIMENSIONS]
+        announce(self, name, _estimate(ratings, answers, options))
+        if options["estimate"]:
+            return None
+        try:
+            return [self._rate(model, rating, answers, options) for rating in ratings]
+        finally:
+            tell_use(self, name, tally)
+
+    def _computed(
+        self, answers: Sequence[RatedAnswer], rated: Sequence[ScoreColumn], options: Mapping[str, Any]
+    ) -> list[ScoreColumn]:
         with_text = [one for one in answers if one.text.strip() and one.reference.strip()]
         scorers = []
         for name in options["metric"] or SCORERS if with_text else ():
@@ -125,47 +163,87 @@ class Command(BaseCommand):
         if options["keep"] is not None:
             for column in columns:
                 _keep(options["keep"], column)
-        if options["geval"]:
-            columns += [self._geval(answers, dimension, options) for dimension in DIMENSIONS]
+        columns += rated
         came = {name for one in answers for name in one.metrics}
         return [_renamed(column) if column.name in came else column for column in columns]
 
-    def _geval(
-        self, answers: Sequence[RatedAnswer], dimension: str, options: Mapping[str, Any]
+    def _rate(
+        self, model: ChatModel, rating: Rating, answers: Sequence[RatedAnswer], options: Mapping[str, Any]
     ) -> ScoreColumn:
-        """The ratings of a chat model; those in the file are not asked for again."""
-        tally = Tally()
-        model = replace(chat_model(settings.PREDICTORS, options["geval"]), meter=tally)
-        how = options["samples"], options["temperature"]
-        what = geval.implementation(model.model, dimension, *how)
-        name = f"geval_{options['geval']}_{dimension}"
-        file = options["keep"] / f"{name}.jsonl"
-        scores: dict[tuple[str, str, str], float] = {}
-        if file.exists():
-            for line in file.read_text(encoding="utf-8").splitlines():
-                record = json.loads(line)
-                if record["by"] != what:
-                    raise ScoresError(
-                        f"{file} contains scores of {record['by']}, not of {what}. Choose another folder."
-                    )
-                scores[record["dataset"], record["example_id"], record["model"]] = record["score"]
-        wanted = [one for one in answers if one.human and one.text.strip() and one.key not in scores]
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("a", encoding="utf-8") as out:
+        """The ratings of a chat model for one dimension; those in the file are not requested again."""
 
-            def keep(record: Mapping[str, Any]) -> None:
-                out.write(json.dumps({**record, "by": what}, ensure_ascii=False) + "\n")
+        def rate(answer: RatedAnswer) -> Asked[str | dict[str, Any]]:
+            try:
+                score = geval.rate(
+                    model, answer, rating.dimension, options["samples"], options["temperature"]
+                )
+            except geval.Unrated as unrated:
+                return Asked(str(unrated), str(unrated))
+            except ChatError as error:
+                if not error.is_about_example:
+                    raise
+                return Asked(f"{answer.example} of {answer.system}: {error}", str(error))
+            key = dict(zip(("dataset", "example_id", "model"), answer.key, strict=True))
+            return Asked({**key, "score": score, "by": rating.by})
+
+        rating.file.parent.mkdir(parents=True, exist_ok=True)
+        with rating.file.open("a", encoding="utf-8") as out:
+            for record in each(model, rate, rating.open(answers)):
+                if isinstance(record, str):
+                    self.stderr.write(record)
+                    continue
+                out.write(json.dumps(record, ensure_ascii=False) + "\n")
                 out.flush()
-                scores[record["dataset"], record["example_id"], record["model"]] = record["score"]
+                rating.scores[record["dataset"], record["example_id"], record["model"]] = record["score"]
+        return ScoreColumn(rating.name, rating.by, rating.scores)
 
-            _, failed = geval.rate_all(
-                model, wanted, dimension, samples=how[0], temperature=how[1], keep=keep
+
+@dataclass(frozen=True)
+class Rating:
+    """The ratings of one dimension that a file holds. `by` is what gave them."""
+
+    dimension: str
+    name: str
+    by: str
+    file: Path
+    scores: dict[tuple[str, str, str], float]
+
+    def open(self, answers: Sequence[RatedAnswer]) -> list[RatedAnswer]:
+        """The answers that people rated and that have no rating here."""
+        return [one for one in answers if one.human and one.text.strip() and one.key not in self.scores]
+
+
+def _rating(model: ChatModel, dimension: str, options: Mapping[str, Any]) -> Rating:
+    """What the folder of --keep has for a dimension. Raises ScoresError for ratings by something else."""
+    by = geval.implementation(model.model, dimension, options["samples"], options["temperature"])
+    name = f"geval_{options['geval']}_{dimension}"
+    file = options["keep"] / f"{name}.jsonl"
+    scores: dict[tuple[str, str, str], float] = {}
+    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
+        record = json.loads(line)
+        if record["by"] != by:
+            raise ScoresError(
+                f"{file} contains scores of {record['by']}, not of {by}. Choose another folder."
             )
-        if tally.calls:
-            self.stderr.write(f"{name}: {tally.in_words()}")
-        for line in failed:
-            self.stderr.write(line)
-        return ScoreColumn(name, what, scores)
+        scores[record["dataset"], record["example_id"], record["model"]] = record["score"]
+    return Rating(dimension, name, by, file, scores)
+
+
+def _estimate(
+    ratings: Sequence[Rating], answers: Sequence[RatedAnswer], options: Mapping[str, Any]
+) -> metering.Estimate:
+    """What the ratings that are missing would use."""
+    asked = [
+        geval.messages(answer, rating.dimension) for rating in ratings for answer in rating.open(answers)
+    ]
+    return metering.estimate(
+        options["geval"],
+        asked,
+        len(asked),
+        project=None,
+        purpose="evaluation",
+        replies=options["samples"],
+    )
 
 
 def _renamed(column: ScoreColumn) -> ScoreColumn:
