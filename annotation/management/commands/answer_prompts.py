@@ -91,7 +91,7 @@ def _open(prompts: Path, done: Container[str]) -> Iterator[Mapping[str, Any]]:
 
 
 def _estimate(name: str, prompts: Path, done: Container[str]) -> metering.Estimate:
-    """What the prompts without a reply would use, by every so many of them."""
+    """What the prompts without a reply would use, by the lengths of some of them."""
     number = sum(1 for _ in _open(prompts, done))
     measured = itertools.islice(_open(prompts, done), 0, None, max(1, number // MEASURED))
     samples = [_messages(prompt) for prompt in measured]
