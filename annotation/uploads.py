@@ -40,7 +40,7 @@ def require_size(file: UploadedFile, most: int, *, code: str, fix: str) -> str:
 
 def keep(*, project: Project, file: UploadedFile, by: Person, now: datetime) -> Upload:
     """Store an uploaded file under a name of ours. Raises Refused when it is too large or empty."""
-    fix = gettext("Import it from the command line: ./run manage import_examples")
+    fix = gettext("Split it, or ask the site administrator to import it.")
     name = require_size(file, settings.MAX_IMPORT_BYTES, code="import_failed", fix=fix)
     _delete_old(now)
     return store(project=project, file=file, name=name, by=by, now=now)
@@ -65,7 +65,7 @@ def begin(*, project: Project, name: str, size: int, by: Person, now: datetime) 
     if size > settings.MAX_IMPORT_BYTES:
         refuse(
             "import_failed",
-            "{name} is larger than {value} MB. Import it from the command line.",
+            "{name} is larger than {value} MB. Split it, or ask the site administrator to import it.",
             name=name,
             value=settings.MAX_IMPORT_BYTES // 2**20,
         )

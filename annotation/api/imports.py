@@ -76,6 +76,9 @@ class ImportRequest(serializers.Serializer[Any]):
     citation = serializers.CharField(max_length=5000, required=False, default="", allow_blank=True)
     url = serializers.URLField(max_length=200, required=False, default="", allow_blank=True)
     good_only = serializers.BooleanField(required=False, default=False)
+    look = serializers.BooleanField(
+        required=False, default=False, help_text="Check all records; import nothing."
+    )
 
 
 class RestoreRequest(serializers.Serializer[Any]):
@@ -213,7 +216,7 @@ class Imports(APIView):
 
     @extend_schema(request=ImportRequest, responses={202: shapes.JobShape})
     def post(self, request: Request, slug: str) -> Response:
-        """Import uploaded files. Poll the job: if it fails, `result.problems` lists what to correct."""
+        """Import uploaded files, or check them. Poll the job: if it fails, `result.problems` lists what to correct."""
         actor = access.actor(request)
         project = access.project(actor, slug, Permission.IMPORT)
         data = valid(ImportRequest, request)
@@ -245,6 +248,7 @@ class Imports(APIView):
             ),
             by=actor.person,
             now=timezone.now(),
+            only_check=data["look"],
         )
         return Response(shapes.JobShape(job).data, status=202)
 

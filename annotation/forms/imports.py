@@ -75,9 +75,9 @@ def checked_upload(file: Any) -> Any:
     """The source is named after the file, so its name must be short enough to be one."""
     if file.size > settings.MAX_IMPORT_BYTES:
         raise ValidationError(
-            gettext("{name} is larger than {value} MB. Import it from the command line.").format(
-                name=file.name, value=settings.MAX_IMPORT_BYTES // 2**20
-            )
+            gettext(
+                "{name} is larger than {value} MB. Split it, or ask the site administrator to import it."
+            ).format(name=file.name, value=settings.MAX_IMPORT_BYTES // 2**20)
         )
     if len(file.name) > 100:
         raise ValidationError(gettext("The file name is longer than 100 characters. Shorten it."))

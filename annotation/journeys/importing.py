@@ -143,12 +143,7 @@ def import_examples(
             same = earlier.filter(checksum=checksum).first()
             if same is not None:
                 return Imported(same, same.examples_count, same.tables_count, new=False)
-            known: _Lookup = partial(_known, project, choices.name) if earlier.exists() else lambda chunk: {}
-            outcomes = checked(read, path, tables, limit)
-            numbered = _read_new(rows, rejections, outcomes, known, path, progress)
-            if rest is not None and rejections.number:
-                rejections.write(rest, read.rest_form if isinstance(read, Tolerant) else "")
-            _refuse_problems(rejections, rows.read, good_only)
+            numbered = _read_all(project, read, path, tables, choices, rows, rejections, rest, progress)
             if not rows.number:
                 newest = earlier.latest("ready_at")
                 return Imported(newest, newest.examples_count, newest.tables_count, new=False)
@@ -172,6 +167,64 @@ def import_examples(
         refuse_as("import_failed", one_sentence(problem))
     finally:
         rows.close()
+
+
+@bulk.seldom_collected()
+def check_examples(
+    *,
+    project: Project,
+    reader: str,
+    path: Path,
+    choices: Choices,
+    tables: Path | None = None,
+    rest: Path | None = None,
+    shown: Callable[[str], str] = str,
+    by_command: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> int:
+    """Read all records as an import would, and write none. Returns how many an import would take.
+
+    Raises Refused(import_failed) as `import_examples` does, with all problems in `more`.
+    """
+    read = _reader(reader, choices.fields)
+    choices = replace(choices, name=choices.name.strip() or path.stem, good_only=False)
+    _check_names(choices.name, choices.split, choices.credit.licence)
+    rows = _Rows()
+    try:
+        with Rejections(shown, by_command) as rejections:
+            _refuse_another_format(project, choices.name, reader)
+            _read_all(project, read, path, tables, choices, rows, rejections, rest, progress)
+            return rows.read
+    except ReaderError as error:
+        problem = described(error, shown, by_command)
+        refuse_as("import_failed", one_sentence(problem))
+    finally:
+        rows.close()
+
+
+def _read_all(
+    project: Project,
+    read: Reader,
+    path: Path,
+    tables: Path | None,
+    choices: Choices,
+    rows: _Rows,
+    rejections: Rejections,
+    rest: Path | None,
+    progress: Callable[[int, int], None],
+) -> list[str]:
+    """The first pass: what is new in `rows`, what has a problem in `rejections` and the file `rest`.
+
+    Returns the ids that got a number. Raises Refused(import_failed) with the problems, unless only good records are wanted.
+    """
+    earlier = Source.objects.ready().filter(project=project, name=choices.name)
+    known: _Lookup = partial(_known, project, choices.name) if earlier.exists() else lambda chunk: {}
+    outcomes = checked(read, path, tables, choices.limit)
+    numbered = _read_new(rows, rejections, outcomes, known, path, progress)
+    if rest is not None and rejections.number:
+        rejections.write(rest, read.rest_form if isinstance(read, Tolerant) else "")
+    _refuse_problems(rejections, rows.read, choices.good_only)
+    return numbered
 
 
 def _begin(
@@ -360,8 +413,12 @@ def start_import(
     by: Person,
     now: datetime,
     choices: Choices | None = None,
+    only_check: bool = False,
 ) -> Job:
-    """Import uploaded files in the background. Raises Refused(import_failed) where bytes of them are missing."""
+    """Import uploaded files in the background, or only check all their records: then they stay for the import.
+
+    Raises Refused(import_failed) where bytes of them are missing.
+    """
     for upload in filter(None, (questions, tables)):
         uploads.require_whole(upload)
     ids: dict[str, Any] = {
@@ -369,15 +426,18 @@ def start_import(
         "reader": reader,
         "questions": questions.pk,
         "tables": tables.pk if tables else None,
+        **({"only_check": True} if only_check else {}),
     }
     return jobs.enqueue(project=project, kind="import", ids=ids, by=by, now=now)
 
 
 def start_good_only(*, job: Job, by: Person, now: datetime) -> Job:
-    """Import the good records of an import that was refused because of others. Raises Refused."""
+    """Import the good records of an import that was refused because of others, or of a check. Raises Refused."""
     if job.kind != "import" or not job.result.get("good"):
         refuse("import_failed", "This import has no records that can be imported.")
-    ids = {**job.ids, "choices": {**job.ids["choices"], "good_only": True}}
+    good_only = bool(job.result.get("rejected"))
+    ids = {**job.ids, "choices": {**job.ids["choices"], "good_only": good_only}}
+    ids.pop("only_check", None)
     return jobs.enqueue(project=job.project, kind="import", ids=ids, by=by, now=now)
 
 
@@ -387,6 +447,8 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="askew-rest-") as folder:
         rest = Path(folder) / rest_name(sent["questions"].name, job.ids["reader"])
         try:
+            if job.ids.get("only_check"):
+                return {"good": _check_uploads(job, sent, rest, progress)}
             done = _import_uploads(job, sent, rest, progress)
         except Refused as refused:
             if "problems" in refused.more:
@@ -409,8 +471,14 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 @jobs.afterwards("import")
 def _forget_files(job: Job) -> None:
-    """Delete the files of an import; those with problems stay for the choice to import the good records."""
-    if not Job.objects.filter(pk=job.pk, result__has_key="problems").exists():
+    """Delete the files of an import; those with problems stay for the choice to import the good records.
+
+    Those of a check stay for the import.
+    """
+    if (
+        not job.ids.get("only_check")
+        and not Job.objects.filter(pk=job.pk, result__has_key="problems").exists()
+    ):
         uploads.forget(_uploads_of(job).values())
 
 
@@ -436,6 +504,25 @@ def _kept_rest(job: Job, rest: Path) -> dict[str, str]:
             project=job.project, file=File(file), name=rest.name, by=job.made_by, now=timezone.now()
         )
     return {"rest": upload.public_id}
+
+
+def _check_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> int:
+    choices = _choices(job.ids)
+    name = choices.name or Path(sent["questions"].name).stem[:LONGEST_NAME]
+    with uploads.on_disk(sent["questions"], sent.get("tables")) as files:
+        try:
+            return check_examples(
+                project=job.project,
+                reader=job.ids["reader"],
+                path=files.questions,
+                tables=files.tables,
+                choices=replace(choices, name=name),
+                rest=rest,
+                shown=files.shown,
+                progress=progress,
+            )
+        except Refused as refused:
+            refuse_as(refused.code, with_texts(refused.stored, files.shown), more=refused.more)
 
 
 def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> Imported:

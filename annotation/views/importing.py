@@ -143,6 +143,7 @@ def _started(
     questions: Upload,
     tables: Upload | None,
     choices: importing.Choices,
+    only_check: bool = False,
 ) -> Job:
     return importing.start_import(
         project=questions.project,
@@ -152,6 +153,7 @@ def _started(
         choices=choices,
         by=request.user,
         now=timezone.now(),
+        only_check=only_check,
     )
 
 
@@ -181,14 +183,16 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
         messages.error(request, detail)
         return redirect("import_new", project.slug)
     form = ChoicesForm(sent or None, preview=preview)
-    if sent.get("act") == "import" and form.is_valid():
+    starts = sent.get("act") in ("import", "check")
+    if starts and form.is_valid():
         with refusals_on(form):
-            job = _started(request, form, questions, archive, form.choices(preview.fields))
+            choices = form.choices(preview.fields)
+            job = _started(request, form, questions, archive, choices, sent["act"] == "check")
             return redirect("job", job.public_id)
     context = {
         "project": project,
         "upload": questions,
-        "form": form if sent.get("act") == "import" else ChoicesForm(initial=_typed(sent), preview=preview),
+        "form": form if starts else ChoicesForm(initial=_typed(sent), preview=preview),
         "licences": LICENCES,
         "preview": preview,
         "losses": [gettext(loss) for loss in LOSSES.get(preview.reader, ())],
@@ -251,7 +255,7 @@ def _typed(sent: QueryDict) -> dict[str, str]:
 
 @page("POST")
 def import_good_only(request: PageRequest, public_id: str) -> HttpResponse:
-    """Import the records without a problem of an import that was refused."""
+    """Import the records without a problem of an import that was refused, or of a check."""
     job = access.job(access.actor(request), public_id, Permission.IMPORT)
     with refusals_to(request):
         started = importing.start_good_only(job=job, by=request.user, now=timezone.now())

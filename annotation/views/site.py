@@ -162,7 +162,9 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         "job": job,
         "project": job.project,
-        "title": gettext(TITLES.get(job.kind, job.kind.capitalize())),
+        "title": gettext(
+            TITLES.get("check" if job.ids.get("only_check") else job.kind, job.kind.capitalize())
+        ),
         "poll_url": request.path,
         "result_url": address,
         "result_link": link,
@@ -181,6 +183,7 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
 
 TITLES = {
     "import": gettext_noop("Importing examples"),
+    "check": gettext_noop("Checking examples"),
     "release": gettext_noop("Creating a release"),
     "resolve": gettext_noop("Resolving complete items"),
     "evaluate": gettext_noop("Evaluating a model"),

@@ -75,6 +75,7 @@ MOST_COMPARED = 50
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 _SIGNS = re.compile(r"[\W_]+")
+_DATES = phrase("Dates are read as 2024-05-01, whatever their format.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +213,29 @@ class OwnData:
 
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
-        with self._opened(Path(path), tables) as (questions, _):
+        with self._opened(Path(path), tables) as (questions, folder):
             form = self._sentence(questions)
             first = next(self._records(questions), None)
             columns = self._columns(first) if first else {}
+            dates = _DATES if self._has_dates_beside(questions, folder) else ""
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
-        return joined([form, phrase("Columns: {columns}.", columns=named) if named else ""])
+        return joined([form, phrase("Columns: {columns}.", columns=named) if named else "", dates])
+
+    def _has_dates_beside(self, questions: Path, folder: str | Path | None) -> bool:
+        """Whether an Excel file among the tables of the first records shows dates."""
+        if is_workbook(questions):
+            return False  # its own sentence says it
+        library = self._library(questions, folder)
+        for record in islice(self._each_record(questions), MOST_COMPARED):
+            if isinstance(record, Rejected):
+                continue
+            with suppress(ReaderError):  # reading tells the problems
+                name = _file_named(record.value.get(self._columns(record).get("table", "")))
+                if name is None or not name.lower().endswith(".xlsx"):
+                    continue
+                if Workbook(library.find(name, record.place.line)).has_dates:
+                    return True
+        return False
 
     def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
         with self._opened(path, tables) as (questions, folder):
@@ -344,8 +362,7 @@ class OwnData:
                 file=path.name,
                 name=name,
             )
-            dates = phrase("Dates are read as 2024-05-01, whatever their format.")
-            return joined([read_as, dates if workbook.has_dates else ""])
+            return joined([read_as, _DATES if workbook.has_dates else ""])
         return "" if _is_json(path) else self._form(path).sentence(path)
 
     def _records(self, path: Path) -> Iterator[Fields]:

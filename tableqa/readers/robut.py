@@ -101,11 +101,13 @@ class Robut:
             yield from outcomes_of(path, make_whole)
             return
         with tempfile.NamedTemporaryFile(prefix="askew-tables-") as spool:
-            tables = _kept_in(tables_file, Path(spool.name))
+            tables, bad = _kept_in(tables_file, Path(spool.name))
 
             def make(record: Record) -> Example:
                 fields = record.fields
                 table_id = fields.name("table_id")
+                if table_id in bad:
+                    raise bad[table_id]
                 if table_id not in tables:
                     mend = phrase("Give the file of tables that belongs to these questions")
                     raise fields.error(
@@ -168,18 +170,26 @@ def _tables_file(questions: Path, tables: str | Path | None) -> Path | None:
     )
 
 
-def _kept_in(path: Path, spool: Path) -> TableLines:
-    """The tables of one JSON object, laid down one a line in a file of their own, where they can be found again."""
+def _kept_in(path: Path, spool: Path) -> tuple[TableLines, Mapping[str, ReaderError]]:
+    """The tables of one JSON object, laid down one a line in a file of their own, where they can be found again.
+
+    And what is wrong with those that are none: a problem of the questions about them.
+    """
     places: Shelf[str, tuple[int, int]] = Shelf()
+    bad: dict[str, ReaderError] = {}
     offset = 0
     with spool.open("wb") as out:
         for name, place, value in read_members(path):
-            table, about = _table(Fields(place, value))
+            try:
+                table, about = _table(Fields(place, value))
+            except ReaderError as error:
+                bad[name] = error
+                continue
             about["table_beside"] = True
             line = json.dumps({"table": table.to_dict(), "about": about}).encode() + b"\n"
             places[name] = len(places) + 1, offset
             offset += out.write(line)
-    return TableLines(spool, places, _laid_down)
+    return TableLines(spool, places, _laid_down), bad
 
 
 def _laid_down(fields: Fields) -> tuple[Table, dict[str, Any]]:

@@ -219,6 +219,48 @@ def test_problems_are_a_table_with_the_choice_to_import_the_rest(
     assert "1 record was left out because of a problem." in words
 
 
+def test_a_check_lists_the_problems_of_all_records_and_imports_nothing_before_the_choice(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    good = "".join(f"{n};Wer {n}?;Ann;cup.csv\n" for n in range(1, 9))
+    url = uploaded(mara, f"Nr;Frage;Gold;Tabelle\n{good}9;Wer fehlte?;Bob;fehlt.csv\n")
+    page = mara.get(url)
+    assert "fehlt.csv" not in text(page)
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(page, act="check"))
+    check = Job.objects.latest("pk")
+
+    words = text(mara.get(reverse("job", args=[check.public_id])))
+
+    assert "fragen.csv 10 Tabelle the table fehlt.csv is not in" in words
+    assert "Import the 8 good records" in words
+    assert not Source.objects.filter(name="fragen").exists()
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(reverse("import_good_only", args=[check.public_id]))
+    assert Source.objects.get(name="fragen").examples_count == 8
+
+
+def test_a_check_without_problems_leads_to_the_import(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    url = uploaded(mara, "question,table\nwho?,cup.csv\nwhen?,cup.csv\n", "q.csv")
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(mara.get(url), act="check"))
+    check = Job.objects.latest("pk")
+
+    words = text(mara.get(reverse("job", args=[check.public_id])))
+
+    assert "Checking examples" in words
+    assert "No problems in 2 records. Nothing has been imported." in words
+    assert "Fix it and try again" not in words
+    assert not Source.objects.filter(name="q").exists()
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(reverse("import_good_only", args=[check.public_id]))
+    source = Source.objects.get(name="q")
+    assert source.examples_count == 2
+    assert "good_only" not in source.how
+
+
 def test_a_refused_import_leads_back_to_the_choices_with_its_files(mara: Client, refused: Job) -> None:
     page = mara.get(reverse("job", args=[refused.public_id])).content.decode()
 

@@ -152,3 +152,18 @@ def test_an_import_whose_worker_is_killed_at_its_very_end_is_done_by_the_next_at
     assert jobs.run(job.pk) == "done"
     assert Source.objects.get(name="own").examples_count == 1
     assert mara.get(f"/api/uploads/{upload}/").status_code == 422  # its file is deleted
+
+
+def test_a_check_by_the_api_lists_the_problems_and_imports_nothing(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    upload = begun(mara)
+    put(mara, upload, 0, CONTENT)
+
+    sent = {"questions": upload, "look": True, "good_only": True}
+    with django_capture_on_commit_callbacks(execute=True):
+        job = mara.post("/api/projects/films/imports/", sent, content_type="application/json").json()["id"]
+
+    result = mara.get(f"/api/jobs/{job}/").json()["result"]
+    assert (result["good"], result["rejected"]) == (1, 1)
+    assert not Source.objects.filter(name="own").exists()

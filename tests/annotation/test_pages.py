@@ -655,6 +655,8 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_kept(world: World, set
     page = browser(world.mara).post("/projects/films/sources/import/", {"reader": "wtq", "questions": large})
 
     assert "is larger than" in text(page)
+    assert "ask the site administrator" in text(page)
+    assert "command line" not in text(page)
     assert not Job.objects.exists()
 
 

@@ -283,3 +283,26 @@ def test_numbers_of_rejected_records_stay_as_they_are_written(tmp_path: Path) ->
 
     assert '"table": [["Wins"], [1.50], [1e3]]' in rest.read_text()
     assert "1.50" in rest.with_suffix(".csv").read_text("utf-8-sig")
+
+
+def test_a_bad_table_of_robut_is_a_problem_of_the_questions_about_it(tmp_path: Path) -> None:
+    questions = [
+        {**{name: value for name, value in robut(n).items() if name != "table"}, "table_id": table}
+        for n, table in enumerate(["a", "b", "a"], start=1)
+    ]
+    path = tmp_path / "robut_wtq_qa.json"
+    path.write_text(json.dumps(questions), encoding="utf-8")
+    (tmp_path / "robut_wtq_table.json").write_text(
+        json.dumps(
+            {"a": {"header": ["Name"], "rows": [["Ann"]]}, "b": {"header": ["Name"], "rows": [["x", "y"]]}}
+        )
+    )
+    read = READERS["robut"]
+    assert isinstance(read, Tolerant)
+
+    first, bad, last = read.outcomes(path)
+
+    assert isinstance(first, Example)
+    assert isinstance(last, Example)
+    assert isinstance(bad, Rejected)
+    assert bad.error.file.endswith("robut_wtq_table.json")

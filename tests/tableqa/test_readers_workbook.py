@@ -106,6 +106,20 @@ def test_how_dates_are_read_is_said_where_there_are_some(tmp_path: Path, code: s
     assert ("Dates are read as 2024-05-01" in read.read_as(path)) is said
 
 
+@pytest.mark.parametrize("code", ["d/m/yy", "0.00"])
+def test_dates_of_tables_in_excel_files_beside_a_csv_are_said(tmp_path: Path, code: str) -> None:
+    def change(book: Any, sheets: dict[str, Any]) -> None:
+        sheets["Cup"].write_number(1, 1, 3, book.add_format({"num_format": code}))
+
+    workbook(tmp_path / "cup.xlsx", change, Cup=CUP)
+    path = tmp_path / "q.csv"
+    path.write_text("question,table\nwho won?,cup.xlsx\n")
+    read = READERS["own"]
+    assert isinstance(read, Describing)
+
+    assert ("Dates are read as 2024-05-01" in read.read_as(path)) is (code == "d/m/yy")
+
+
 def test_formats_dates_and_truth_are_texts(tmp_path: Path) -> None:
     def write(book: Any, sheets: dict[str, Any]) -> None:
         sheet = sheets["Cells"]
