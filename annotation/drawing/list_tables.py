@@ -246,6 +246,65 @@ def released_batches(lines: Sequence[Line]) -> Figure | None:
     return _figure("batches", gettext("Batches"), columns, rows)
 
 
+def template_batches(lines: Sequence[Line]) -> Figure | None:
+    """What a study template would create: a line has name, takes_from, people, expected, most and hours."""
+    columns = (
+        *drawn.names("Batch", gettext("Takes accepted items from"), gettext("People per item")),
+        *_numbers(gettext("Expected annotations"), gettext("Maximum annotations"), gettext("Expected hours")),
+    )
+    rows = [
+        (
+            text(line["name"]),
+            text(line["takes_from"]),
+            text(line["people"]),
+            _whole(line["expected"]),
+            _whole(line["most"]),
+            _amount(line["hours"]),
+        )
+        for line in lines
+    ]
+    return _figure("batches", gettext("Batches"), columns, rows)
+
+
+def plan_costs(lines: Sequence[Line]) -> Figure | None:
+    """What the batches of a study file still ask for: a line has batch, annotations, seconds, hours, money and currency."""
+    columns = (
+        *drawn.names("Batch"),
+        *_numbers(gettext("Annotations"), gettext("Seconds per item"), gettext("Hours"), gettext("Pay")),
+        *drawn.names(gettext("Currency")),
+    )
+    rows = [
+        (
+            text(line["batch"]),
+            _whole(line["annotations"]),
+            _whole(round(line["seconds"])),
+            *(_amount(line[name]) for name in ("hours", "money")),
+            text(line["currency"] or NOTHING),
+        )
+        for line in lines
+    ]
+    return _figure("costs", gettext("Remaining annotations"), columns, rows)
+
+
+def evaluations(lines: Sequence[Line]) -> Figure | None:
+    """The evaluations of a release: a line has model, state, origin, instances, missing, created and sha256."""
+    columns = (
+        *drawn.names(gettext("Model"), gettext("State"), gettext("Predictions from")),
+        *_numbers(gettext("Instances"), gettext("Missing")),
+        *drawn.names(gettext("Created (UTC)"), gettext("Predictions, sha256")),
+    )
+    rows = [
+        (
+            *(text(line[name]) for name in ("model", "state", "origin")),
+            *(_whole(line[name]) for name in ("instances", "missing")),
+            _time(line["created"]),
+            text(line["sha256"] or NOTHING),
+        )
+        for line in lines
+    ]
+    return _figure("evaluations", gettext("Evaluations"), columns, rows)
+
+
 # -- underneath -------------------------------------------------------------------------------------
 
 
@@ -262,6 +321,10 @@ def _numbers(*titles: str) -> tuple[Column, ...]:
 
 def _whole(value: int | None) -> Cell:
     return text(NOTHING) if value is None else Cell(words.number(f"{value:,}"), float(value))
+
+
+def _amount(value: float | None) -> Cell:
+    return text(NOTHING) if value is None else Cell(words.decimal(value, 2), value)
 
 
 def _time(value: datetime | None) -> Cell:

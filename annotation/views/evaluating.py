@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import zipfile
 from typing import Any
@@ -16,6 +17,8 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext
 
 from annotation import access, visibility
+from annotation.drawing import list_tables
+from annotation.drawing.figures import Figure
 from annotation.evaluation import evaluation_runs
 from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, written
 from annotation.forms.releases import EvaluateForm
@@ -66,16 +69,18 @@ def evaluations(request: PageRequest, public_id: str) -> HttpResponse:
         "budget": budget.in_words(release.project.model_budget) if release.project.model_budget else "",
         "used": metering.spent(ModelRequest.objects.filter(project=release.project)) if estimate else None,
         "runs": cut(request, evaluation_runs.runs(release)),
+        "runs_table": _runs_table(release),
         "chosen": {run.public_id for run in chosen},
         "most": MOST_MODELS,
         "downloads": _downloads(release, chosen) if chosen else (),
     }
+    report = None
     if chosen:
         try:
-            report = evaluation_runs.report(release, chosen)
-            context |= {"report": report, **_gallery(request, release, report)}
+            context["report"] = report = evaluation_runs.report(release, chosen)
         except Refused as refused:
             context["why_not"] = refused.detail
+    context |= _gallery(request, release, report)
     return render(request, "evaluating/evaluations.html", context)
 
 
@@ -96,18 +101,36 @@ def robustness(request: PageRequest, public_id: str) -> HttpResponse:
 def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures; nothing for those who may not read them now."""
     release = access.release(access.actor(request), public_id, Permission.RELEASE)
-    chosen = _chosen(request, release)
-    if not chosen or not _is_open_to(request, release):
+    if not _is_open_to(request, release):
         return {}
-    try:
-        return _gallery(request, release, evaluation_runs.report(release, chosen))
-    except Refused:
-        return {}
+    report, chosen = None, _chosen(request, release)
+    if chosen:
+        with contextlib.suppress(Refused):
+            report = evaluation_runs.report(release, chosen)
+    return _gallery(request, release, report)
 
 
-def _gallery(request: PageRequest, release: Release, report: Report) -> dict[str, Any]:
-    figures = [*report.tables, *report.long_tables, *report.figures]
-    return figure_gallery(request, "evaluations", release.public_id, figures)
+def _gallery(request: PageRequest, release: Release, report: Report | None) -> dict[str, Any]:
+    figures = [] if report is None else [*report.tables, *report.long_tables, *report.figures]
+    return figure_gallery(request, "evaluations", release.public_id, [_runs_table(release), *figures])
+
+
+def _runs_table(release: Release) -> Figure | None:
+    """All evaluations of a release, without the names of those who made them."""
+    return list_tables.evaluations(
+        [
+            {
+                "model": run.ids["name"],
+                "state": run.get_state_display(),
+                "origin": run.ids.get("predictor") or gettext("file"),
+                "instances": run.result.get("instances"),
+                "missing": run.result.get("missing"),
+                "created": run.made_at,
+                "sha256": run.result.get("predictions_sha256"),
+            }
+            for run in evaluation_runs.runs(release)
+        ]
+    )
 
 
 @page("GET")

@@ -29,6 +29,7 @@ from annotation.views import (
     releasing,
     setting_up,
     sharing,
+    study_templates,
 )
 from annotation.views.pages import PageRequest, page
 
@@ -52,6 +53,7 @@ PAGES: Mapping[str, Context] = {
     "release": releasing.figures_of,
     "report": assigning.report_of,
     "sources": importing.figures_of,
+    "template": study_templates.figures_of,
 }
 """The pages that have figures, by the name that their addresses have."""
 

@@ -59,6 +59,15 @@ def figure_gallery(
     return {"figure_gallery": Gallery(page, key, request.GET.urlencode(), named)}
 
 
+def copies(figure: Figure) -> list[FileLink]:
+    """The texts of a figure without an address, because its page is the reply to a form; `address` is the ending."""
+    return [
+        FileLink(ending, gettext(DOWNLOAD).format(format=name), gettext(COPY).format(format=name))
+        for ending, name in FORMATS.items()
+        if ending in TEXTS and ending in figure.formats
+    ]
+
+
 def pseudonyms(project: Project) -> dict[int | None, str]:
     """What members, also former ones, are called in files, by the key of the person."""
     return dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import ngettext
+from django.utils.http import urlencode
+from django.utils.translation import gettext, ngettext
 
 from annotation import access
+from annotation.drawing import list_tables
 from annotation.forms.study import TemplateForm
-from annotation.models import Source
+from annotation.models import Project, Source
 from annotation.roles import Permission
 from annotation.studying import templates
+from annotation.views.figure_gallery import Gallery
 from annotation.views.gallery import Choice
 from annotation.views.pages import PageRequest, page, refusals_on
 
@@ -47,7 +51,22 @@ def study_templates(request: PageRequest, slug: str) -> HttpResponse:
             words = ngettext("{number} batch was created.", "{number} batches were created.", number)
             messages.success(request, words.format(number=number))
             return redirect("project", project.slug)
-    return render(request, "studying/template.html", context | _preview(draft, form))
+    return render(request, "studying/template.html", context | _preview(draft, form, project))
+
+
+def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the preview of a template that holds its figures; nothing without a template and a source."""
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    form = TemplateForm(request.GET, sources=Source.objects.ready().filter(project=project))
+    if not form.is_valid():
+        return {}
+    draft = templates.draft(
+        templates.shipped()[form.cleaned_data["template"]],
+        project=project,
+        source=form.cleaned_data["source"],
+        now=timezone.now(),
+    )
+    return _preview(draft, form, project)
 
 
 def _card(template: templates.Template) -> dict[str, Any]:
@@ -60,19 +79,39 @@ def _card(template: templates.Template) -> dict[str, Any]:
     }
 
 
-def _preview(draft: templates.Draft, form: TemplateForm) -> dict[str, Any]:
+def _preview(draft: templates.Draft, form: TemplateForm, project: Project) -> dict[str, Any]:
     costs = {cost.batch: cost for cost in draft.plan.costs}
+    source = form.cleaned_data["source"]
+    rows = [
+        {
+            "work": work,
+            "title": Choice(work.task, work.terms["variant"]).sentence,
+            "everyone": work.terms["strategy"] == "everyone",
+            "cost": costs.get(work.name),
+        }
+        for work in draft.study.batches
+    ]
+    table = list_tables.template_batches([_line(row, source) for row in rows])
+    query = urlencode({"template": draft.template.key, "source": source.public_id})
+    figures = {table.name: table} if table is not None else {}
     return {
         "draft": draft,
-        "source": form.cleaned_data["source"],
-        "rows": [
-            {
-                "work": work,
-                "title": Choice(work.task, work.terms["variant"]).sentence,
-                "everyone": work.terms["strategy"] == "everyone",
-                "cost": costs.get(work.name),
-            }
-            for work in draft.study.batches
-        ],
+        "source": source,
+        "rows": rows,
         "runs": draft.study.runs,
+        "batches_table": table,
+        "figure_gallery": Gallery("template", project.slug, query, figures),
+    }
+
+
+def _line(row: Mapping[str, Any], source: Source) -> dict[str, Any]:
+    """A row of the page as a line of `list_tables.template_batches`."""
+    work, cost = row["work"], row["cost"]
+    return {
+        "name": work.name,
+        "takes_from": work.feeds_from or source.name,
+        "people": gettext("all") if row["everyone"] else str(work.overlap),
+        "expected": None if cost is None else cost.expected if cost.most else cost.annotations,
+        "most": None if cost is None else cost.annotations,
+        "hours": None if cost is None else cost.expected_hours,
     }

@@ -5,20 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from annotation import access, uploads, visibility
+from annotation.drawing import list_tables
+from annotation.drawing.figures import TEXTS, Figure, content_type
 from annotation.forms.study import StudyForm
 from annotation.models import Batch, Job, Project
 from annotation.roles import Permission
 from annotation.studying import applying, missing, standing, writing
+from annotation.studying.planning import Plan
 from annotation.studying.study import Study, parse
 from annotation.studying.yaml_file import StudyError
+from annotation.views.figure_gallery import copies
 from annotation.views.pages import PageRequest, keep_to_yourself, page, public_link, refusals_on
 
 
@@ -71,6 +76,27 @@ def _download(request: PageRequest, project: Project) -> HttpResponse:
     return HttpResponse(
         text, content_type="application/yaml; charset=utf-8", headers={"Content-Disposition": name}
     )
+
+
+def _costs(plan: Plan) -> Figure | None:
+    return list_tables.plan_costs(
+        [
+            {"batch": cost.batch, "annotations": cost.annotations, "seconds": cost.seconds}
+            | {"hours": cost.hours, "money": cost.money, "currency": cost.currency}
+            for cost in plan.costs
+        ]
+    )
+
+
+def _file(plan: Plan, project: Project, format: str) -> HttpResponse | None:
+    """The costs as a file, in English as every file of a figure; None where there are none."""
+    with translation.override(settings.LANGUAGE_CODE):
+        table = _costs(plan)
+        if table is None:
+            return None
+        content = table.file(format)
+    name = f'attachment; filename="{project.slug}-study-{table.name}.{format}"'
+    return HttpResponse(content, content_type=content_type(format), headers={"Content-Disposition": name})
 
 
 def _kept(request: PageRequest, project: Project) -> set[str]:
@@ -130,8 +156,13 @@ def _act(
         plan = applying.planned(said, project, now=now)
     kept = _kept(request, project)
     plan = replace(plan, costs=tuple(cost for cost in plan.costs if cost.batch not in kept))
+    if plan.costs and (format := request.POST.get("costs", "")) in TEXTS:
+        return _file(plan, project, format)
+    table = _costs(plan)
     context |= {
         "plan": plan,
+        "costs_table": table,
+        "copies": copies(table) if table is not None else (),
         "uncounted": sorted(kept & {one.name for one in said.batches}),
         "no_counts": visibility.why_no_counts(),
         "effects": {} if plan.cannot else applying.effects(plan, project, uncounted=kept),

@@ -4,10 +4,10 @@ import { t } from "./language.js";
 
 for (const menu of document.querySelectorAll(".figure-menu")) {
   const status = menu.querySelector("[role=status]");
-  for (const link of menu.querySelectorAll("a[data-copy]")) {
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: link.dataset.copy });
-    button.addEventListener("click", () => copy(link.href, status));
-    link.before(button);
+  for (const file of menu.querySelectorAll("[data-copy]")) {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: file.dataset.copy });
+    button.addEventListener("click", () => copy(() => fetched(file), status));
+    file.before(button);
   }
   menu.addEventListener("toggle", () => {
     status.textContent = "";
@@ -35,10 +35,15 @@ function place(popped) {
   popped.scrollIntoView({ block: "nearest" });
 }
 
+/* A file is a link, or a button of the form that the page is the reply to. */
+function fetched(file) {
+  return file.form ? fetch(location.href, { method: "POST", body: new FormData(file.form, file) }) : fetch(file.href);
+}
+
 /* The browser has to be asked for its clipboard at once, so it gets the promise of a text. */
-async function copy(address, status) {
+async function copy(fetched, status) {
   status.textContent = t("Copying …");
-  const text = fetch(address).then((reply) => (reply.ok && !reply.redirected ? reply.text() : Promise.reject(new Error(reply.status))));
+  const text = fetched().then((reply) => (reply.ok && !reply.redirected ? reply.text() : Promise.reject(new Error(reply.status))));
   try {
     const content = text.then((words) => new Blob([words], { type: "text/plain" }));
     await navigator.clipboard.write([new ClipboardItem({ "text/plain": content })]);

@@ -15,8 +15,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.evaluation import evaluation_runs
 from annotation.journeys import annotating, assigning, perturbing
-from annotation.models import Batch, Membership, Proposal
+from annotation.models import Batch, Job, Membership, Proposal
 from annotation.quality import gold
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import PAGES, Things, make_things, the_batch
@@ -46,7 +47,9 @@ WANTED = {
     "Allocation by person and batch, table",
     "Allocation, table",
     "Batches, table",
+    "Costs, table",
     "Crowd links, table",
+    "Evaluations, table",
     "Flags, table",
     "Members, table",
     "Open invitations, table",
@@ -123,6 +126,15 @@ def things(world: World, settings: Any, tmp_path: Path) -> Things:
     perturbing.perform(
         perturbing.plan_run(project=world.project, kinds=["transpose"], seeds=[1], by=world.mara, now=NOON)
     )
+    Job.objects.create(
+        project=world.project,
+        kind=evaluation_runs.KIND,
+        ids={"release": things.release.pk, "name": "TAPEX"},
+        state=Job.State.FAILED,
+        heartbeat=NOON,
+        made_by=world.mara,
+        made_at=NOON,
+    )
     return things
 
 
@@ -143,6 +155,11 @@ def pages(things: Things) -> Iterator[tuple[str, str]]:
             response = client.get(reverse(name, args=one))
             if response.status_code == 200 and response["Content-Type"].startswith("text/html"):
                 yield name, response.content.decode()
+    slug = things.world.project.slug
+    text = client.get(reverse("study", args=[slug]), {"download": ""}).content.decode()
+    yield "study", client.post(reverse("study", args=[slug]), {"text": text, "act": "plan"}).content.decode()
+    chosen = {"template": "freb_tqa", "source": things.world.source.public_id}
+    yield "study_templates", client.get(reverse("study_templates", args=[slug]), chosen).content.decode()
 
 
 def test_every_table_and_chart_of_a_manager_has_an_export_menu(things: Things) -> None:
@@ -222,6 +239,31 @@ def test_the_table_of_batches_and_the_invitations_are_in_their_files(things: Thi
         "1",
     )
     assert [row["Roles"] for row in invited] == ["annotator"]
+
+
+def test_the_costs_of_a_plan_and_the_batches_of_a_template_are_in_their_files(things: Things) -> None:
+    client, slug = manager(things), things.world.project.slug
+    text = client.get(reverse("study", args=[slug]), {"download": ""}).content.decode()
+    chosen = {"template": "freb_tqa", "source": things.world.source.public_id}
+
+    response = client.post(reverse("study", args=[slug]), {"text": text, "costs": "csv"})
+    costs = list(csv.DictReader(io.StringIO(response.content.decode())))
+    batches = csv_of(client, client.get(reverse("study_templates", args=[slug]), chosen).content.decode())
+
+    assert response["Content-Disposition"] == f'attachment; filename="{slug}-study-costs.csv"'
+    assert {row["Batch"] for row in costs} <= set(Batch.objects.values_list("name", flat=True))
+    assert costs
+    assert batches["batches"][0]["Takes accepted items from"] == things.world.source.name
+
+
+def test_the_list_of_evaluations_is_in_its_file(things: Things) -> None:
+    client = manager(things)
+    client.force_login(things.world.rea)
+
+    page = client.get(reverse("evaluations", args=[things.release.public_id])).content.decode()
+
+    (run,) = csv_of(client, page)["evaluations"]
+    assert (run["Model"], run["State"], run["Predictions from"]) == ("TAPEX", "Failed", "file")
 
 
 def test_flags_and_skips_are_in_no_file_of_those_who_may_not_read_them(things: Things) -> None:
