@@ -23,6 +23,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop
 
+from annotation import words
 from annotation.drawing import charts
 from annotation.drawing.charts import Point, Series, Spread
 from annotation.drawing.figures import Bars, Distribution, Figure, Lines
@@ -398,11 +399,15 @@ def _cell(point: Point | None) -> Cell:
     if point.value is None:
         return Cell(gettext("undefined"))
     between = (
-        gettext("{low} to {high}").format(low=f"{point.low:.2f}", high=f"{point.high:.2f}")
+        gettext("{low} to {high}").format(
+            low=words.number(f"{point.low:.2f}"), high=words.number(f"{point.high:.2f}")
+        )
         if point.low is not None and point.high is not None
         else ""
     )
-    return Cell(f"{point.value:.2f}", point.value, between, low=point.low, high=point.high, n=point.n)
+    return Cell(
+        words.number(f"{point.value:.2f}"), point.value, between, low=point.low, high=point.high, n=point.n
+    )
 
 
 # -- forms ------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ class QuestionType(LabelTask, Preparing, Suggesting):
             "suggestions": {
                 "enum": ["after", "before", "never"],
                 "default": "after",
-                "title": "Suggestions",
+                "title": gettext_noop("Suggestions"),
                 "description": (
                     gettext_noop(
                         "When to show what the lexical rule and a model suggest. Shown before the "
