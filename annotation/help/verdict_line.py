@@ -46,11 +46,17 @@ def confidence(score: float | None) -> str:
 
 
 def next_best(score: float | None, others: Sequence[tuple[Sequence[str], float]]) -> str:
-    """The answers after the first with their scores, and the margin of the first over them; "" where there are none."""
+    """The answers after the first with their scores, and the margin of the first over them; "" where there are none.
+
+    Models score each answer on its own. The others share what the first leaves, so all scores are at most 100 % together.
+    """
     if score is None or not others:
         return ""
-    answers = ", ".join(f"{in_words(answers)} ({round(100 * share)} %)" for answers, share in others)
-    points = round(100 * (score - others[0][1]))
+    total, rest = sum(share for _, share in others), 1 - score
+    scale = min(1.0, rest / total) if total else 1.0
+    shares = [(in_words(answers), share * scale) for answers, share in others]
+    answers = ", ".join(f"{text} ({int(100 * share + 1e-9)} %)" for text, share in shares)
+    points = round(100 * (score - shares[0][1]))
     return gettext("next: {answers}; margin {points} points").format(answers=answers, points=points)
 
 

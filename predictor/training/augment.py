@@ -147,6 +147,11 @@ class Augmentation:
         return f"with-{self.name.removeprefix('+')}"
 
 
+def _decoding(result: Mapping[str, Any]) -> str:
+    beams = result.get("beams", 1)
+    return f"with {beams} beams" if beams > 1 else "greedily"
+
+
 def augmentation(name: str, folder: Path, test: Sequence[Perturbed]) -> Augmentation:
     """The perturbed examples of a training release. Raises ModelError where it has none to learn from."""
     found = [one for one in read_release(folder) if one.kind]
@@ -284,10 +289,11 @@ def compare_columns(
     device: str = "cpu",
     say: Say = print,
     seeds: Sequence[int] = (0,),
+    beams: int = 1,
 ) -> dict[str, Any]:
     """Make every column, ask it, and write out/augmented.json and out/augmented.md; the content of the first.
 
-    A trained column is made once for each seed.
+    A trained column is made once for each seed. `beams` of the decoding is the same for all; 1 is greedy.
     """
     asked = digest([PredictRequest.about(one.example).key for one in test])
     models: dict[str, list[str]] = {}
@@ -299,7 +305,7 @@ def compare_columns(
                 say(f"{column.name}: no questions to ask")
                 break
             place = seed_folder(out / (column.place or column.name), seed, seeds)
-            given = _given(folder, test, asked, place, device)
+            given = _given(folder, test, asked, place, device, beams)
             models.setdefault(column.name, []).append(weights_sha(folder))
             answers.setdefault(column.name, []).append(given)
             right = sum(one.right for one in given)
@@ -310,6 +316,7 @@ def compare_columns(
     result = {
         **about,
         "seeds": list(seeds),
+        "beams": beams,
         "asked": asked,
         "columns": {
             name: {"models": models[name], "given": sizes[name], "kinds": figures[name]} for name in answers
@@ -326,10 +333,14 @@ def seed_folder(folder: Path, seed: int, seeds: Sequence[int]) -> Path:
     return folder if len(seeds) == 1 else folder / f"seed-{seed}"
 
 
-def _given(folder: Path, test: Sequence[Perturbed], asked: str, out: Path, device: str) -> list[Given]:
+def _given(
+    folder: Path, test: Sequence[Perturbed], asked: str, out: Path, device: str, beams: int
+) -> list[Given]:
     """The answers of a folder's model, kept in out/answers.json, so that nothing is asked twice."""
     out.mkdir(parents=True, exist_ok=True)
-    key = {"model": weights_sha(folder), "asked": asked}
+    key: dict[str, Any] = {"model": weights_sha(folder), "asked": asked}
+    if beams > 1:
+        key["beams"] = beams
     kept = out / "answers.json"
     if kept.exists() and (found := json.loads(kept.read_text()))["of"] == key:
         answers = [None if one is None else tuple(one) for one in found["answers"]]
@@ -337,7 +348,7 @@ def _given(folder: Path, test: Sequence[Perturbed], asked: str, out: Path, devic
             Given(one, one is not None and compare(list(one), list(asked_one.example.answers)).equal)
             for one, asked_one in zip(answers, test, strict=True)
         ]
-    given = ask(load(folder, device), [one.example for one in test])
+    given = ask(load(folder, device), [one.example for one in test], Options(beams=beams))
     part = kept.with_suffix(".part")
     part.write_text(json.dumps({"of": key, "answers": [one.answers for one in given]}))
     part.replace(kept)
@@ -367,7 +378,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     ]
     columns_are = (
         f"{START}: {result['start']}. {BEFORE}: trained on the data alone. Every other column: and on one release, from "
-        "the same weights with the same plan and number of steps. Answers are decoded without beams."
+        f"the same weights with the same plan and number of steps. Answers are decoded {_decoding(result)}."
     )
     seeds = len(result["seeds"])
     first = (

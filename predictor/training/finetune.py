@@ -514,4 +514,4 @@ def augment(
     about = asked.about(
         architecture=options.architecture, plan=asdict(recipe), start=f"the weights in {options.init}"
     )
-    return compare_columns(columns, asked.test, options.out, about, device, say, seeds)
+    return compare_columns(columns, asked.test, options.out, about, device, say, seeds, recipe.beams)

@@ -19,6 +19,7 @@ from tests.predictor.scripted import answer, scripted
     ("score", "others", "words"),
     [
         (0.62, [(["1994"], 0.22), ([], 0.05)], "next: 1994 (22 %), no answer (5 %); margin 40 points"),
+        (0.75, [(["1994"], 0.5), (["1990"], 0.5)], "next: 1994 (12 %), 1990 (12 %); margin 62 points"),
         (0.62, [], ""),
         (None, [(["1994"], 0.22)], ""),
     ],
