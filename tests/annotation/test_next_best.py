@@ -32,7 +32,7 @@ def test_a_look_asks_for_three_answers_and_shows_the_others(db: None, tmp_path: 
     settings.MEDIA_ROOT = tmp_path / "media"
     world = make_world(tmp_path)
     with scripted(answer("Heat", topk=(Alternative(("Alien",), 0.2),))) as server:
-        settings.PREDICTORS = {"small": server.entry}
+        settings.PREDICTORS = {"small": {**server.entry, "deadline_ms": 20_000}}
         batch = world.batch("question_paraphrase", variant="sentence", loop_model="small")
         assignment = world.take(batch, "bo")
         assert assignment is not None
