@@ -8,7 +8,9 @@ Ids of batches, items, responses and outcomes are those of the release. Where on
 from __future__ import annotations
 
 import itertools
+import tempfile
 import zipfile
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -72,6 +74,8 @@ from tasks.contract import task_types
 Record = dict[str, Any]
 Progress = Callable[[int, int], None]
 ROWS: Final = 1_000
+MOST_MANIFEST: Final = 64 * 1024 * 1024
+"""Bytes of a manifest that a preview reads."""
 State = Assignment.State
 WAITS: Final = message("restoring.undecided", "Restored from a release in which it had no decision")
 
@@ -140,26 +144,37 @@ def summarise(*, project: Project, upload: Upload) -> ReleaseSummary | None:
 
     Only the manifest is read; `restore` verifies all files. Raises Refused where bytes of the upload are missing.
     """
-    with uploads.on_disk(upload, None) as files:
-        path = files.questions
-        if not zipfile.is_zipfile(path) or is_workbook(path) or not _has_manifest(path):
+    with (
+        uploads.on_disk(upload, None) as files,
+        tempfile.TemporaryDirectory(prefix="askew-manifest-") as name,
+    ):
+        path, folder = files.questions, Path(name) / "release"
+        if not zipfile.is_zipfile(path) or is_workbook(path) or not _has_manifest(path, folder):
             return None
-        try:
-            with unpacked(path) as folder:
-                return _summary(project, _release_in(folder))
-        except ReaderError:
-            return None  # the preview of the file says what is wrong with the archive
+        return _summary(project, folder)
 
 
-def _has_manifest(archive: Path) -> bool:
-    with zipfile.ZipFile(archive) as members:
-        return any(PurePosixPath(name).name == MANIFEST for name in members.namelist())
+def _has_manifest(archive: Path, folder: Path) -> bool:
+    """Whether an archive is a release; its manifest then lies in `folder`, and nothing else is unpacked."""
+    try:
+        with zipfile.ZipFile(archive) as members:
+            names = set(members.namelist())
+            manifest = min((name for name in names if PurePosixPath(name).name == MANIFEST), default=None)
+            if manifest is None or str(PurePosixPath(manifest).parent / ANNOTATIONS) not in names:
+                return False
+            with members.open(manifest) as file:
+                content = file.read(MOST_MANIFEST + 1)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError):
+        return False  # the preview of the file says what is wrong with the archive
+    if len(content) > MOST_MANIFEST:
+        return False
+    folder.mkdir()
+    (folder / MANIFEST).write_bytes(content)
+    return True
 
 
-def _summary(project: Project, folder: Path) -> ReleaseSummary | None:
-    """The summary of a release folder; None where the manifest is of another program."""
-    if not (folder / ANNOTATIONS).is_file():
-        return None
+def _summary(project: Project, folder: Path) -> ReleaseSummary:
+    """The summary of a release by its manifest, which lies in a folder."""
     summary = ReleaseSummary()
     try:
         manifest = release_files.read_manifest(folder)

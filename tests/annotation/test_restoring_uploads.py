@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation import jobs, uploads
-from annotation.journeys import setting_up
+from annotation.journeys import restoring, setting_up
 from annotation.models import Annotation, Job, Project, Source, Upload
 from tests.annotation.cast import NOON, World
 
@@ -63,6 +63,25 @@ def test_the_import_page_shows_what_a_release_would_restore(
     assert "<dt>Decisions</dt><dd>9</dd>" in page
     assert 'value="restore"' in page
     assert not empty.sources.exists()
+
+
+def test_the_preview_of_a_release_unpacks_nothing(
+    mara: Client, empty: Project, archive: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unpack(*given: Any) -> None:
+        raise AssertionError("a web request unpacks the archive")
+
+    monkeypatch.setattr("tableqa.readers.archive._extract", unpack)
+    with archive.open("rb") as file:
+        upload = uploads.keep(
+            project=empty, file=SimpleUploadedFile(archive.name, file.read()), by=world.mara, now=NOON
+        )
+
+    summary = restoring.summarise(project=empty, upload=upload)
+
+    assert summary is not None
+    assert summary.problem == ""
+    assert summary.annotations
 
 
 def test_the_import_page_restores_it(mara: Client, world: World, empty: Project, archive: Path) -> None:
