@@ -9,6 +9,7 @@ import pytest
 
 from annotation.help import predicting, verdict_line
 from predictor import load_bundled
+from predictor.client import PATIENT, connect
 from predictor.protocol import Alternative
 from tableqa import Table
 from tests.annotation.cast import NOON, make_world
@@ -32,7 +33,8 @@ def test_a_look_asks_for_three_answers_and_shows_the_others(db: None, tmp_path: 
     settings.MEDIA_ROOT = tmp_path / "media"
     world = make_world(tmp_path)
     with scripted(answer("Heat", topk=(Alternative(("Alien",), 0.2),))) as server:
-        settings.PREDICTORS = {"small": {**server.entry, "deadline_ms": 20_000}}
+        settings.PREDICTORS = {"small": server.entry}
+        connect(server.entry).identity(within=PATIENT)  # the client is made; a look has less than a second
         batch = world.batch("question_paraphrase", variant="sentence", loop_model="small")
         assignment = world.take(batch, "bo")
         assert assignment is not None
