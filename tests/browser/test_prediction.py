@@ -74,6 +74,10 @@ def test_the_answer_is_there_when_somebody_stops_typing(
     state(page, "answered")
     expect(page.locator("[data-part=perturbed]")).to_have_attribute("hidden", "")
     expect(page.locator(".says")).to_contain_text("Model right so far")
+    label, first = page.locator(".says .verdict").bounding_box(), page.locator(".says .answer").bounding_box()
+    assert label is not None
+    assert first is not None
+    assert first["x"] - (label["x"] + label["width"]) >= 4, "a space between the label and the answer"
     expect(page.locator("[data-part=words]")).to_contain_text("answers the original correctly")
     page.locator("textarea[name=question]").fill("in which year was it released")
     state(page, "stale")
