@@ -7,7 +7,7 @@ import ast
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -217,25 +217,14 @@ class OwnData:
             form = self._sentence(questions)
             first = next(self._records(questions), None)
             columns = self._columns(first) if first else {}
-            dates = _DATES if self._has_dates_beside(questions, folder) else ""
+            # What a workbook of questions shows, its own sentence says.
+            dated = not is_workbook(questions) and _has_dates(
+                self._each_record(questions), self._columns, self._library(questions, folder)
+            )
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
-        return joined([form, phrase("Columns: {columns}.", columns=named) if named else "", dates])
-
-    def _has_dates_beside(self, questions: Path, folder: str | Path | None) -> bool:
-        """Whether an Excel file among the tables of the first records shows dates."""
-        if is_workbook(questions):
-            return False  # its own sentence says it
-        library = self._library(questions, folder)
-        for record in islice(self._each_record(questions), MOST_COMPARED):
-            if isinstance(record, Rejected):
-                continue
-            with suppress(ReaderError):  # reading tells the problems
-                name = _file_named(record.value.get(self._columns(record).get("table", "")))
-                if name is None or not name.lower().endswith(".xlsx"):
-                    continue
-                if Workbook(library.find(name, record.place.line)).has_dates:
-                    return True
-        return False
+        return joined(
+            [form, phrase("Columns: {columns}.", columns=named) if named else "", _DATES if dated else ""]
+        )
 
     def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
         with self._opened(path, tables) as (questions, folder):
@@ -426,6 +415,22 @@ class OwnData:
 
     def _table(self, path: Path) -> Table:
         return _table_in(path, self.fields.get("encoding", ""))
+
+
+def _has_dates(
+    records: Iterable[Fields | Rejected], columns: Callable[[Fields], dict[str, str]], library: TableFiles
+) -> bool:
+    """Whether an Excel file among the tables of the first records shows dates."""
+    for record in islice(records, MOST_COMPARED):
+        if isinstance(record, Rejected):
+            continue
+        with suppress(ReaderError):  # reading tells the problems
+            name = _file_named(record.value.get(columns(record).get("table", "")))
+            if name is None or not name.lower().endswith(".xlsx"):
+                continue
+            if Workbook(library.find(name, record.place.line)).has_dates:
+                return True
+    return False
 
 
 def guessed(columns: Iterable[str], told: Mapping[str, str]) -> dict[str, str]:
