@@ -217,14 +217,11 @@ class OwnData:
             form = self._sentence(questions)
             first = next(self._records(questions), None)
             columns = self._columns(first) if first else {}
-            # What a workbook of questions shows, its own sentence says.
-            dated = not is_workbook(questions) and _has_dates(
-                self._each_record(questions), self._columns, self._library(questions, folder)
-            )
+            library = self._library(questions, folder)
+            dated = _has_dates(self._each_record(questions), self._columns, library)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
-        return joined(
-            [form, phrase("Columns: {columns}.", columns=named) if named else "", _DATES if dated else ""]
-        )
+        parts = [form, phrase("Columns: {columns}.", columns=named) if named else ""]
+        return joined([*parts, _DATES] if dated else parts)
 
     def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
         with self._opened(path, tables) as (questions, folder):
