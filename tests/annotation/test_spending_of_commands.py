@@ -41,8 +41,12 @@ def command(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[list[str], 
     if request.param == "answer_prompts":
         out = str(tmp_path / "replies.jsonl")
         return ["answer_prompts", str(prompts(tmp_path)), "--predictor", "llm", "--out", out], PROMPTS
-    arguments = ["metrics", str(lftqa_file(tmp_path)), "--reader", "jsonl", "--metric", "meteor"]
-    return [*arguments, "--geval", "llm", "--keep", str(tmp_path / "kept")], RATINGS
+    return rating(tmp_path), RATINGS
+
+
+def rating(folder: Path) -> list[str]:
+    arguments = ["metrics", str(lftqa_file(folder)), "--reader", "jsonl", "--metric", "meteor"]
+    return [*arguments, "--geval", "llm", "--keep", str(folder / "kept")]
 
 
 def run(*arguments: str) -> str:
@@ -73,13 +77,13 @@ def test_a_budget_is_a_hard_limit_and_answers_that_were_paid_are_kept(
     arguments, requests = command
     with pytest.raises(CommandError, match="budget of 3,000 tokens"):
         run(*arguments, "--budget-tokens", "3000")
-    asked = len(llm.requests)
-    assert 0 < asked < requests
-    assert kept(tmp_path) == asked
+    sent = len(llm.requests)
+    assert 0 < sent < requests
+    assert kept(tmp_path) == sent
     printed = run(*arguments, "--budget-usd", "5")
-    assert f"about {requests - asked} requests" in printed
+    assert f"about {requests - sent} requests" in printed
     assert len(llm.requests) == requests
-    assert f"({requests - asked} of {requests - asked} counted)" in printed
+    assert f"({requests - sent} of {requests - sent} counted)" in printed
     assert printed.count(" USD") == 2, "in the estimate and in the sum"
 
 
@@ -109,14 +113,12 @@ def test_as_many_requests_are_under_way_as_the_entry_allows(
     assert llm.most_at_once == 2
 
 
-def test_a_usable_reply_ends_the_row(command: tuple[list[str], int], llm: Endpoint, settings: Any) -> None:
+def test_a_rating_ends_the_row_of_unusable_replies(llm: Endpoint, settings: Any, tmp_path: Path) -> None:
     settings.PREDICTORS["llm"]["parallel"] = 1
-    if command[0][0] == "answer_prompts":
-        pytest.skip("every text is a reply there")
 
     def every_third(body: Body) -> str:
         return '{"score": 4}' if len(llm.requests) % 3 == 0 else "well"
 
     llm.reply = every_third
-    run(*command[0])
-    assert len(llm.requests) == command[1]
+    run(*rating(tmp_path))
+    assert len(llm.requests) == RATINGS

@@ -11,8 +11,6 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import httpx  # noqa: F401  slow to load: a web server does so before its first request (config.preload)
-
 from predictor.protocol import Prediction, PredictRequest
 
 SHA = "0123456789abcdef"

@@ -49,13 +49,13 @@ class Command(BaseCommand):
             announce(self, name, _estimate(name, options["prompts"], done))
             if options["estimate"]:
                 return
-            asked = self._ask(model, _open(options["prompts"], done), options)
+            number = self._ask(model, _open(options["prompts"], done), options)
         except LookupError as error:
             raise CommandError(str(error.args[0]), returncode=2) from None
         except (ChatError, PromptError, TooManyUnusable) as error:
             tell_use(self, name, tally)
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{asked} prompts answered by {model.model}; {len(done)} were answered before.")
+        self.stdout.write(f"{number} prompts answered by {model.model}; {len(done)} were answered before.")
         tell_use(self, name, tally)
 
     @staticmethod
@@ -71,14 +71,14 @@ class Command(BaseCommand):
                 return Asked({**answered, **unread}, str(error))
             return Asked({**answered, "prediction": reply})
 
-        asked, out = 0, options["out"]
+        number, out = 0, options["out"]
         out.parent.mkdir(parents=True, exist_ok=True)
         with out.open("a", encoding="utf-8") as file:
             for record in each(model, ask, prompts):
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
                 file.flush()
-                asked += 1
-        return asked
+                number += 1
+        return number
 
 
 def _messages(prompt: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:

@@ -233,13 +233,13 @@ def _estimate(
     ratings: Sequence[Rating], answers: Sequence[RatedAnswer], options: Mapping[str, Any]
 ) -> metering.Estimate:
     """What the ratings that are missing would use."""
-    asked = [
+    conversations = [
         geval.messages(answer, rating.dimension) for rating in ratings for answer in rating.open(answers)
     ]
     return metering.estimate(
         options["geval"],
-        asked,
-        len(asked),
+        conversations,
+        len(conversations),
         project=None,
         purpose="evaluation",
         replies=options["samples"],
