@@ -1,6 +1,6 @@
 """Measure how much of the window a table gets on the annotation page, for each task type that shows one table.
 
-    ./run bench share [--kinds NAME,...] [--screenshots FOLDER]
+    ./run bench share [--kinds NAME,...] [--layout right|left|below] [--screenshots FOLDER]
 
 In Chromium, with a table of 40 rows and 10 columns, in windows of 1366 x 850 and 1280 x 720, guidelines closed and open.
 The share is the area of the visible part of the table's pane, tools excluded, divided by that of the window. Scroll
@@ -54,11 +54,17 @@ MEASURE = """() => {
     };
 }"""
 
+LAYOUT = """(layout) => document.addEventListener("readystatechange", () => {
+    document.documentElement.dataset.layout = layout;
+})"""
+"""Sets the layout as the personal setting does, before the modules of the page run."""
+
 
 def main() -> int:
     """Print the share for each task type and size; 1 when a target is missed."""
     parser = argparse.ArgumentParser(prog="./run bench share", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kinds", default="", metavar="NAME,...", help="only these task types")
+    parser.add_argument("--layout", choices=("right", "left", "below"), default="right", help="where the panel is")
     parser.add_argument("--screenshots", type=Path, metavar="FOLDER", help="keep a screenshot of every state")
     options = parser.parse_args()
     try:
@@ -81,6 +87,7 @@ def main() -> int:
             context = browser.new_context(
                 viewport={"width": width, "height": height}, ignore_https_errors=True
             )
+            context.add_init_script(f"({LAYOUT})({options.layout!r})")
             name, value = prepared["cookie"]
             context.add_cookies([{"name": name, "value": value, "url": site, "secure": site[4] == "s"}])
             for name, path in pages.items():
