@@ -544,6 +544,7 @@ BOXES = """() => [...document.querySelectorAll(
   return [x, y, width, height].map(Math.round);
 })"""
 """Where everything around the verdict lies."""
+PLACE = "(part) => [part.getBoundingClientRect().x, part.getBoundingClientRect().y].map(Math.round)"
 
 
 def change(page: Page, kind: str) -> None:
@@ -593,6 +594,34 @@ def test_nothing_moves_before_during_and_after_the_model_is_asked(
     assert len(before) >= 6
     assert during == before
     assert page.evaluate(BOXES) == before
+
+
+@pytest.mark.parametrize("kind", ["question_paraphrase", "value_change", "header_synonym"])
+def test_the_line_of_the_model_stays_where_it_is_whatever_is_entered(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, kind: str
+) -> None:
+    table = Table(["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Alien", "1979", "117"]])
+    question = "which film has the most minutes, and which one is the most recent?"
+    source = world.import_written(Example("f", question, table, ["Heat"]))
+    variants = {"question_paraphrase": "word", "value_change": "answer_changes"}
+    batch = world.batch(kind, variant=variants.get(kind, ""), sources=[source], loop_model="small", overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1366, "height": 850})
+    state(page, "answered")
+    settled(page)
+    line = page.locator(".prediction .says > p").first
+    before = line.evaluate(PLACE)
+    if kind == "question_paraphrase":
+        type_question(page, f"{question.replace('film', 'motion picture')} Name both of them in words.")
+    elif kind == "value_change":
+        page.locator("[data-row=r1] [data-column=c2]").click()
+        page.keyboard.type("300")
+        page.keyboard.press("Enter")
+        expect(page.locator("askew-disagreement button")).to_have_count(2)
+    else:
+        change(page, kind)
+    state(page, "answered")
+    settled(page)
+    assert line.evaluate(PLACE) == before
 
 
 def test_an_unverified_fooling_is_no_moment(

@@ -45,7 +45,7 @@ class AskewRewording extends HTMLElement {
   #draw() {
     const now = this.area.value;
     const same = now.trim() === this.#original.trim();
-    const place = this.querySelector("[data-wording]");
+    const place = this.closest("section").querySelector("[data-wording]");
     place.hidden = same;
     if (!same) drawWording(place, this.#original, now);
     clearTimeout(this.#timer);
