@@ -166,6 +166,11 @@ def _filters(world: dict[str, Any]) -> list[tuple[str, str]]:
         ("responses identical", "differs=no"),
         ("skipped for any reason", "skipped=any"),
         ("skipped for a reason", "skipped=The+table+is+cut+off."),
+        *(
+            (f"assignment {one}", f"assignment={one}")
+            for one in ("planned", "not_started", "reserved", "assigned", "returned")
+        ),
+        ("assigned to a person", f"assignment=assigned&person={person}"),
         ("flagged", "flagged=yes"),
         ("not flagged", "flagged=no"),
         ("gold", "gold=yes"),

@@ -19,10 +19,11 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation.access import Actor, may, where
-from annotation.explorer.selection import ANY, PLACE, BadSelection, Selection, terms
+from annotation.explorer.selection import ANY, OF_PEOPLE, PLACE, BadSelection, Selection, terms
 from annotation.models import (
     Assignment,
     Batch,
+    Decision,
     Example,
     Flag,
     Item,
@@ -30,7 +31,9 @@ from annotation.models import (
     ItemChange,
     Membership,
     Outcome,
+    Place,
     Project,
+    Release,
     ResponseFact,
     Source,
 )
@@ -136,6 +139,10 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
     if chosen.answered is not None:
         has_response = Q(submitted_count__gt=0)
         found = knowing(who, found).filter(has_response if chosen.answered else ~has_response)
+    if chosen.assignment:
+        found = _with_assignment(who, chosen, found)
+    if chosen.releases:
+        found = knowing(who, found).filter(_released(who, chosen.releases))
     if chosen.actions:
         found = knowing(who, found).filter(_changed_by(who, chosen.actions))
     for term in terms(chosen.q):
@@ -163,7 +170,7 @@ def counted(items: QuerySet[Item]) -> int:
 
 
 def counted_within(who: Reader, chosen: Selection) -> int | None:
-    """How many skips, flags, items in progress or responses a selection of such is about; else None.
+    """How many skips, flags, items in progress, slots or responses a selection of such is about; else None.
 
     Two people may have skipped one item, or have it in progress: figures of other pages count both. At most
     `MOST_COUNTED` + 1.
@@ -174,6 +181,8 @@ def counted_within(who: Reader, chosen: Selection) -> int | None:
         rows = Flag.objects.filter(item__batch__project=who.project)
     elif chosen.in_progress:
         rows = _leases(who, chosen)
+    elif chosen.assignment:
+        rows = _assignments(who, chosen)
     elif chosen.in_progress is None and (chosen.answered or chosen.people):
         rows = _given(who, chosen)
     else:
@@ -280,6 +289,56 @@ def _leases(who: Reader, chosen: Selection) -> QuerySet[Assignment]:
     return leases.filter(person__in=_people(who, chosen)) if chosen.people else leases
 
 
+def _with_assignment(who: Reader, chosen: Selection, items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those of the items that have such a slot or assignment.
+
+    A gold item has slots for its annotators alone. Of batches with gold items, slots are therefore only for those who may
+    know which items are gold.
+    """
+    if chosen.people and chosen.assignment in OF_PEOPLE:
+        items = items.filter(readable(who))
+    rows = _assignments(who, chosen)
+    if rows.model is Place and not who.leads:
+        with_gold = Item.objects.filter(batch__in=who.listed, is_gold=True).order_by().values("batch")
+        items = items.exclude(batch__in=set(with_gold.values_list("batch", flat=True)))
+    return knowing(who, items).filter(pk__in=rows.values("item"))
+
+
+def _assignments(who: Reader, chosen: Selection) -> QuerySet[Any]:
+    """The slots or assignments that a selection of them is about; with people in the selection, theirs."""
+    rows: QuerySet[Any]
+    if chosen.assignment in ("assigned", "returned"):
+        rows = Assignment.objects.filter(batch__in=who.listed)
+        if chosen.assignment == "returned":
+            rows = rows.filter(state=Assignment.State.RETURNED)
+        return rows.filter(person__in=_people(who, chosen)) if chosen.people else rows
+    rows = Place.objects.filter(batch__in=who.listed)
+    if chosen.assignment == "planned":
+        return rows
+    rows = rows.filter(taken=False)
+    if chosen.assignment == "not_started":
+        return rows
+    rows = rows.filter(reserved_for__isnull=False, item__is_gold=False)
+    return rows.filter(reserved_for__in=_people(who, chosen)) if chosen.people else rows
+
+
+def _released(who: Reader, ids: Sequence[str]) -> Q:
+    """Items whose decisions are in one of these releases."""
+    known = Release.objects.filter(project=who.project, ready_at__isnull=False).in_bulk(
+        ids, field_name="public_id"
+    )
+    if missing := [name for name in ids if name not in known]:
+        raise BadSelection(
+            [gettext("There is no release {name} in this project.").format(name=name) for name in missing]
+        )
+    found = Q()
+    for release in known.values():
+        batches = [batch["id"] for batch in release.manifest["batches"]]
+        decided = Decision.objects.filter(event_id__lte=release.watermark).values("item")
+        found |= Q(batch__public_id__in=batches, pk__in=decided)
+    return found
+
+
 def _changed_by(who: Reader, actions: Sequence[str]) -> Q:
     """Items that one of these actions changed; flags are as blind as responses."""
     changes = ItemChange.objects.filter(action__project=who.project, action__public_id__in=actions)
@@ -346,9 +405,7 @@ def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
     if chosen.flagged is not None:
         flags = Flag.objects.filter(item__batch__project=who.project).values("item")
         found.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
-    people, period = _people(who, chosen), _period(chosen)
-    if chosen.in_progress is not None:
-        people = []  # those who have the item now, and not those who answered
+    people, period = _respondents(who, chosen), _period(chosen)
     facts = ResponseFact.objects.filter(project=who.project)
     narrowed = _narrowed(facts, people, chosen, period, at="at", seconds="seconds")
     said = _facts(narrowed, chosen)
@@ -382,8 +439,9 @@ def _given(who: Reader, chosen: Selection) -> QuerySet[Any]:
 
 
 def _of_people(who: Reader, chosen: Selection, rows: QuerySet[Any]) -> QuerySet[Any]:
-    people = [] if chosen.in_progress is not None else _people(who, chosen)
-    return _narrowed(rows, people, chosen, _period(chosen), at="ended_at", seconds="active_seconds")
+    return _narrowed(
+        rows, _respondents(who, chosen), chosen, _period(chosen), at="ended_at", seconds="active_seconds"
+    )
 
 
 def _facts(facts: QuerySet[ResponseFact], chosen: Selection) -> list[QuerySet[ResponseFact]]:
@@ -431,6 +489,13 @@ def _people(who: Reader, chosen: Selection) -> list[int]:
             [gettext("There is no person {name} in this project.").format(name=name) for name in missing]
         )
     return [who.people[name] for name in chosen.people]
+
+
+def _respondents(who: Reader, chosen: Selection) -> list[int]:
+    """Those of the people who answered or skipped: none where the people are those who have the item, or had it."""
+    if chosen.in_progress is not None or chosen.assignment in OF_PEOPLE:
+        return []
+    return _people(who, chosen)
 
 
 def _period(chosen: Selection) -> dict[str, datetime]:

@@ -30,6 +30,16 @@ SORTS: Final = {
     "-seconds": gettext_noop("most active time first"),
     "seconds": gettext_noop("least active time first"),
 }
+ASSIGNMENTS: Final = {
+    "planned": gettext_noop("planned"),
+    "not_started": gettext_noop("not started"),
+    "reserved": gettext_noop("reserved"),
+    "assigned": gettext_noop("assigned"),
+    "returned": gettext_noop("returned"),
+}
+"""Values of `assignment`: slots (all, free, reserved for somebody), and assignments (all, those that were returned)."""
+OF_PEOPLE: Final = ("reserved", "assigned", "returned")
+"""Those that are about people, so that `people` names whose they are."""
 ANY: Final = "any"
 """Value of `skipped`: with any reason."""
 MOST_VALUES: Final = 200
@@ -68,6 +78,8 @@ class Selection:
     since, until                   day on which a response was submitted (or the item skipped)
     in_progress  somebody has the item in progress now; with `people`, one of them
     answered     the item has a response (True) or none (False)
+    assignment   of `ASSIGNMENTS`: the item has such a slot or assignment; with `people`, one of theirs
+    releases     public ids of releases that contain the decision about the item
     actions      public ids of actions on several items that changed it
     items        public ids of items that were ticked
     examples     ids of examples: that of the item, or one that was made from it
@@ -95,6 +107,8 @@ class Selection:
     until: date | None = None
     in_progress: bool | None = None
     answered: bool | None = None
+    assignment: str = ""
+    releases: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
@@ -220,6 +234,8 @@ PARAMETERS: Final = {
     "until": "until",
     "in_progress": "in_progress",
     "answered": "answered",
+    "assignment": "assignment",
+    "release": "releases",
     "action": "actions",
     "item": "items",
     "example": "examples",
@@ -236,6 +252,7 @@ TEXTS: Final = (
     "skipped",
     "finding",
     "verdict",
+    "release",
     "action",
     "item",
     "example",
@@ -263,6 +280,9 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         },
         **{name: parser.number(name) for name in ("seconds_from", "seconds_to")},
         **{name: parser.day(name) for name in ("since", "until")},
+        "assignment": next(
+            iter(parser.among("assignment", ("", *ASSIGNMENTS), [parser.one("assignment")])), ""
+        ),
         "sort": next(iter(parser.among("sort", SORTS, [parser.one("sort")])), ""),
         "after": parser.one("after"),
         "before": parser.one("before"),

@@ -13,6 +13,7 @@ from annotation.explorer.links import with_query
 from annotation.explorer.querysets import MOST_COUNTED, Reader, counted_within
 from annotation.explorer.selection import (
     ANY,
+    ASSIGNMENTS,
     BETWEEN,
     PLACE,
     SEPARATOR,
@@ -23,7 +24,7 @@ from annotation.explorer.selection import (
     parse,
     query,
 )
-from annotation.models import Batch, ItemAction, Source
+from annotation.models import Batch, ItemAction, Release, Source
 from annotation.people.stories import Names
 from annotation.views.pages import kind_title
 
@@ -49,6 +50,8 @@ FILTERS: Final = {
     "until": gettext_noop("To the end of"),
     "in_progress": gettext_noop("In progress"),
     "answered": gettext_noop("Has responses"),
+    "assignment": gettext_noop("Assignment"),
+    "release": gettext_noop("Release"),
     "action": gettext_noop("Changed by"),
     "item": gettext_noop("Item"),
     "example": gettext_noop("Example"),
@@ -62,7 +65,10 @@ VERDICTS: Final = {
     "model_error": gettext_noop("no usable answer"),
     "pending": gettext_noop("not answered yet"),
 }
-ALONG: Final = ("label", "pair", "finding", "verdict", "in_progress", "answered", "action", "item", "example")
+ALONG: Final = (
+    *("label", "pair", "finding", "verdict", "in_progress", "answered", "assignment", "release"),
+    *("action", "item", "example"),
+)
 """Filters without a field in the form: it sends them along."""
 FOLDED: Final = (
     *("sources", "people", "differs", "skipped", "flagged", "gold", "unsure"),
@@ -133,6 +139,8 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
         "state": lambda: gettext(STATES[value]),
         "person": lambda: names(who.people[value]),
         "skipped": lambda: gettext("for any reason") if value == ANY else words.shown(value),
+        "assignment": lambda: gettext(ASSIGNMENTS[value]),
+        "release": lambda: _release(who, value),
         "action": lambda: _action(who, value),
         "verdict": lambda: gettext(VERDICTS.get(value, value)),
     }
@@ -175,8 +183,14 @@ def _action(who: Reader, public_id: str) -> str:
     return gettext(ItemAction.Kind(action.kind).label) if action is not None else public_id
 
 
+def _release(who: Reader, public_id: str) -> str:
+    """The name of a release; its id where the project has no such release."""
+    release = Release.objects.filter(project=who.project, public_id=public_id).first()
+    return release.name if release is not None else public_id
+
+
 def counted(who: Reader, chosen: Selection) -> str:
-    """How many skips, flags, people or responses the items have that the selection is about; "" where it is about items."""
+    """How many skips, flags, people, slots or responses the items have that it is about; "" where it is about items."""
     number = counted_within(who, chosen)
     if number is None:
         return ""
@@ -186,9 +200,21 @@ def counted(who: Reader, chosen: Selection) -> str:
         sentence = ngettext("{number} flag", "{number} flags", number)
     elif chosen.in_progress:
         sentence = ngettext("in progress for {number} person", "in progress for {number} people", number)
+    elif chosen.assignment:
+        sentence = _assignments(chosen.assignment, number)
     else:
         sentence = ngettext("{number} response", "{number} responses", number)
     return sentence.format(number=f"{number:,}" if number <= MOST_COUNTED else f"{MOST_COUNTED:,}+")
+
+
+def _assignments(name: str, n: int) -> str:
+    return {
+        "planned": ngettext("{number} planned response", "{number} planned responses", n),
+        "not_started": ngettext("{number} response not started", "{number} responses not started", n),
+        "reserved": ngettext("reserved {number} time", "reserved {number} times", n),
+        "assigned": ngettext("assigned {number} time", "assigned {number} times", n),
+        "returned": ngettext("returned {number} time", "returned {number} times", n),
+    }[name]
 
 
 def _sources(who: Reader) -> list[tuple[str, str]]:

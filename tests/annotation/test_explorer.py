@@ -17,8 +17,18 @@ from annotation.explorer import export, facets, index, querysets
 from annotation.explorer.links import explorer_url
 from annotation.explorer.selection import BadSelection, parse
 from annotation.journeys import adjudicating, annotating, assigning, setting_up
-from annotation.models import Batch, Exclusion, IndexedItem, Item, Membership, Person, ResponseFact
+from annotation.models import (
+    Assignment,
+    Batch,
+    Exclusion,
+    IndexedItem,
+    Item,
+    Membership,
+    Person,
+    ResponseFact,
+)
 from annotation.roles import Role
+from annotation.work import shares
 from tests.annotation.cast import NOON, World
 
 
@@ -99,6 +109,11 @@ def batch(world: World) -> Batch:
         ({"since": "2026-03-02", "until": "2026-03-02"}, [0, 1]),
         ({"since": "2026-03-03"}, []),
         ({"unsure": "yes"}, []),
+        ({"assignment": "planned"}, [0, 1, 2, 3]),
+        ({"assignment": "not_started"}, [2, 3]),
+        ({"assignment": "reserved"}, []),
+        ({"assignment": "assigned"}, [0, 1, 2]),
+        ({"assignment": "returned"}, []),
     ],
 )
 def test_each_filter_finds_what_it_says(
@@ -115,6 +130,32 @@ def test_a_label_of_a_person_is_one_that_this_person_gave(batch: Batch, world: W
     assert found(world, person=ada, label="label:reasoning") == []
     assert found(world, person=pseudonym(world, "cy"), skipped="any") == [2]
     assert found(world, person=ada, skipped="any") == []
+
+
+def test_assignments_of_a_person_are_those_that_this_person_has_or_had(batch: Batch, world: World) -> None:
+    ada, cy = pseudonym(world, "ada"), pseudonym(world, "cy")
+    flagged = Assignment.objects.get(batch=batch, person=world.people["ada"], state="leased")
+    annotating.give_back(assignment=flagged, now=NOON)
+    shares.assign(batch=batch, person=world.people["cy"], most=1, by=world.mara, now=NOON)
+
+    assert found(world, person=ada, assignment="assigned") == [0, 1, 2]
+    assert found(world, person=ada, assignment="returned") == [2]
+    assert found(world, person=cy, assignment="returned") == []
+    assert found(world, person=cy, assignment="reserved") == [3]
+    assert found(world, person=ada, assignment="reserved") == []
+
+
+def test_slots_do_not_tell_which_items_are_gold(world: World) -> None:
+    from annotation.quality import gold
+
+    batch = world.batch(open=False)
+    item = batch.items.get(position=2)
+    gold.mark(batch=batch, example=item.example, data={"label": "neither"}, by=world.mara, now=NOON)
+
+    assert len(found(world, assignment="planned")) == 3
+    assert found(world, "rea", assignment="planned") == []
+    assert found(world, "rea", assignment="not_started") == []
+    assert len(found(world, "rea")) == 4
 
 
 def test_active_time_is_that_of_one_response(world: World) -> None:
