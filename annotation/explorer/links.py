@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -10,14 +11,19 @@ from annotation.explorer.selection import parse, query
 from annotation.models import Batch, Project
 
 
-def explorer_url(project: Project, *, batch: Batch | None = None, **filters: str | list[str]) -> str:
+def explorer_url(
+    project: Project, *, batch: Batch | None = None, batches: Iterable[Batch] = (), **filters: str | list[str]
+) -> str:
     """The address of these items. `filters` are query parameters (`selection.PARAMETERS`), checked.
 
-    With a batch, the address of the items of that batch. Raises BadSelection for what is no filter.
+    With a batch, the address of the items of that batch; with batches, those of all of them. Raises BadSelection for what
+    is no filter.
 
         explorer_url(project, batch=batch, state="adjudication")
     """
     params = {name: [value] if isinstance(value, str) else list(value) for name, value in filters.items()}
+    if several := [one.public_id for one in batches]:
+        params["batch"] = several
     chosen = query(parse(params))
     address = (
         reverse("explorer", args=[project.slug])

@@ -250,22 +250,30 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def _links_to_items(batch: Batch, counts: Mapping[str, int], *, leads: bool) -> dict[str, SafeString | str]:
-    """The numbers of items in each state, and of all, as links to them; leads: the reader may know what is gold.
+    """The numbers of items in each state, of all, and of slots, as links to them; leads: the reader may know what is gold.
 
     Gold items are in none of the numbers. Where somebody must not know them, they are among the open and complete items of
-    the explorer, so that these numbers lead nowhere.
+    the explorer, and it lists no slots, so that these numbers lead nowhere.
     """
+    knows = leads or not counts["gold"]
     numbers = {state: counts[COUNTS.get(state, state)] for state in STATES}
     links = {
         state: items_link(number, batch.project, batch, state=state)
-        if leads or not counts["gold"] or state not in ("open", "complete")
+        if knows or state not in ("open", "complete")
         else localize(number)
         for state, number in numbers.items()
     }
     whole = items_link(counts["items"], batch.project, batch, state=list(STATES))
+    slots = {
+        name: items_link(counts[name], batch.project, batch, assignment=value)
+        if knows
+        else localize(counts[name])
+        for name, value in (("places", "planned"), ("free", "not_started"))
+    }
     return {
         **links,
-        "items": whole if leads or not counts["gold"] else localize(counts["items"]),
+        **slots,
+        "items": whole if knows else localize(counts["items"]),
         "gold": items_link(counts["gold"], batch.project, batch, gold="yes")
         if leads
         else localize(counts["gold"]),

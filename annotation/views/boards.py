@@ -140,10 +140,17 @@ def _batch_address(stage: Stage) -> str:
 
 
 def _responses(board: Board, project: Project) -> dict[str, Any]:
-    """Submitted responses with the address of their items, and slots, of the batches whose counts the person sees."""
+    """Submitted responses and slots of the batches whose counts the person sees, with the addresses of their items."""
     seen = [board.progress[batch.pk] for batch in board.batches if batch.pk not in board.hidden]
     numbers = {name: sum(counts[name] for counts in seen) for name in ("submitted", "places")}
-    return {**numbers, "address": explorer_url(project, answered="yes") if numbers["submitted"] else ""}
+    knows_gold = all(_knows_gold(board, counts) for counts in seen)
+    return {
+        **numbers,
+        "address": explorer_url(project, answered="yes") if numbers["submitted"] else "",
+        "places_address": explorer_url(project, assignment="planned")
+        if numbers["places"] and knows_gold
+        else "",
+    }
 
 
 # -- rows of the table and of the list ---------------------------------------------------------------
@@ -161,6 +168,7 @@ def rows(board: Board, project: Project) -> list[dict[str, Any]]:
             "stage": stages.get(batch.pk),
             "counts": None if batch.pk in board.hidden else board.progress[batch.pk],
             "items": "" if batch.pk in board.hidden else _all_items(board, project, batch),
+            "places": "" if batch.pk in board.hidden else _all_slots(board, project, batch),
             "takes_from": names.get(batch.feeds_from_id) if batch.feeds_from_id is not None else None,
             "blocked": reasons[batch.pk].sentence if batch.pk in reasons else "",
         }
@@ -192,9 +200,22 @@ def _line_of(row: Mapping[str, Any]) -> dict[str, Any]:
 def _all_items(board: Board, project: Project, batch: Batch) -> SafeString | str:
     """The number of items of a batch, as a link to them where the explorer has no others."""
     counts = board.progress[batch.pk]
-    if counts["gold"] and Permission.SET_UP not in board.state.may:
+    if not _knows_gold(board, counts):
         return localize(counts["items"])
     return items_link(counts["items"], project, batch, state=list(STATES))
+
+
+def _all_slots(board: Board, project: Project, batch: Batch) -> SafeString | str:
+    """The number of slots of a batch, as a link to their items where the explorer lists them."""
+    counts = board.progress[batch.pk]
+    if not _knows_gold(board, counts):
+        return localize(counts["places"])
+    return items_link(counts["places"], project, batch, assignment="planned")
+
+
+def _knows_gold(board: Board, counts: Mapping[str, int]) -> bool:
+    """Whether the person may know all gold items of a batch with these counts."""
+    return not counts["gold"] or Permission.SET_UP in board.state.may
 
 
 # -- the picture -------------------------------------------------------------------------------------

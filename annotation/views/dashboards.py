@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.db.models import Count, Sum
@@ -25,7 +25,7 @@ from annotation import access, visibility, words
 from annotation.drawing import drawn, paper_figures, work_tables
 from annotation.drawing.figures import Figure
 from annotation.explorer.links import explorer_url
-from annotation.explorer.selection import ANY, BETWEEN, MOST_VALUES, SEPARATOR
+from annotation.explorer.selection import ANY, BETWEEN, MOST_VALUES, SEPARATOR, STATES
 from annotation.models import Batch, Item, Membership, Person, Project, Release, Source, Tally
 from annotation.money import costs
 from annotation.quality import agreement, dashboards, qualifying, snapshots
@@ -339,8 +339,9 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
         "reasons": work_tables.reasons(_reasons(charted, work)),
         "looked": charted,
         "chosen": chosen,
-        **_pace_and_sums(project, on_page, work, complete=left is None),
+        **_pace_and_sums(project, on_page, work, complete=left is None, leads=Permission.SET_UP in may),
     }
+    context["addresses"] = _addresses(project, on_page, context, is_whole=not hidden)
     lines = context["lines"]
     context["batches"] = work_tables.batches(lines, costs=Permission.SET_UP in may) if lines else None
     if left is None:
@@ -361,6 +362,31 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
         if name in context
     ]
     return context | figure_gallery(request, "dashboard", slug, [*shown, *context.get("monitors", ())])
+
+
+def _addresses(
+    project: Project, batches: Sequence[Batch], context: Mapping[str, Any], *, is_whole: bool
+) -> dict[str, str]:
+    """Where the sums of these batches lead to, by name, as far as the explorer lists the same items.
+
+    is_whole: none of the batches are hidden there.
+    """
+    if not is_whole or len(batches) > MOST_VALUES:
+        return {}
+    filters = {"submitted": {"answered": "yes"}, "accepted": {"state": "accepted"}}
+    filters |= SLOTS if all("places" in line["links"] for line in context["lines"]) else {}
+    return {
+        name: explorer_url(project, batches=batches, **chosen)
+        for name, chosen in filters.items()
+        if context[name]
+    }
+
+
+SLOTS: Final[dict[str, dict[str, Any]]] = {
+    "places": {"assignment": "planned"},
+    "items": {"state": list(STATES)},
+}
+"""Selections of all slots, and of all items that can be decided. Of batches with gold items, managers alone see them."""
 
 
 def _figures(
@@ -387,11 +413,11 @@ def _left(parts: Sequence[Shown]) -> dict[str, Any] | None:
 
 
 def _pace_and_sums(
-    project: Project, batches: Sequence[Batch], work: Mapping[int, Shown], *, complete: bool
+    project: Project, batches: Sequence[Batch], work: Mapping[int, Shown], *, complete: bool, leads: bool
 ) -> dict[str, Any]:
     """A line for each batch with their sums, the chart of days, and the forecast; the last two only if `complete`."""
     progress = _progress(batches)
-    lines = [_line(batch, progress[batch.pk], work[batch.pk]) for batch in batches]
+    lines = [_line(batch, progress[batch.pk], work[batch.pk], leads=leads) for batch in batches]
     under_way = [batch for batch in batches if batch.closed_at is None]
     remaining = sum(progress[batch.pk]["places"] - progress[batch.pk]["submitted"] for batch in under_way)
     today = timezone.now().astimezone(zoneinfo.ZoneInfo(project.time_zone)).date()
@@ -501,7 +527,11 @@ def _here(found: Shown) -> list[list[Any]]:
     return [day for day in _days(found) if day[1] not in elsewhere]
 
 
-def _line(batch: Batch, progress: Mapping[str, int], found: Shown) -> dict[str, Any]:
+def _line(batch: Batch, progress: Mapping[str, int], found: Shown, *, leads: bool) -> dict[str, Any]:
+    """The figures of a batch; leads: the reader may know which items are gold."""
+    filters: dict[str, dict[str, Any]] = {"submitted": {"answered": "yes"}}
+    filters |= {name: {"state": name} for name in ("accepted", "excluded")}
+    filters |= SLOTS if leads or progress["items"] == batch.items_count else {}
     owed = found.data["owed"] if found.data is not None else {}
     if not owed and (pay := batch.pay or batch.project.pay):
         owed = {pay["currency"]: "0.00"}  # there is a rate, and nobody has earned anything yet
@@ -523,11 +553,7 @@ def _line(batch: Batch, progress: Mapping[str, int], found: Shown) -> dict[str, 
         "name": batch.name,
         "address": reverse("batch", args=[batch.public_id]),
         "links": {
-            "submitted": explorer_url(batch.project, batch=batch, answered="yes"),
-            **{
-                name: explorer_url(batch.project, batch=batch, state=name)
-                for name in ("accepted", "excluded")
-            },
+            name: explorer_url(batch.project, batch=batch, **chosen) for name, chosen in filters.items()
         },
         "kind": kind_title(batch),
         "state": batch.state,

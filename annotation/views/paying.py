@@ -17,6 +17,7 @@ from annotation import access, words
 from annotation.drawing import work_tables
 from annotation.drawing.figures import Figure
 from annotation.explorer.links import explorer_url
+from annotation.explorer.selection import MOST_VALUES
 from annotation.journeys import setting_up
 from annotation.models import Batch, CrowdEntry, Membership, ModelRequest, Project
 from annotation.money import costs, paying
@@ -126,6 +127,7 @@ def earned(
         "until": period.last.isoformat() if period.last else "",
         "rate": costs.rate_in_words(project.pay),
         "paid": people,
+        "paid_people": _paid_people(people),
         "earned_by": earned_by,
         "has_crowd": CrowdEntry.objects.filter(link__project=project).exists(),
         "earned": paying.summed(found),
@@ -137,6 +139,12 @@ def earned(
         "members_table": members_table,
         **figure_gallery(request, "people", project.slug, figures),
     }
+
+
+def _paid_people(people: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The pseudonyms of those who submitted something; none where they are too many for a selection."""
+    found = [row["member"].pseudonym for row in people if row["total"].items]
+    return found if len(found) <= MOST_VALUES else []
 
 
 def _members_table(

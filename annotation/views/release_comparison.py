@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -12,6 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation import access, visibility, words
 from annotation.drawing.drawn import estimate
 from annotation.drawing.figures import Figure
+from annotation.explorer.links import explorer_url
 from annotation.journeys import releasing
 from annotation.models import Release
 from annotation.releases import comparison
@@ -111,8 +113,8 @@ def _counts(found: Iterable[Count], before: Release, after: Release) -> Figure:
     rows = tuple(
         (
             text(gettext(COUNTS.get(one.name, one.name))),
-            count(one.before),
-            count(one.after),
+            _linked(one.name, one.before, before),
+            _linked(one.name, one.after, after),
             _signed(one.after - one.before),
         )
         for one in found
@@ -126,6 +128,14 @@ def _counts(found: Iterable[Count], before: Release, after: Release) -> Figure:
     )
     title = gettext("Responses, items and people")
     return Figure("counts", title, Sheet("counts", title, columns, rows))
+
+
+def _linked(name: str, number: int, release: Release) -> Cell:
+    """The count of a release, with the address of its items where they are a selection."""
+    cell = count(number)
+    if not number or name not in ("accepted", "excluded"):
+        return cell
+    return replace(cell, address=explorer_url(release.project, state=name, release=release.public_id))
 
 
 def _pairs(name: str, pairs: Sequence[Pair], before: Release, after: Release) -> Figure | None:

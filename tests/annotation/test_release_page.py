@@ -16,6 +16,7 @@ from annotation.releases import comparison
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_evaluation_runs import said, sent
+from tests.annotation.test_explorer_links import links, listed
 from tests.annotation.test_mixing import perturbed_thrice
 
 LATER = NOON + timedelta(seconds=61)
@@ -74,6 +75,20 @@ def test_files_licences_and_defined_figures_come_before_everything_else(world: W
     assert places == sorted(places)
     assert page.index('id="agreement"') < page.index("What was changed: ")
     assert "<details open>" not in page
+
+
+def test_the_items_that_a_release_decided_are_a_selection_that_stays(world: World) -> None:
+    labelled(world, ["reasoning", "reasoning", "extraction"], "Types")
+    release = released(world, "1.0")
+    labelled(world, ["reasoning", "reasoning", "reasoning"], "Decided afterwards")
+    later = released(world, "1.1")
+
+    numbers = links(client_of(world.mara), reverse("release", args=[release.public_id]))
+    differing = links(client_of(world.mara), reverse("compare_releases", args=[later.public_id]))
+
+    assert [(f"release={release.public_id}" in address, number) for address, number in numbers] == [(True, 1)]
+    assert [number for _, number in differing] == [1, 2]
+    assert [listed(client_of(world.mara), address) for address, _ in [*numbers, *differing]] == [1, 1, 2]
 
 
 def test_undefined_statistics_are_folded_with_their_number(world: World) -> None:
