@@ -64,7 +64,9 @@ def main() -> int:
     """Print the share for each task type and size; 1 when a target is missed."""
     parser = argparse.ArgumentParser(prog="./run bench share", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kinds", default="", metavar="NAME,...", help="only these task types")
-    parser.add_argument("--layout", choices=("right", "left", "below"), default="right", help="where the panel is")
+    parser.add_argument(
+        "--layout", choices=("right", "left", "below"), default="right", help="where the panel is"
+    )
     parser.add_argument("--screenshots", type=Path, metavar="FOLDER", help="keep a screenshot of every state")
     options = parser.parse_args()
     try:

@@ -78,9 +78,13 @@ Decide = Callable[["Deciding", Sequence[Any], "Item", Mapping[str, Any]], Resolu
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: what it does in a sentence, what it fits, its options as JSON Schema properties, and the function."""
+    """A rule: what it does in a sentence, what it fits, its options as JSON Schema properties, and the function.
+
+    `name` is the rule in files and in the API, `title` on pages.
+    """
 
     name: str
+    title: str
     says: str
     fits: tuple[Nature, ...]
     decide: Decide
@@ -236,12 +240,16 @@ def in_words(rule: Mapping[str, Any]) -> str:
         for name, value in rule.items()
         if name != "rule" and value is not False
     )
-    return f"{rule['rule']} ({options})" if options else str(rule["rule"])
+    title = gettext(RULES[rule["rule"]].title)
+    return f"{title} ({options})" if options else title
 
 
 def _option_in_words(spec: Mapping[str, Any], value: Any) -> str:
     title = gettext(spec["title"])
-    return title if value is True else f"{title}: {value}"
+    if value is True:
+        return title
+    shown = gettext(THEN[value]) if value in THEN else language.number(str(value)).shown()
+    return f"{title}: {shown}"
 
 
 # -- the rules --------------------------------------------------------------------------------------
@@ -427,25 +435,41 @@ _MORE_THAN: Mapping[str, Any] = {
     "description": gettext_noop("0.5 means more than half of the annotators."),
 }
 
+THEN: Final[Mapping[Any, str]] = {
+    "mean": gettext_noop("mean of all"),
+    "replace": gettext_noop("mean without the most distant score"),
+    "adjudicate": gettext_noop("adjudication unless the others are close"),
+}
+"""What the rule `gap` does where scores still differ, in words."""
+
 RULES: Mapping[str, Rule] = {
     rule.name: rule
     for rule in (
         Rule(
             "unanimous",
+            gettext_noop("unanimous"),
             gettext_noop("All responses agree; otherwise the item goes to adjudication."),
             ("labels", "scales", "sets", "edits"),
             unanimous,
         ),
         Rule(
             "majority",
+            gettext_noop("majority"),
             gettext_noop("The label of more than half of the annotators."),
             ("labels",),
             majority,
             {"more_than": _MORE_THAN, "most": _MOST},
         ),
-        Rule("mean", gettext_noop("The mean of all scores, on every dimension."), ("scales",), mean_of_all),
+        Rule(
+            "mean",
+            gettext_noop("mean of all scores"),
+            gettext_noop("The mean of all scores, on every dimension."),
+            ("scales",),
+            mean_of_all,
+        ),
         Rule(
             "gap",
+            gettext_noop("mean, unless scores are far apart"),
             gettext_noop("The mean of all scores. If scores are far apart, one more annotator is asked."),
             ("scales",),
             gap,
@@ -477,6 +501,7 @@ RULES: Mapping[str, Rule] = {
         ),
         Rule(
             "set_overlap",
+            gettext_noop("set overlap"),
             gettext_noop("The cells that more than half marked, if the overlap is large enough."),
             ("sets",),
             set_overlap,
@@ -494,6 +519,7 @@ RULES: Mapping[str, Rule] = {
         ),
         Rule(
             "edit_equivalence",
+            gettext_noop("majority of equivalent edits"),
             gettext_noop(
                 "The edit of more than half of the annotators. Edits with the same table and answer "
                 "count as one."
@@ -504,6 +530,7 @@ RULES: Mapping[str, Rule] = {
         ),
         Rule(
             "each",
+            gettext_noop("all valid responses"),
             gettext_noop("Every valid response is accepted."),
             ("edits", "texts"),
             each,
@@ -518,6 +545,7 @@ RULES: Mapping[str, Rule] = {
         ),
         Rule(
             "given",
+            gettext_noop("agreement with the given answer"),
             gettext_noop("At least one response gives the given answer, and no response differs."),
             ("answers",),
             given,

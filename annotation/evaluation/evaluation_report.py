@@ -279,19 +279,21 @@ def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
             if row is None or row.deviation is None:
                 continue
             said = "; ".join(
-                f"{seed}: {100 * value:.2f}" for seed, value in row.seeds.items() if value is not None
+                f"{seed}: {words.decimal(100 * value, 2)}"
+                for seed, value in row.seeds.items()
+                if value is not None
             )
-            deviation = Cell(f"{100 * row.deviation:.2f}", 100 * row.deviation)
+            deviation = Cell(words.decimal(100 * row.deviation, 2), 100 * row.deviation)
             values = _of_seeds(one, kind)
             mean = sum(values) / len(values)
-            cells = (text(kind), text(name), count(len(values)), Cell(f"{mean:.2f}", mean))
+            cells = (text(kind), text(name), count(len(values)), Cell(words.decimal(mean, 2), mean))
             rows.append((*cells, deviation, text(said)))
     columns = (
         Column(gettext("Perturbation"), numeric=False),
         Column(gettext("Model"), numeric=False),
         Column(gettext("seeds")),
         Column(gettext("mean")),
-        Column("sd"),
+        Column(gettext("SD")),
         Column(gettext("each"), numeric=False),
     )
     title = gettext("Accuracy per seed")

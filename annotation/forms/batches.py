@@ -14,6 +14,7 @@ from django.http import QueryDict
 from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 
+from annotation import words
 from annotation.forms.terms import TermsForm
 from annotation.journeys import assigning
 from annotation.models import Batch, Project, Source
@@ -62,7 +63,7 @@ class BatchForm(TermsForm):
     strata = forms.ChoiceField(
         required=False,
         label=gettext_lazy("Sampling method"),
-        choices=[(name, gettext_lazy(words)) for name, words in strategies.STRATA.items()],
+        choices=[(name, gettext_lazy(title)) for name, title in strategies.STRATA.items()],
         help_text=format_lazy(
             gettext_lazy("A small table has at most {small} cells, a medium one {medium}."),
             small=strategies.SMALL,
@@ -258,6 +259,8 @@ def _value_in_words(value: Any) -> str:
         return gettext(VALUES[value])
     if value in (None, "", [], {}):
         return "–"
+    if isinstance(value, float):
+        return words.number(str(value))
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
 
 

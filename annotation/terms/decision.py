@@ -34,7 +34,7 @@ def _check_resolve(value: Any, context: Context) -> dict[str, Any]:
 
 
 def _rule_fields(task: TaskType) -> dict[str, forms.Field]:
-    rules = [(rule.name, f"{rule.name}: {gettext(rule.says)}") for rule in resolving.fitting(task)]
+    rules = [(rule.name, f"{gettext(rule.title)}: {gettext(rule.says)}") for rule in resolving.fitting(task)]
     return {
         "rule": forms.ChoiceField(
             required=False,

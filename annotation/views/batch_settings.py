@@ -130,7 +130,7 @@ def _form(batch: Batch, section: Section, data: Any) -> ChangeForm | RuleForm | 
         return RuleForm(
             data,
             initial={"rule": batch.resolve.get("rule", ""), "options": now_is},
-            rules=[(rule.name, f"{rule.name}: {gettext(rule.says)}") for rule in rules],
+            rules=[(rule.name, f"{gettext(rule.title)}: {gettext(rule.says)}") for rule in rules],
         )
     kind = NamedChangeForm if section.name == "general" else ChangeForm
     form = kind(data, batch=batch, sections=section.terms)
@@ -213,7 +213,7 @@ def _of_rule(request: PageRequest, batch: Batch, task: TaskType) -> dict[str, An
     sees_counts = visibility.sees_counts(request.user, batch)
     return {
         "rules": resolving.fitting(task),
-        "rule": gettext(resolving.in_words(batch.resolve)),
+        "rule": resolving.in_words(batch.resolve),
         "own_rule": resolving.in_words(resolving.own(task, batch.settings)) if task.rule else "",
         "waiting": adjudicating.waiting(batch).count() if sees_counts and batch.decides else None,
     }

@@ -348,7 +348,7 @@ class TestTheRuleOfABatch:
         address = reverse("batch_settings", args=[batch.public_id])
 
         page = mara.get(address)
-        assert "set_overlap" in text(page)
+        assert "set overlap" in text(page)
         sent = {"section": "rule", "rule": "set_overlap", "options": "least = 0.1"}
         looked = text(mara.post(address, {**sent, "action": "look"}))
         assert "1 accepted, 0 need one more annotator, 0 need adjudication" in looked

@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.utils import translation
 
 from annotation.drawing.charts import Point
-from annotation.evaluation.evaluation_report import _cell
+from annotation.evaluation.evaluation_report import _cell, _seeds
+from tableqa.evaluation import MACRO, Estimate, Evaluation, Row
 
 
 def test_a_german_reader_sees_commas_in_values_and_intervals() -> None:
@@ -15,3 +16,15 @@ def test_a_german_reader_sees_commas_in_values_and_intervals() -> None:
     assert cell.text == "43,50"
     assert cell.detail == "16,25 bis 69,00"
     assert cell.number == 43.5
+
+
+def test_a_german_reader_sees_commas_in_the_accuracy_of_each_seed() -> None:
+    share = Estimate(0.5, None, None, 4)
+    row = Row("row_shuffle", MACRO, 4, share, share, share, share, share, {1: 0.25, 2: 0.755}, 0.35)
+
+    with translation.override("de"):
+        figure = _seeds({"small": Evaluation((row,), 0)})
+
+    assert figure is not None
+    [cells] = figure.sheet.rows
+    assert [cell.text for cell in cells[2:]] == ["2", "50,25", "35,00", "1: 25,00; 2: 75,50"]

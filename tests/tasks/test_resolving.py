@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -133,9 +134,20 @@ def test_an_outcome_follows_from_the_people_it_rests_on_alone(case: Case) -> Non
 
 
 def test_options_of_a_rule_have_their_titles_and_those_that_are_off_are_left_out() -> None:
-    assert in_words({"rule": "each", "merge": False}) == "each"
-    assert in_words({"rule": "each", "merge": True}) == "each (Count identical responses once)"
+    assert in_words({"rule": "each", "merge": False}) == "all valid responses"
+    assert in_words({"rule": "each", "merge": True}) == "all valid responses (Count identical responses once)"
     assert in_words({"rule": "majority", "more_than": 0.5}) == "majority (Required share: 0.5)"
+
+
+def test_a_rule_is_in_the_words_and_numbers_of_the_reader() -> None:
+    half = {"rule": "majority", "more_than": 0.5}
+    far_apart = {"rule": "gap", "gap": 2.5, "then": "mean"}
+
+    with translation.override("de"):
+        assert in_words(half) == "Mehrheit (Erforderlicher Anteil: 0,5)"
+        assert in_words({"rule": "unanimous"}) == "einstimmig"
+        assert "2,5" in in_words(far_apart)
+        assert "mean" not in in_words(far_apart)
 
 
 @given(cases())
