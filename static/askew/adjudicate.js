@@ -147,6 +147,8 @@ class AskewAdjudicate extends HTMLElement {
 
   #onClick(event) {
     if (event.target.closest("[data-help]")) this.keys.help();
+    const more = event.target.closest("[data-more-actions]");
+    more?.setAttribute("aria-expanded", String(more.parentElement.toggleAttribute("data-all")));
     const link = event.target.closest("[data-later], .caught-up [data-go]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || !link.pathname.endsWith("/adjudicate/")) return;
     if (!this.querySelector("[data-item]")) return;

@@ -19,6 +19,7 @@ from tests.annotation.cast import World, make_world
 from tests.browser.pages import HeldRequests, intercept, signed_in, takes_keys
 from tests.browser.test_adjudicating import LATER
 from tests.browser.test_kinds_cells import questions
+from tests.browser.test_phone import PHONE
 
 NewContext = Callable[..., BrowserContext]
 KINDS = [(task, variant) for task in task_types().values() for variant in (task.variants or {"": ""})]
@@ -356,3 +357,28 @@ def test_all_responses_are_visible_beside_the_table_without_scrolling_for_every_
         page.close()
     assert len(covered) == len(KINDS) >= 18
     assert {name: number for name, number in covered.items() if number} == {}
+
+
+@pytest.mark.parametrize(("language", "more"), [("en", "More"), ("de", "Mehr")])
+def test_on_a_phone_more_shows_the_actions_beside_decide_two_by_two(
+    world: World, new_context: NewContext, live_server: Any, language: str, more: str
+) -> None:
+    batch = labelled(world, items=2)
+    items = list(adjudicating.waiting(batch))
+    page = opened(world, new_context, live_server.url, items[0], locale=language, **PHONE)
+    actions = page.locator(".actions > .further > :is(button, a.button, details)")
+    expect(actions.first).to_be_hidden()
+    bar = page.locator(".actions").bounding_box()
+
+    page.get_by_role("button", name=more, exact=True).tap()
+    expect(actions.first).to_be_visible()
+    places = [place for one in actions.all() if (place := one.bounding_box()) is not None]
+
+    assert bar is not None and bar["height"] < 80, "one row until more is asked for"
+    assert len(places) == 4
+    assert len({round(place["x"]) for place in places}) == 2
+    assert len({round(place["y"]) for place in places}) == 2
+    assert len({round(place["width"]) for place in places}) == 1
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.locator("[data-panel=exclude] > summary").tap()
+    expect(page.locator("[data-panel=exclude] textarea, [data-panel=exclude] input").first).to_be_visible()
