@@ -374,7 +374,8 @@ def test_on_a_phone_more_shows_the_actions_beside_decide_two_by_two(
     expect(actions.first).to_be_visible()
     places = [place for one in actions.all() if (place := one.bounding_box()) is not None]
 
-    assert bar is not None and bar["height"] < 80, "one row until more is asked for"
+    assert bar is not None
+    assert bar["height"] < 80, "one row until more is asked for"
     assert len(places) == 4
     assert len({round(place["x"]) for place in places}) == 2
     assert len({round(place["y"]) for place in places}) == 2
