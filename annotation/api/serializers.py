@@ -356,11 +356,13 @@ class LookShape(serializers.Serializer[Any]):
     """What a model says of one example; `right` is null where nobody has said what is right."""
 
     answers = serializers.ListField(child=serializers.CharField(allow_blank=True))
+    expected = serializers.ListField(child=serializers.CharField(allow_blank=True))
     score = serializers.FloatField(allow_null=True)
+    confidence = serializers.CharField(allow_blank=True)
     cells = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
     rows_seen = serializers.IntegerField()
     rows_total = serializers.IntegerField()
-    next_best = serializers.CharField()
+    next_best = serializers.CharField(allow_blank=True)
     right = serializers.BooleanField(allow_null=True)
 
 

@@ -16,7 +16,8 @@ from annotation.help import predicting, tickets
 from annotation.models import Annotation, Batch, Draft, Try
 from benchmarks.share import MEASURE
 from predictor import client, listing
-from predictor.protocol import Prediction, PredictRequest
+from predictor.protocol import Alternative, Prediction, PredictRequest
+from predictor.server import bundled
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
@@ -24,6 +25,7 @@ from tests.browser.pages import HeldRequests, annotating, intercept, passes, set
 from tests.gateways import gateway
 from tests.in_flight import wait_until_quiet
 from tests.predictor.scripted import Scripted, answer, chat_stub, scripted
+from tests.predictor.test_server import serving
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -145,6 +147,50 @@ def test_where_it_is_said_what_was_changed_enter_asks_and_enter_submits(
     assert not Annotation.objects.exists()
     page.keyboard.press("Enter")
     expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 850), (390, 844)])
+def test_the_details_have_the_next_best_answers_and_the_margin_of_the_first(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, width: int, height: int
+) -> None:
+    others = (Alternative(("1979",), 0.15), Alternative(("Stalker", "Alien"), 0.05))
+    server.says = lambda request: answer("1995", topk=others if "year" in request.question else ())(request)
+    viewport = {"width": width, "height": height}
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world), viewport=viewport)
+    state(page, "answered")
+    page.locator(".more > summary").click()
+    facts = page.locator("[data-part=facts]")
+    expect(facts).to_contain_text("fairly sure (75 %)")
+    expect(facts).not_to_contain_text("next:")
+    type_question(page, "in which year was it released?")
+    expect(facts).to_contain_text("next: 1979 (15 %), Stalker | Alien (5 %); margin 60 points")
+    facts.scroll_into_view_if_needed()
+    expect(facts).to_be_in_viewport(ratio=1)
+    assert {body["options"]["topk"] for body in server.asked} == {3}
+
+
+def test_the_bundled_model_shows_its_best_three_answers_on_the_page(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, settings: Any
+) -> None:
+    with serving(bundled()) as served:
+        entry = {**server.entry, "url": str(served.base_url).rstrip("/"), "model": "bundled"}
+        settings.PREDICTORS = {"bundled": entry}
+        page = annotating(new_context, live_server.url, world.ada, a_batch(world, loop_model="bundled"))
+        expect(page.locator("askew-prediction")).to_have_attribute("data-state", "answered", timeout=30_000)
+        page.locator(".more > summary").click()
+        first = " | ".join(page.locator("[data-part=original] li").all_text_contents())
+        facts = page.locator("[data-part=facts]").inner_text()
+        shown = re.search(
+            r"\((\d+) %\) · next: (.+) \((\d+) %\), (.+) \((\d+) %\); margin (\d+) points", facts
+        )
+        assert shown is not None, facts
+        assert len({first, shown[2], shown[4]}) == 3
+        shares = [int(shown[number]) for number in (1, 3, 5)]
+        assert shares == sorted(shares, reverse=True)
+        assert abs(shares[0] - shares[1] - int(shown[6])) <= 1, "shares are whole numbers"
+        page.context.close()
+        wait_until_quiet()
+        client.connect(entry).close()
 
 
 def test_a_change_that_is_taken_back_is_no_new_question(
