@@ -9,8 +9,8 @@
    its licence and the time behind "i". A model that was busy or away is asked again by itself: a try as a try, so that it
    is kept and counted once there is an answer. A check that fools the model is a moment: the line flashes once, and the
    count of the day appears. Previews and checks go to the gateway (`loop.gateway`) with a ticket of the item, and to the web
-   process where there is no gateway or it is away. Models of the panel are asked beside, and each is shown in the details
-   as it answers. data-tried-on names the fields that a model is asked about; without it, all of them count.
+   process where there is no gateway or it is away. Models of the panel are asked beside, once about each text, and each is
+   shown in the details as it answers; one that is busy or away is asked again by itself, too. data-tried-on names the fields that a model is asked about; without it, all of them count.
    For other elements: `wants` (there is something that was not tried yet), `away` and `check()`. */
 
 import { counted, t } from "./language.js";
@@ -27,6 +27,7 @@ const ASKING = t("Asking the model…");
 const EARLIER = t("This model answer is for an earlier version.");
 const BEFORE = t("The answers above are for an earlier version.");
 const PASSING = ["waiting", "stale"]; // states in which the line of the last answer stays
+const FAILED = ["busy", "unavailable"]; // states in which a model is asked again
 const LABELS = {
   idle: t("The model has not been asked yet"),
   waiting: ASKING,
@@ -51,7 +52,7 @@ export class AskewPrediction extends HTMLElement {
   #tried = new Set();
   #ticket = null; // {of, text}: for the gateway
   #direct = 0; // until when the web process is asked although there is a gateway
-  #panel = null; // the requests to the models of the panel
+  #panel = null; // {of, flight}: the requests to the models of the panel
   #state = "idle";
 
   connectedCallback() {
@@ -66,6 +67,7 @@ export class AskewPrediction extends HTMLElement {
 
   disconnectedCallback() {
     this.#stop();
+    this.#leavePanel();
   }
 
   /* Whether pressing Enter should try first: there is a model, and what stands there was not tried yet. */
@@ -96,6 +98,7 @@ export class AskewPrediction extends HTMLElement {
 
   #begin(assignment) {
     this.#stop();
+    this.#leavePanel();
     this.#assignment = assignment;
     this.#seen = null;
     this.#again = 0;
@@ -120,6 +123,7 @@ export class AskewPrediction extends HTMLElement {
     if (this.#seen?.of === now && !this.#flight) {
       if (this.#state !== "answered") this.#draw(); // it says again what it said when it was looked at
       this.#stop();
+      this.#askPanel(now);
       return;
     }
     this.#flight?.abort();
@@ -139,7 +143,11 @@ export class AskewPrediction extends HTMLElement {
     clearTimeout(this.#later);
     this.#flight?.abort();
     this.#flight = null;
-    this.#panel?.abort();
+  }
+
+  #leavePanel() {
+    this.#panel?.flight.abort();
+    this.#panel = null;
   }
 
   /* What a model would be asked about, as a text to compare. */
@@ -163,9 +171,8 @@ export class AskewPrediction extends HTMLElement {
     try {
       await this.page.saved(); // whatever the model does, what was typed is safe first
       if (!mine()) return;
-      this.#seq = Math.max(this.#seq + 1, Date.now()); // also above what another window of the same item has sent
-      this.#askPanel();
-      said = await this.#send({ ...this.#body(), kind, seq: this.#seq }, flight.signal);
+      this.#askPanel(of);
+      said = await this.#send({ ...this.#body(), kind, seq: this.#next() }, flight.signal);
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       if (mine()) this.#failed(kind, of, t`${problem.message} Retrying soon.`);
@@ -190,7 +197,7 @@ export class AskewPrediction extends HTMLElement {
       this.#late = true;
       this.#show("waiting", said.words);
       this.#later = setTimeout(() => of === this.#now() && this.#ask(kind, of), POLL);
-    } else if (said.state === "busy" || said.state === "unavailable") {
+    } else if (FAILED.includes(said.state)) {
       this.#failed(kind, of, said.words, said.state);
     } else if (said.state === "stale") {
       this.#stale();
@@ -206,10 +213,10 @@ export class AskewPrediction extends HTMLElement {
     this.#tried.delete(of);
     this.#late = true;
     this.#show(state, words);
-    const seconds = AGAIN[Math.min(this.#again, AGAIN.length - 1)];
+    const pause = pauseBefore(this.#again);
     this.#again += 1;
     if (this.#assignment.loop.when === "live" || kind === "try") {
-      this.#later = setTimeout(() => of === this.#now() && this.#ask(kind, of), seconds * 1000);
+      this.#later = setTimeout(() => of === this.#now() && this.#ask(kind, of), pause);
     }
   }
 
@@ -255,23 +262,49 @@ export class AskewPrediction extends HTMLElement {
     return null;
   }
 
-  /* Previews by the models of the panel, each shown as it comes. None is waited for or asked again. */
-  #askPanel() {
+  /* A number above those of earlier requests, also above what another window of the same item has sent. */
+  #next() {
+    this.#seq = Math.max(this.#seq + 1, Date.now());
+    return this.#seq;
+  }
+
+  /* Previews by the models of the panel, each shown as it comes. None is waited for. */
+  #askPanel(of) {
     const names = this.#assignment.loop.panel ?? [];
     this.parts.panel.hidden = !names.length;
-    if (!names.length) return;
-    this.#panel = new AbortController();
-    const { signal } = this.#panel;
-    const body = { ...this.#body(), kind: "preview", seq: this.#seq };
+    if (!names.length || this.#panel?.of === of) return;
+    this.#leavePanel();
+    this.#panel = { of, flight: new AbortController() };
+    const { signal } = this.#panel.flight;
     this.parts.panel.querySelector("ul").replaceChildren(...names.map((name) => {
       const line = Object.assign(document.createElement("li"), { textContent: `${name}: …`, dir: "auto" });
-      this.#send({ ...body, model: name }, signal).then(
-        ({ state, line: parts, words }) => !signal.aborted
-          && write(line, `${name}: ${state === "answered" && parts.length ? brief(parts) : words}`),
-        (problem) => !signal.aborted && write(line, `${name}: ${problem.message}`),
-      );
+      this.#askOfPanel(name, of, line, signal);
       return line;
     }));
+  }
+
+  /* One model of the panel, again and again while it is busy or away and nothing else was entered. */
+  async #askOfPanel(name, of, line, signal) {
+    for (let again = 0; of === this.#now(); again += 1) {
+      let words;
+      try {
+        const said = await this.#send({ ...this.#body(), kind: "preview", seq: this.#next(), model: name }, signal);
+        if (!FAILED.includes(said.state)) {
+          words = said.state === "answered" && said.line.length ? brief(said.line) : said.words;
+          if (!signal.aborted) write(line, `${name}: ${words}`);
+          return;
+        }
+        words = said.words;
+      } catch (problem) {
+        if (!(problem instanceof Problem)) throw problem;
+        words = problem.message;
+      }
+      if (signal.aborted) return;
+      write(line, `${name}: ${t`${words} Retrying soon.`}`);
+      await after(pauseBefore(again), signal);
+      if (signal.aborted) return;
+    }
+    if (this.#panel?.flight.signal === signal) this.#leavePanel(); // asked anew if that text comes back
   }
 
   // --- showing it --------------------------------------------------------------------------------------------------
@@ -348,6 +381,19 @@ export class AskewPrediction extends HTMLElement {
     this.parts.tries.textContent = this.page.practice && this.#has ? t("Practice: nothing is saved")
       : !number ? "" : counted(number, "{0} check", "{0} checks");
   }
+}
+
+/* Milliseconds until a model is asked again that was busy or away for the first, second, ... time. */
+function pauseBefore(again) {
+  return AGAIN[Math.min(again, AGAIN.length - 1)] * 1000;
+}
+
+/* Resolved after a pause, or once `signal` says that nobody waits any more. */
+function after(pause, signal) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, pause);
+    signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+  });
 }
 
 function spans(place, parts) {

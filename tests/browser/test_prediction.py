@@ -907,6 +907,54 @@ def test_models_of_the_panel_are_shown_as_each_answers(
         wait_until_quiet()
 
 
+@pytest.mark.parametrize("mood", ["busy", "killed"])
+def test_a_model_of_the_panel_that_is_busy_or_away_is_asked_again_until_it_answers(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, settings: Any, mood: str
+) -> None:
+    with scripted(answer("42")) as other:
+        settings.PREDICTORS = {"small": server.entry, "other": {**other.entry, "panel": True}}
+        if mood == "killed":
+            other.kill()
+        else:
+            other.mood = mood
+        page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+        state(page, "answered")
+        page.locator(".more > summary").click()
+        shown = page.locator("[data-part=panel] li")
+        expect(shown).to_have_text(re.compile(r"^other: The model.* Retrying soon\.$"))
+        if mood == "killed":
+            other.start()
+        else:
+            other.mood = "well"
+        expect(shown).to_have_text("other: The model already gets this wrong.", timeout=60_000)
+        state(page, "answered")
+        page.context.close()
+        wait_until_quiet()
+
+
+def test_models_of_the_panel_are_asked_once_about_one_text(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, settings: Any
+) -> None:
+    with scripted(answer("42")) as other:
+        settings.PREDICTORS = {"small": server.entry, "other": {**other.entry, "panel": True}}
+        page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+        shown = page.locator("[data-part=panel] li")
+        expect(shown).to_have_text("other: The model already gets this wrong.")
+        asked = len(other.asked)
+        server.mood = "busy"
+        type_question(page, "what year is it from?")
+        state(page, "busy")
+        expect(shown).to_have_text("other: The model already gets this wrong.")
+        about = len(other.asked)
+        assert about > asked
+        server.mood = "well"
+        expect(page.locator("askew-prediction")).to_have_attribute("data-state", "answered", timeout=60_000)
+        wait_until_quiet()
+        assert len(other.asked) == about, "the model in the loop was asked again, and it alone"
+        page.context.close()
+        wait_until_quiet()
+
+
 @pytest.mark.parametrize(
     "kind", ["header_synonym", "header_abbreviation", "column_extension", "column_masking"]
 )
