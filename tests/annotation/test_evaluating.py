@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from dataclasses import fields, replace
 from datetime import timedelta
 from io import StringIO
@@ -38,6 +39,7 @@ from tableqa.readers import READERS
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import perturbed_thrice
+from tests.predictor.endpoints import Body, Endpoint, endpoint
 from tests.tasks.test_contract import sample
 
 LATER = NOON + timedelta(days=1)
@@ -117,6 +119,64 @@ def test_a_model_that_reads_the_first_row_is_found_out_by_the_shuffles(tmp_path:
     call_command("evaluate", str(out), "--predictions", str(file), stdout=text)
     (line,) = [line for line in text.getvalue().splitlines() if line.startswith("original ")]
     assert line.split()[1:5] == ["all", "sources", "said", "4"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_language_model_has_as_many_requests_under_way_as_its_entry_allows(
+    tmp_path: Path, settings: Any
+) -> None:
+    out = released(make_world(tmp_path), tmp_path / "out")
+    instances = len(list(evaluating.instances(evaluating.load(out))))
+    together = threading.Event()
+    with endpoint(Endpoint("vllm")) as server:
+
+        def reply(body: Body) -> str:
+            if server.most_at_once >= 3:
+                together.set()
+            assert together.wait(30), "three requests are never under way together"
+            return '{"answers": ["1995"]}'
+
+        server.reply = reply
+        settings.PREDICTORS = {"llm": server.entry(parallel=3)}
+        file = tmp_path / "said.jsonl"
+        call_command(
+            "evaluate",
+            str(out),
+            *("--predictor", "llm", "--predictions", f"llm={file}"),
+            stdout=StringIO(),
+            stderr=StringIO(),
+        )
+        assert server.most_at_once == 3
+        assert len(server.requests) == instances, "each instance is asked about once"
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert len({(line["source"], line["id"]) for line in lines}) == len(lines) == instances
+    assert {tuple(line["answers"]) for line in lines} == {("1995",)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_answers_that_are_under_way_when_a_model_breaks_off_are_kept(tmp_path: Path, settings: Any) -> None:
+    out = released(make_world(tmp_path), tmp_path / "out")
+    together = threading.Barrier(3)
+    with endpoint(Endpoint("vllm")) as server:
+
+        def reply(body: Body) -> str:
+            if together.wait(30) == 0:  # one of the first three requests
+                server.mood = "locked"  # of all that come later
+            return '{"answers": ["1995"]}'
+
+        server.reply = reply
+        settings.PREDICTORS = {"llm": server.entry(parallel=3)}
+        file = tmp_path / "said.jsonl"
+        with pytest.raises(CommandError, match="401"):
+            call_command(
+                "evaluate",
+                str(out),
+                *("--predictor", "llm", "--predictions", f"llm={file}"),
+                stdout=StringIO(),
+                stderr=StringIO(),
+            )
+        assert len(file.read_text(encoding="utf-8").splitlines()) == 3
+        assert len(server.requests) <= 6, "after the first refusal none is sent but what is under way"
 
 
 @pytest.mark.django_db(transaction=True)
