@@ -21,12 +21,12 @@ from annotation.help import loop_fit, model_accuracy
 from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying import guideline_examples
-from annotation.studying.schema import unknown
 from annotation.studying.standing import Counts, Pace, Standing
 from annotation.studying.study import GoldItem, ItemName, Run, SourceFile, Study, Work, makers, quoted
 from annotation.terms import TERMS, Context, changeable
 from annotation.words import shown
 from tasks.common.defined import task_of
+from tasks.common.schema_faults import unknown
 from tasks.contract import Invalid, Item, Preparing, TaskType, task_types
 from tasks.pace import usual_seconds
 

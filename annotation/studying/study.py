@@ -29,6 +29,7 @@ from tableqa.readers import READERS
 from tableqa.selection import RULES
 from tableqa.tables import unstorable
 from tasks.common.definitions import BadDefinition, in_order, name_faults
+from tasks.common.schema_faults import nearest, schema_faults, unknown
 from tasks.contract import TaskType, task_types
 
 EVERYONE = 1
@@ -288,7 +289,7 @@ class _Reading:
         """Whether there is such a thing; a fault where there is not."""
         there = list(there)
         if name not in there:
-            self.wrong(path, schema.unknown(what, name, there))
+            self.wrong(path, unknown(what, name, there))
         return name in there
 
     def has_task(self, path: Path, key: str) -> bool:
@@ -329,8 +330,8 @@ class _Reading:
         if time_zone not in zoneinfo.available_timezones():
             zones = sorted(zoneinfo.available_timezones())
             words = gettext("There is no time zone {time_zone!r}.").format(time_zone=time_zone)
-            if schema.nearest(time_zone, zones):
-                words = schema.unknown(gettext("time zone"), time_zone, zones)
+            if nearest(time_zone, zones):
+                words = unknown(gettext("time zone"), time_zone, zones)
             self.wrong(("project", "time_zone"), words)
         if not project["name"].strip():
             self.wrong(("project", "name"), gettext("A project needs a name."))
@@ -464,18 +465,9 @@ class _Reading:
         return text
 
     def settings(self, task: TaskType, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
-        from jsonschema import Draft202012Validator  # slow to load
-
         settings = filled(task, given)
-        for error in Draft202012Validator(dict(task.settings_schema)).iter_errors(settings):
-            below = (*path, *error.absolute_path)
-            if error.validator == "additionalProperties":
-                known = list(error.schema.get("properties", {}))
-                for key in error.instance:
-                    if key not in known:
-                        self.wrong((*below, key), schema.unknown(gettext("setting"), key, known))
-            else:
-                self.wrong(below, schema.sentence(error))
+        for below, message in schema_faults(task.settings_schema, settings, what=gettext("setting")):
+            self.wrong((*path, *below), message)
         return settings
 
     def when(self, path: Path, given: Mapping[str, Any], feeds_from: str) -> None:

@@ -48,6 +48,7 @@ from tasks.common.fields import (
     cells_in_words,
 )
 from tasks.common.scales import mean
+from tasks.common.schema_faults import schema_faults
 from tasks.contract import Invalid, Item, Measure, Prepared, Preparing, Problem, Surroundings
 from tasks.resolving import Nature
 
@@ -319,16 +320,11 @@ def task_of(name: str, definition: Mapping[str, Any], version: int = 1) -> Defin
 
 @functools.lru_cache(maxsize=256)
 def _task_of(name: str, text: str, version: int) -> DefinedTask:
-    from jsonschema import Draft202012Validator  # slow to load
-
     try:
         data = read_json(text)
     except ValueError as error:
         raise BadDefinition([DefinitionFault((), str(error))]) from error
-    shape = [
-        DefinitionFault(tuple(error.absolute_path), error.message)
-        for error in Draft202012Validator(SCHEMA).iter_errors(data)
-    ]
+    shape = [DefinitionFault(path, message) for path, message in schema_faults(SCHEMA, data)]
     if found := shape or faults(name, data):
         raise BadDefinition(found)
     task = _made(name, data, version)

@@ -410,6 +410,46 @@ def test_the_api_refuses_a_bad_definition(world: World) -> None:
     assert not TaskTypeDefinition.objects.exists()
 
 
+SHAPES: list[tuple[dict[str, Any], str]] = [
+    (
+        {"fields": [{"name": "level", "type": "choose"}]},
+        "fields[1].type: Unknown value 'choose'. Did you mean 'choice'?",
+    ),
+    ({"title": 7}, "title: Expected text or a mapping of keys, not 7. Put it in quotes."),
+    ({"fields": [{"type": "text"}]}, "fields[1]: name is missing. Add it."),
+    ({"fields": [{}]}, "fields[1]: name and type are missing. Add them."),
+    (
+        {"fields": [{"name": "Level", "type": "text"}]},
+        "fields[1].name: 'Level' is not valid: small letters, digits and underscores.",
+    ),
+    ({"overlap": 0}, "overlap: The minimum is 1, not 0."),
+    ({"fields": []}, "fields: This must not be empty."),
+    ({"shows": ["table", "table"]}, "shows: An entry appears twice. Remove one."),
+    ({"instructions": "Look"}, "instructions: Unknown key 'instructions'. Did you mean 'instruction'?"),
+    ({"rule": "majority"}, "rule: Unknown key 'rule'. Did you mean 'rule' in `decide`?"),
+    ({"title": {"de": "Titel"}}, "title: en is missing. Add it."),
+]
+
+
+@pytest.mark.parametrize(("changes", "sentence"), SHAPES)
+def test_page_and_api_give_the_same_sentence_with_place_and_remedy(
+    world: World, changes: dict[str, Any], sentence: str
+) -> None:
+    data = {**DEFINITION, "agreement": {}, **changes}
+    client = manager(world)
+
+    refused = client.post(
+        "/api/projects/films/task-types/",
+        json.dumps({"name": "complexity", "definition": data}),
+        content_type="application/json",
+    )
+    page = client.post(PAGE, {"name": "complexity", "text": yaml_file.write(data), "save": "1"})
+
+    assert refused.status_code == 422
+    assert refused.json()["detail"] == f"complexity: {sentence}"
+    assert any(error.endswith(f": {sentence}") for error in page.context["form"].non_field_errors())
+
+
 # -- the page that defines one -----------------------------------------------------------------------
 
 PAGE = "/projects/films/task-types/"
@@ -485,7 +525,7 @@ def test_the_preview_saves_nothing_and_shows_what_annotators_see(world: World) -
         ("title: A\ninstruction: B\nfields:\n  - {name: x, type: choice}\n", "line 4: fields[1]: "),
         ("title: A\ninstruction: B\nfields: [{name: x, typ: text}]\n", "line 3: "),
         ("title: [\n", "line "),
-        ("title: A\ninstruction: B\n", "line 1: fields is missing."),
+        ("title: A\ninstruction: B\n", "line 1: fields is missing. Add it."),
         ("\n", "line 1: "),
         ("just a text", "line 1: "),
     ],

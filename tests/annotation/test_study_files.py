@@ -243,7 +243,7 @@ class TestBadFiles:
                 "study: 2",
                 "line 1: study: Write 1. 2 is not a supported version of study files.",
             ),
-            ("slug: small, ", "", "line 2: project: slug is missing."),
+            ("slug: small, ", "", "line 2: project: slug is missing. Add it."),
             (
                 "slug: small",
                 "slug: new",
