@@ -17,7 +17,7 @@ import { Problem, send } from "./api.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
-import { applyConditions, offerAnswers, offerRanks, swapRanks } from "./conditions.js";
+import { applyConditions, empty, lackOf, offerAnswers, offerRanks, swapRanks } from "./conditions.js";
 import { Draft, LocalDraft, NoDraft, copyOf, digest, same } from "./draft.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
@@ -73,7 +73,7 @@ class AskewAnnotate extends HTMLElement {
     this.steps = new Steps(this.places.steps, this.fields);
     this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
     const onTable = this.operationsField ?? this.cellsField;
-    this.checklist = new Checklist(this.places.holds, this.places.ready[0] ?? null, onTable, (field) => (field === onTable ? this.#toTable() : this.#focusField(field)));
+    this.checklist = new Checklist(this.places.checklist[0] ?? null, this.places.holds, this.places.ready[0] ?? null, onTable, (field) => (field === onTable ? this.#toTable() : this.#focusField(field)));
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
     this.draft = this.practice ? new ("itemId" in this.dataset ? LocalDraft : NoDraft)() : new Draft({
       saving: () => this.#state(t("Saving…")),
@@ -730,10 +730,11 @@ class AskewAnnotate extends HTMLElement {
     return Boolean(needs) && !needs.split(" ").some((name) => there[name]);
   }
 
-  /* Required fields without a value. */
+  /* What fields still need: [field, sentence], in the order of the form. */
   #missing() {
     if (this.#waived()) return [];
-    return this.fields.filter((field) => "required" in field.dataset && !field.closest("[hidden]") && empty(COLLECT[field.dataset.kind](field, this.grid)));
+    const valueOf = (field) => COLLECT[field.dataset.kind](field, this.grid);
+    return this.fields.map((field) => [field, lackOf(field, this.fields, valueOf)]).filter(([, sentence]) => sentence);
   }
 
   /* Whether a person has said something in a field. A list of choices that came without any has nothing to say. */
@@ -865,9 +866,9 @@ class AskewAnnotate extends HTMLElement {
     const blocking = this.#structure().filter(({ level }) => level !== "warning");
     const [missing] = this.#missing();
     if (blocking.length || missing) {
-      const words = [...blocking.map(({ message }) => message), ...(missing ? [missing.dataset.required] : [])];
+      const words = [...blocking.map(({ message }) => message), ...(missing ? [missing[1]] : [])];
       this.#notice(t`Not submitted yet. ${words.join(" ")}`, "problem", "submit");
-      if (!blocking.length) this.#focusField(missing);
+      if (!blocking.length) this.#focusField(missing[0]);
       return;
     }
     const response = this.#envelope(this.#collect());
@@ -1379,6 +1380,7 @@ class AskewAnnotate extends HTMLElement {
 
 /* What of the page is written to at every change: looked up once, for a table beside it may be huge. */
 const PLACES = {
+  checklist: ".contract",
   holds: "[data-holds]",
   violations: "[data-violations]",
   changes: "[data-changes]",
@@ -1465,8 +1467,6 @@ function asPast(item, home) {
     draft: { revision: 0, response: { data, unsure: item.unsure }, saved_at: item.ended_at },
   };
 }
-
-const empty = (value) => value === undefined || value === null || value === "" || (Array.isArray(value) && !value.length);
 
 function clock(moment) {
   return moment ? new Date(moment).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }) : "";

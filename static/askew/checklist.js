@@ -1,7 +1,7 @@
 /* The checklist of a form (`.contract` with lines `[data-holds]`): it lists what is missing, in order, and says when nothing is.
 
    A line with `data-goal` is something to do: it is listed until it is done. Any other line is a condition: it is listed
-   while it is broken. Required fields that are empty come before the lines if their field is before the table's (`changes`), else
+   while it is broken. Fields that still need something come before the lines if their field is before the table's (`changes`), else
    after them, and lead to their field. While the server checks a change, a line that was fine
    stays away, so that the list does not jump. */
 
@@ -20,13 +20,14 @@ export class Checklist {
   #changes;
   #go;
 
-  /* changes: the field of the changes to the table, or null; go(field) moves the focus to a required field. */
-  constructor(lines, ready, changes, go) {
+  /* list: the list of the lines, or null; changes: the field of the changes to the table, or null; go(field) moves the focus
+     to a field that needs something. */
+  constructor(list, lines, ready, changes, go) {
+    this.#list = list;
     this.#lines = lines;
     this.#changes = changes;
     this.#go = go;
     this.#ready = ready;
-    this.#list = lines.at(-1)?.parentElement ?? null;
   }
 
   /* A new item begins. */
@@ -37,7 +38,7 @@ export class Checklist {
   }
 
   /* violations: of the response as it is; pending: the server has not checked it yet; checks: whether it will;
-     lacks(names): whether an item has none of "protected", "evidence", "program"; missing: required fields without a value. */
+     lacks(names): whether an item has none of "protected", "evidence", "program"; missing: what fields still need, each [field, sentence]. */
   update({ violations, waived, started, pending, checks, lacks, missing }) {
     if (!this.#list) return;
     for (const line of this.#lines) this.#mark(line, started ? violations : [], { waived, started, pending, lacks });
@@ -79,20 +80,23 @@ export class Checklist {
     return !(known && "server" in line.dataset);
   }
 
-  #listRequired(fields) {
+  #listRequired(missing) {
+    const sentences = new Map(missing);
     for (const [field, line] of this.#required) {
-      if (fields.includes(field)) continue;
+      if (sentences.has(field)) continue;
       line.remove();
       this.#required.delete(field);
     }
-    for (const field of fields) {
+    for (const [field, sentence] of sentences) {
       const line = this.#required.get(field) ?? this.#line(field);
       const link = line.firstElementChild;
-      if (link.textContent !== field.dataset.required) link.textContent = field.dataset.required;
+      if (link.textContent !== sentence) link.textContent = sentence;
       this.#required.set(field, line);
       if (line.isConnected) continue;
-      const first = this.#changes && field.compareDocumentPosition(this.#changes) & Node.DOCUMENT_POSITION_FOLLOWING;
-      this.#list.insertBefore(line, first ? this.#lines[0] : null);
+      const isFirst = this.#changes && follows(this.#changes, field);
+      const next = [...this.#required].find(([other, { isConnected }]) => isConnected && follows(other, field));
+      const isInGroup = next && (!isFirst || follows(this.#changes, next[0]));
+      this.#list.insertBefore(line, isInGroup ? next[1] : isFirst && this.#lines[0] || null);
     }
   }
 
@@ -105,6 +109,8 @@ export class Checklist {
     return line;
   }
 }
+
+const follows = (one, other) => Boolean(other.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
 
 export function named(messages) {
   const more = messages.length > NAMED ? [t`And ${messages.length - NAMED} more.`] : [];

@@ -25,6 +25,23 @@ export function applyConditions(parts, fields, valueOf) {
   }
 }
 
+export const empty = (value) => value === undefined || value === null || value === "" || (Array.isArray(value) && !value.length);
+
+/* What a field still needs, as a sentence; "" for a field that is complete or not asked.
+
+   A required field has a value, a ranking has none or all of its ranks, and a field with [data-differs] has another value
+   than the field of that name. The server checks the same (`tasks.common.defined`). */
+export function lackOf(field, fields, valueOf) {
+  if (field.closest("[hidden]")) return "";
+  const value = valueOf(field);
+  const { label, required, differs } = field.dataset;
+  if (empty(value)) return required ?? "";
+  if (field.matches(".ranks") && [...field.querySelectorAll("select")].some((rank) => !rank.value)) return t`Give every option in “${label}” a rank.`;
+  const other = differs && fields.find((one) => one.dataset.field === differs);
+  if (!other || other.closest("[hidden]") || String(valueOf(other)) !== String(value)) return "";
+  return t`“${label}” must differ from “${other.dataset.label}”. Choose another value.`;
+}
+
 /* Offer the answers of an item in a field that ranks them. */
 export function offerRanks(field, answers) {
   const options = [...new Set(answers ?? [])];

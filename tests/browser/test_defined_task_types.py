@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.journeys import assigning, defining
 from annotation.models import Annotation, Batch
+from annotation.studying import definitions
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import annotating, settled, signed_in
@@ -280,3 +281,30 @@ def test_answers_are_chosen_by_keys_and_each_item_offers_its_own(
     page.keyboard.press("u")
     expect(page.locator(".question")).to_have_text(first)
     expect(field(page, "better").get_by_label("Answer 2")).to_be_checked()
+
+
+def test_the_panel_says_that_best_and_worst_must_differ_before_submitting(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    best_worst = dict(definitions.shipped()["best_worst"])
+    order = {"name": "order", "type": "rank", "options": ["a", "b"], "optional": True}
+    definition = {**best_worst, "fields": [*best_worst["fields"], order]}
+    page = annotating(new_context, live_server.url, world.ada, batch_of(world, definition))
+    lines = page.locator(".contract li.required")
+    expect(lines).to_have_text(["Answer “Best”.", "Answer “Worst”."])
+    field(page, "best").get_by_label("Units").check()
+    field(page, "worst").get_by_label("Units").check()
+    expect(lines).to_have_text(["“Worst” must differ from “Best”. Choose another value."])
+    field(page, "order").locator("select").nth(0).select_option("b")
+    expect(lines.nth(1)).to_have_text("Give every option in “Order” a rank.")
+
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("[data-notices]")).to_contain_text("“Worst” must differ from “Best”.")
+    assert not Annotation.objects.exists()
+    field(page, "worst").get_by_label("Title").check()
+    field(page, "order").locator("select").nth(1).select_option("a")
+    expect(lines).to_have_count(0)
+    first = page.locator(".question").inner_text()
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator(".question")).not_to_have_text(first)
+    assert submitted() == {"best": "units", "worst": "title", "order": ["b", "a"]}
