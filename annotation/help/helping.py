@@ -39,6 +39,7 @@ from annotation.models import (
 from annotation.refusals import Refused, refuse
 from annotation.work import lending
 from tableqa import likeness
+from tableqa.canonical import digest
 from tableqa.language import shown
 from tasks.common.errors import ERRORS
 from tasks.contract import Invalid, Proposed, Proposing, TaskType, unstorable_in
@@ -150,7 +151,10 @@ def outcome(task: TaskType, item: tasks.contract.Item, data: Mapping[str, Any]) 
 
 @dataclass(frozen=True)
 class Held:
-    """A proposal that holds: what was proposed with the data as the kind reads it, and the digest of what it makes."""
+    """A proposal that holds: what was proposed with the data as the kind reads it, and the digest of what it makes.
+
+    Of a task type that makes no example, it is the digest of the data.
+    """
 
     proposed: Proposed
     data: Mapping[str, Any]
@@ -180,9 +184,10 @@ def hold(task: TaskType, item: tasks.contract.Item, proposed: Proposed) -> Held 
     except Invalid:
         return None
     made = task.perturb(item, response)
+    data = tasks.contract.response_data(response)
     if made is None:
-        return None
-    return Held(proposed, tasks.contract.response_data(response), likeness.made(made.example))
+        return None if task.making else Held(proposed, data, digest(data))
+    return Held(proposed, data, likeness.made(made.example))
 
 
 def by_rules(item: Item, context: tasks.contract.Context, *, now: datetime) -> list[Proposal]:
@@ -410,13 +415,10 @@ def record(annotation: Annotation, *, until: datetime) -> dict[str, Any]:
 
 def records(batches: Sequence[Batch], *, watermark: int, until: datetime) -> Iterator[dict[str, Any]]:
     """The proposals of these batches that were there at a moment, or were shown for an annotation up to an event."""
-    helped = [batch for batch in batches if batch.help]
     shown = Annotation.objects.filter(event_id__lte=watermark, assignment__tellings__proposal=OuterRef("pk"))
-    if not helped:
-        return
     rows = (
         Proposal.objects.filter(
-            Q(made_at__lte=until) | Exists(shown), item__batch__in=helped, item__is_gold=False
+            Q(made_at__lte=until) | Exists(shown), item__batch__in=batches, item__is_gold=False
         )
         .select_related("item__batch", "item__example__source")
         .prefetch_related(Prefetch("trials", Trial.objects.filter(made_at__lte=until).order_by("pk")))

@@ -13,7 +13,8 @@ from annotation.help import judging
 from annotation.help.origins import EDITED, HUMAN, MACHINE, Origin, Shown, origin
 from annotation.releases.task_records import task_of_record
 from tableqa import likeness
-from tasks.contract import Invalid
+from tableqa.canonical import digest
+from tasks.contract import Invalid, response_data
 
 if TYPE_CHECKING:
     from annotation.releases.raw_records import Raw
@@ -131,12 +132,17 @@ def faults(raw: Raw) -> Iterator[str]:
     for line in proposals(raw):
         task, item = raw.item(line)
         try:
-            made = task.perturb(item, task.parse(line["data"], item))
+            response = task.parse(line["data"], item)
+            made = task.perturb(item, response)
         except Invalid:
             pieces = None
         else:
-            if made is None or likeness.made(made.example) != line["digest"]:
-                yield f"{PROPOSALS}: proposal {line['id']} makes another example than its digest names"
+            if made is None and not task.making:
+                found = digest(response_data(response))
+            else:
+                found = "" if made is None else likeness.made(made.example)
+            if found != line["digest"]:
+                yield f"{PROPOSALS}: proposal {line['id']} makes something else than its digest names"
             pieces = likeness.pieces(item.example, made.example) if made is not None else None
             yield from _misjudged(task, item, line)
         known[line["id"]] = _Known(line["item"], line["digest"], pieces)

@@ -67,6 +67,12 @@ class Column:
         self.is_whole &= isinstance(value, int) and not isinstance(value, bool)
         self.values.update(map(str, value) if isinstance(value, list) else [str(value)])
 
+    def add_predicted(self, value: Any) -> None:
+        """A value that a model predicted: an option of a choice, whether or not a person chose it."""
+        if self.nature in ("choice", "multi_choice"):
+            for one in value if isinstance(value, list) else [value]:
+                self.values[str(one)] += 0
+
     @property
     def nature(self) -> str:
         """The type of field that holds all values: choice, multi_choice, scale, rank or text."""
@@ -105,8 +111,6 @@ class Summary:
     without_time: int = 0
     terms: dict[str, Any] = field(default_factory=dict)
     """Variant and settings of the batch, in Askew's own exports."""
-    beside: int = 0
-    """Predictions that only a new source of the examples keeps."""
 
     def add(self, task: Task) -> None:
         self.tasks += 1
@@ -114,7 +118,6 @@ class Summary:
         self.most = max(self.most, len(task.responses))
         self.losses.update(task.losses)
         self.terms = self.terms or dict(task.terms)
-        self.beside += sum(len(held.get("predictions", ())) for held in task.beside.values())
         if task.task_type:
             self.task_types[task.task_type] += 1
         for response in task.responses:

@@ -24,8 +24,9 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation import jobs, uploads
+from annotation.help import helping
 from annotation.journeys import assigning, defining, importing, labelled_elsewhere
-from annotation.models import Batch, Job, Person, Project, Source, Upload
+from annotation.models import Batch, Job, Person, Project, Proposal, Source, Upload
 from annotation.refusals import Refused, refuse, refuse_as
 from annotation.transfer import mapping as mappings
 from annotation.transfer.mapping import ImportMapping, Summary
@@ -35,12 +36,13 @@ from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import Credit, Names, ReaderError
 from tableqa.readers.rejections import described, one_sentence
 from tableqa.responses import TOOLS, Task
-from tasks.contract import TaskType, task_types
+from tasks.contract import Proposed, TaskType, task_types
 
 MOST_PROBLEMS: Final = 100
 KIND: Final = "import_responses"
 SAMPLE: Final = 500
 """Responses of a large file that its preview checks."""
+LONGEST_MODEL: Final = 200
 LONGEST_URL: Final = 200
 LONGEST_CITATION: Final = 5_000
 Progress = Callable[[int, int], None]
@@ -72,6 +74,8 @@ class Preview:
     is_new_type the task type is made from the file
     targets     the fields of the task type
     imported    number of responses that are new
+    proposals   number of predictions of models that become proposals
+    left        number of predictions that become none
     licence     of the existing source that lends its examples
     is_sample   only the first tasks of a large file were checked
     """
@@ -89,6 +93,8 @@ class Preview:
     licence: str = ""
     is_sample: bool = False
     imported: int = 0
+    proposals: int = 0
+    left: int = 0
     items: int = 0
     problems: list[Problem] = field(default_factory=list)
     batch: Batch | None = None
@@ -103,8 +109,12 @@ class Preview:
             for name, column in self.summary.columns.items()
             if not self.mapping.fields.get(name)
         ]
-        beside = self.summary.beside if not self.makes_source else 0
-        return counted + fields + ([(beside, gettext("predictions of models"))] if beside else [])
+        predictions = (
+            gettext("predictions of models (they stay in the meta of the examples)")
+            if self.makes_source
+            else gettext("predictions of models")
+        )
+        return counted + fields + ([(self.left, predictions)] if self.left else [])
 
     @property
     def people(self) -> list[tuple[str, str, int]]:
@@ -201,6 +211,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         "responses": done.imported,
         "items": done.items,
         "people": len(done.people),
+        "proposals": done.proposals,
         "losses": [f"{number} {what}" for number, what in done.losses],
     }
 
@@ -253,7 +264,7 @@ def _import(
     _check_credit(preview)
     # Two previews write the same rows; the second waits for the end of the first.
     Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
-    task_type = _task_type(preview, project, by, now)
+    task_type = _task_type(preview, project, tasks, by, now)
     if preview.problems:
         return preview
     _write(preview, project, path, tasks, task_type, by, now, progress)
@@ -317,7 +328,9 @@ def known_task_types(project: Project) -> dict[str, TaskType]:
     return defined | {key: task for key, task in task_types().items() if not task.making}
 
 
-def _task_type(preview: Preview, project: Project, by: Person | None, now: datetime) -> TaskType | None:
+def _task_type(
+    preview: Preview, project: Project, tasks: Sequence[Task], by: Person | None, now: datetime
+) -> TaskType | None:
     """The task type of the batch, made from the file where the project has none that fits. None: see the problems."""
     given, summary = preview.mapping, preview.summary
     available = known_task_types(project) | dict(task_types())
@@ -332,6 +345,9 @@ def _task_type(preview: Preview, project: Project, by: Person | None, now: datet
         fields = {**mappings.usual_fields(columns, task), **given.fields}
     else:
         key = key or mappings.name_of(Path(preview.file).stem, available)
+        for prediction in (one for task_ in tasks for one in task_.predictions):
+            for name in prediction.values.keys() & summary.columns.keys():
+                summary.columns[name].add_predicted(prediction.values[name])
         names: dict[str, str] = {}
         for column in columns:
             names[column.name] = mappings.name_of(column.name, names.values())
@@ -421,7 +437,38 @@ def _write(
         preview.problems.append(Problem(place.file.name, place.line, what))
     if not preview.problems:
         labelled_elsewhere.write_found(batch=batch, found=report, by=by, now=now)
+        _write_proposals(preview, batch, {ids[task.id]: task for task in answered}, task_type, now)
+        preview.left = sum(task.predictions_count for task in tasks) - preview.proposals
         assigning.close_batch(batch=batch, by=by, now=now)
+
+
+def _write_proposals(
+    preview: Preview, batch: Batch, by_example: Mapping[str, Task], task_type: TaskType, now: datetime
+) -> None:
+    """Keep predictions of models that are responses of the task type, as proposals that nobody was shown."""
+    targets = {one.name: one for one in task_type.fields}
+    predicted = [id for id, task in by_example.items() if task.predictions]
+    items = batch.items.filter(example__external_id__in=predicted)
+    for item in items.select_related("batch__project", "example__stored_table").iterator(500):
+        for prediction in by_example[item.example.external_id].predictions:
+            data = _data(preview.mapping, targets, prediction.values)
+            held = helping.hold(task_type, item.plain(), Proposed(data, score=prediction.score))
+            if held is None:
+                continue
+            preview.proposals += 1
+            maker = (prediction.model or preview.tool)[:LONGEST_MODEL]
+            helping.keep(
+                item,
+                [held],
+                source=Proposal.Source.RULES if maker == helping.RULES else Proposal.Source.MODEL,
+                maker=maker,
+                now=min(prediction.at or now, now),
+            )
+
+
+def _past(at: datetime | None, now: datetime) -> datetime | None:
+    """A time of a file; None where it is none, or in the future."""
+    return at if at and at < now + timedelta(days=1) else None
 
 
 def _counted(
@@ -497,12 +544,8 @@ def _rows(
     for task in tasks:
         for response in task.responses:
             number += 1
-            data = {
-                target: mappings.value_for(targets[target], value, mapping.values.get(name, {}))
-                for name, value in response.values.items()
-                if (target := mapping.fields.get(name))
-            }
-            at = response.at if response.at and response.at < now + timedelta(days=1) else None
+            data = _data(mapping, targets, response.values)
+            at = _past(response.at, now)
             origin = {"tool": preview.tool, "file": preview.digest, "id": response.id}
             if response.at:
                 origin["at"] = response.at.isoformat()
@@ -517,3 +560,12 @@ def _rows(
                     "response": json.dumps(data),
                 },
             )
+
+
+def _data(mapping: ImportMapping, targets: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the tool's fields as data of the task type."""
+    return {
+        target: mappings.value_for(targets[target], value, mapping.values.get(name, {}))
+        for name, value in values.items()
+        if (target := mapping.fields.get(name))
+    }

@@ -35,6 +35,22 @@ class GivenResponse:
 
 
 @dataclass(frozen=True)
+class GivenPrediction:
+    """What a model predicted for one task.
+
+    model   name and version, as the tool has them; "" where it has none
+    score   how sure the model is, 0 where the tool does not say
+    at      time of the prediction, with a time zone; None where the export has none
+    values  as those of a response
+    """
+
+    model: str
+    score: float
+    at: datetime | None
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Task:
     """One task of an export.
 
@@ -42,6 +58,7 @@ class Task:
     task_type  of Askew, where the file comes from Askew's own export
     terms      variant and settings of its batch, likewise
     beside     what the meta of the example keeps beside its data
+    predictions  of models, as far as they are read; `beside` has all of them as they are
     losses     what of the task is not read, as keys of `Tool.losses`, one for each time
     """
 
@@ -52,6 +69,12 @@ class Task:
     losses: tuple[str, ...] = ()
     beside: Mapping[str, Any] = field(default_factory=dict)
     terms: Mapping[str, Any] = field(default_factory=dict)
+    predictions: tuple[GivenPrediction, ...] = ()
+
+    @property
+    def predictions_count(self) -> int:
+        """The number of predictions that the export has whole, read or not."""
+        return sum(len(held.get("predictions", ())) for held in self.beside.values())
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,31 @@
 """Responses of Label Studio's JSON export: an annotation is a response, its controls are the fields.
 
-Predictions are kept in the meta of the example, as the reader `label_studio` keeps them. The quick export of Label Studio
-has only their numbers; an export snapshot (`only_id: false`) has them whole.
+Predictions are read as responses of models. The meta of the example keeps them, too, as with the reader `label_studio`. The
+quick export of Label Studio has only their numbers; an export snapshot (`only_id: false`) has them whole.
 
 Askew's own export for Label Studio (`annotation.releases.exporting`) has the whole response with pseudonym, id and time in
 the control `askew`; such annotations are read from there.
 """
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop
+from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, decoded, plain, read_records
-from tableqa.responses.export import OWN, GivenResponse, Nature, Task, Tool, own_response, own_terms, time_of
+from tableqa.responses.export import (
+    OWN,
+    GivenPrediction,
+    GivenResponse,
+    Nature,
+    Task,
+    Tool,
+    own_response,
+    own_terms,
+    time_of,
+)
 
 _CONTROLS: dict[str, tuple[str, Nature]] = {
     "choices": ("choices", "choice"),
@@ -57,29 +69,69 @@ def tasks(path: Path) -> Iterator[Task]:
         meta = task.value.get("meta")
         kind = meta.get("task_type", "") if isinstance(meta, dict) else ""
         beside = {"label_studio": {"predictions": whole}} if whole else {}
-        yield Task(data, data.name("id"), tuple(responses), str(kind), tuple(losses), beside, own_terms(meta))
+        predicted = tuple(_predictions(task)) if whole else ()
+        yield Task(
+            data,
+            data.name("id"),
+            tuple(responses),
+            str(kind),
+            tuple(losses),
+            beside,
+            own_terms(meta),
+            predicted,
+        )
+
+
+def _predictions(task: Fields) -> Iterator[GivenPrediction]:
+    """The predictions with a result for a control. Others stay in `beside` alone: they make no import fail."""
+    whole = [one for one in task.listed("predictions") if isinstance(one, dict)]
+    for prediction in Fields(task.place, {"predictions": whole}).nested_each("predictions"):
+        try:
+            stored = _stored(prediction)
+            values = plain(stored.nested("data").value) if stored else _values(prediction, [])[0]
+            at = time_of(prediction, "created_at")
+            model = prediction.text("model_version", default="").strip()
+        except ReaderError:
+            continue
+        score = prediction.value.get("score")
+        is_number = isinstance(score, int | float) and math.isfinite(score)
+        if values:
+            yield GivenPrediction(model, float(score) if is_number else 0.0, at, values)
 
 
 def _response(annotation: Fields, losses: list[str]) -> GivenResponse | None:
+    if stored := _stored(annotation):
+        return own_response(annotation.place, stored)
+    values, natures = _values(annotation, losses)
+    if not values:
+        return None
+    id = annotation.name("id") if "id" in annotation else ""
+    at = time_of(annotation, "created_at")
+    return GivenResponse(annotation.place, _person(annotation), id, at, values, natures)
+
+
+def _stored(annotation: Fields) -> Fields | None:
+    """What Askew wrote into its own control; None where there is no such control."""
+    for result in annotation.nested_each("result"):
+        if result.text("from_name", default="") == OWN:
+            value = result.nested("value")
+            return Fields(value.place, decoded(value.place, value.texts("text")[0]))
+    return None
+
+
+def _values(annotation: Fields, losses: list[str]) -> tuple[dict[str, Any], dict[str, Nature]]:
+    """The values of the controls of an annotation or prediction, and what each holds."""
     values: dict[str, Any] = {}
     natures: dict[str, Nature] = {}
     for result in annotation.nested_each("result"):
         control, type = result.text("from_name", default=""), result.text("type", default="")
-        if control == OWN:
-            value = result.nested("value")
-            stored = Fields(value.place, decoded(value.place, value.texts("text")[0]))
-            return own_response(annotation.place, stored)
         key, nature = _CONTROLS.get(type, ("", "text"))
         if not control or not key:
             losses.append("region")
             continue
         value = result.nested("value").required(key)
         values[control], natures[control] = _joined(values.get(control), value, nature)
-    if not values:
-        return None
-    id = annotation.name("id") if "id" in annotation else ""
-    at = time_of(annotation, "created_at")
-    return GivenResponse(annotation.place, _person(annotation), id, at, values, natures)
+    return values, natures
 
 
 def _joined(before: Any, value: Any, nature: Nature) -> tuple[Any, Nature]:

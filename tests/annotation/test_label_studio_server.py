@@ -173,6 +173,7 @@ def test_a_running_label_studio_takes_the_export_and_gives_it_back_without_loss(
         ]
         done = write(world, again, batch="back", source=f"back {batch.public_id}")
         assert done.losses == []
+        assert done.proposals == sum(len(task["predictions"]) for task in parts(tasks))
         assert done.batch is not None
         assert current(done.batch) == current(batch)
         Batch.objects.filter(pk=done.batch.pk).update(name=f"back {batch.public_id}")

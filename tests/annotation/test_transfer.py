@@ -20,12 +20,13 @@ from annotation.models import (
     Example,
     Membership,
     Person,
+    Proposal,
     Source,
     TaskTypeDefinition,
 )
 from annotation.quality import agreement
 from annotation.refusals import Refused
-from annotation.releases import exporting
+from annotation.releases import exporting, release_files
 from annotation.releases.raw_records import Raw
 from annotation.transfer import mapping_file, responses
 from annotation.transfer.responses import Preview
@@ -403,12 +404,86 @@ def predicted(folder: Path, *predictions: Any) -> Path:
     return label_studio(folder, {**one, "predictions": list(predictions)})
 
 
-def test_predictions_stay_with_the_examples(world: World, tmp_path: Path) -> None:
-    done = write(world, predicted(tmp_path, RULES))
+MODEL = {
+    "model_version": "tapas-large 2",
+    "score": 0.75,
+    "created_at": "2025-05-04T03:02:01Z",
+    "result": [choice("label", "reasoning")],
+}
 
-    assert done.losses == []
+
+def test_predictions_become_proposals_and_stay_with_the_examples(world: World, tmp_path: Path) -> None:
+    done = write(world, predicted(tmp_path, RULES, MODEL))
+
+    assert (done.proposals, done.losses) == (2, [])
+    made = list(Proposal.objects.order_by("score").values_list("source", "maker", "score", "data"))
+    assert made == [
+        ("rules", "rules", 0.5, {"label": "extraction"}),
+        ("model", "tapas-large 2", 0.75, {"label": "reasoning"}),
+    ]
+    assert Proposal.objects.get(source="model").made_at == datetime(2025, 5, 4, 3, 2, 1, tzinfo=UTC)
+    assert findings() == []
     example = Example.objects.get(source__name=done.mapping.source)
-    assert example.more["meta"]["label_studio"] == {"predictions": [RULES]}
+    assert example.more["meta"]["label_studio"] == {"predictions": [RULES, MODEL]}
+
+
+def test_proposals_of_an_import_are_in_the_release_and_go_back_to_label_studio(
+    world: World, tmp_path: Path
+) -> None:
+    done = write(world, predicted(tmp_path, RULES, MODEL))
+    assert done.batch is not None
+    folder, out = tmp_path / "release", tmp_path / "out"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+
+    release_files.verify(folder)
+    call_command("export_release", folder, out, "--to", "label_studio")
+
+    path = out / f"{done.batch.public_id}.json"
+    (task_out,) = json.loads(path.read_text("utf-8"))
+    assert [(one["model_version"], one["score"]) for one in task_out["predictions"]] == [
+        ("rules", 0.5),
+        ("tapas-large 2", 0.75),
+    ]
+    again = write(world, path, batch="back", source="back")
+    assert (again.proposals, again.losses) == (2, [])
+    project = setting_up.create_project(slug="again", name="Again", manager=world.mara, now=NOON)
+    restoring.restore(project=project, folder=folder, by=world.mara, now=NOON)
+    assert Proposal.objects.filter(item__batch__project=project).count() == 2
+
+
+def test_a_label_that_only_a_model_gave_is_an_option_of_the_new_task_type(
+    world: World, tmp_path: Path
+) -> None:
+    one = task(1, annotation(1, choice("colour", "red")))
+    said = {"model_version": "m", "result": [choice("colour", "blue")]}
+
+    done = write(world, label_studio(tmp_path, {**one, "predictions": [said]}))
+
+    (made,) = TaskTypeDefinition.objects.get().data["fields"]
+    assert made["options"] == ["blue", "red"]
+    assert (done.proposals, done.losses) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        {**MODEL, "result": [choice("label", "no such label")]},
+        {**MODEL, "result": []},
+        {**MODEL, "result": "nothing"},
+        {**MODEL, "result": [{**choice("label", "x"), "value": 3}]},
+        {**MODEL, "model_version": 7},
+        {**MODEL, "created_at": "yesterday"},
+    ],
+)
+def test_a_prediction_that_is_no_response_stays_with_the_example_and_stops_no_import(
+    world: World, tmp_path: Path, prediction: dict[str, Any]
+) -> None:
+    done = write(world, predicted(tmp_path, prediction))
+
+    assert (done.imported, done.proposals) == (1, 0)
+    assert done.losses == [(1, "predictions of models (they stay in the meta of the examples)")]
+    example = Example.objects.get(source__name=done.mapping.source)
+    assert example.more["meta"]["label_studio"] == {"predictions": [prediction]}
 
 
 def test_predictions_of_which_the_file_has_only_the_number_are_a_loss(world: World, tmp_path: Path) -> None:
@@ -417,14 +492,17 @@ def test_predictions_of_which_the_file_has_only_the_number_are_a_loss(world: Wor
     assert preview.losses == [(2, "predictions of models of which the file has only the number")]
 
 
-def test_predictions_are_a_loss_where_an_existing_source_lends_its_examples(
+def test_predictions_become_proposals_where_an_existing_source_lends_its_examples(
     world: World, tmp_path: Path
 ) -> None:
     write(world, predicted(tmp_path, RULES), source="tasks", batch="first")
+    wrong = {**MODEL, "result": [choice("label", "no such label")]}
 
-    preview = look(world, predicted(tmp_path, RULES), source="tasks", batch="second")
+    preview = look(world, predicted(tmp_path, MODEL, wrong), source="tasks", batch="second")
 
+    assert preview.proposals == 1
     assert preview.losses == [(1, "predictions of models")]
+    assert Proposal.objects.count() == 1, "a preview writes nothing"
 
 
 @pytest.mark.parametrize("tool", ["label_studio", "argilla"])

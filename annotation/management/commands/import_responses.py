@@ -73,6 +73,8 @@ class Command(RefusingCommand):
             self.stdout.write(
                 f"Responses without a time: {summary.without_time}. They get the time of import."
             )
+        if preview.proposals:
+            self.stdout.write(f"Predictions of models that become proposals: {preview.proposals}.")
         for number, what in preview.losses:
             self.stdout.write(f"Not imported: {number} {what}.")
         for problem in preview.problems:
