@@ -281,7 +281,7 @@ def test_a_table_that_no_model_reads_says_which_limit_it_passes_and_can_be_submi
     assert server.asked == [], "what no model takes is not sent"
     type_question(page, "what stands at the top on the left?")
     expect(page.locator("askew-prediction")).to_have_attribute("data-verdict", "model_error")
-    expect(page.locator("[data-part=words]")).to_contain_text(words)
+    expect(page.locator("[data-part=words]")).to_contain_text(words, timeout=30_000)
     page.keyboard.press("Escape")
     page.keyboard.press("1")
     expect(page.get_by_role("heading", name="All caught up")).to_be_visible(timeout=30_000)
