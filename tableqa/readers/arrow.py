@@ -1,8 +1,9 @@
 """Parquet files, and datasets that Hugging Face's `datasets` saved to disk: records in Arrow's form, read batch by batch."""
 
+import base64
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -312,6 +313,7 @@ def _parquet(path: Path) -> Iterator[Any]:
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
+        _check_names(path, file.schema_arrow.names)
         for i in range(file.metadata.num_row_groups):
             size = file.metadata.row_group(i).total_byte_size
             if size > MOST_UNPACKED:
@@ -325,11 +327,19 @@ def _parquet(path: Path) -> Iterator[Any]:
         yield from file.iter_batches(batch_size=ROWS)
 
 
+def _check_names(path: Path, names: Sequence[str]) -> None:
+    """ReaderError where two columns have one name: a record would hold the last one alone."""
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        what = phrase("two columns have the name {twice!r}", twice=twice)
+        raise ReaderError(path, None, what, phrase("Give every column its own name"))
+
+
 def _stream(path: Path) -> Iterator[Any]:
     import pyarrow
 
     # Not a map of the file, in which a length that is a lie is a crash of the process.
     with pyarrow.OSFile(str(path)) as source, pyarrow.ipc.open_stream(source) as reader:
+        _check_names(path, reader.schema.names)
         for batch in reader:
             batch.validate(full=True)  # pyarrow believes the places of texts and lists, wherever they point
             yield from (batch.slice(start, ROWS) for start in range(0, batch.num_rows, ROWS))
@@ -381,6 +391,11 @@ def _written(value: Any) -> Any:
         return [_written(inner) for inner in value]
     if isinstance(value, float):
         return Number(repr(value)) if value == value and abs(value) != float("inf") else str(value)
+    if isinstance(value, bytes):
+        try:
+            return value.decode("utf-8")  # columns of bytes often hold texts
+        except UnicodeDecodeError:
+            return {"base64": base64.b64encode(value).decode("ascii")}
     return value if value is None or isinstance(value, str | bool | int) else str(value)
 
 

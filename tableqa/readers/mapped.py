@@ -40,6 +40,8 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 _PATH = re.compile(
     r"[^\n]*\.(?:csv|tsv|txt|jsonl?|html?|xlsx?|ods|parquet)|[^\s,;]*[/\\][^\s,;]*", re.IGNORECASE
 )
+_MARKDOWN = re.compile(r"\s*\|[^\n]*\n\s*\|(?:\s*:?-+:?\s*\|)+\s*(?:\n|$)")
+_BAR = re.compile(r"(?<!\\)\|")
 _HEADER = ("header", "columns", "head")
 _ROWS = ("rows", "data")
 
@@ -195,6 +197,8 @@ def _from_text(place: Place, text: str) -> object:
             raise place.error(
                 phrase("the text is not an HTML table: {error}", error=reason_of(error)), phrase("Correct it")
             ) from error
+    if _MARKDOWN.match(text):
+        return [_markdown_cells(line) for at, line in enumerate(text.strip().splitlines()) if at != 1]
     try:
         lines = list(_csv(text))
         if len(lines) == 1 and _PATH.fullmatch(text.strip()):
@@ -210,6 +214,13 @@ def _from_text(place: Place, text: str) -> object:
     except csv.Error as error:
         mend = phrase("Put fields with a comma, a quote or a line break in quotes")
         raise place.error(phrase("the text is not CSV: {error}", error=reason_of(error)), mend) from error
+
+
+def _markdown_cells(line: str) -> list[str]:
+    """The cells of a line between vertical bars; a bar in a cell is written \\|."""
+    inner = line.strip().removeprefix("|")
+    cells = _BAR.split(inner.removesuffix("|") if not inner.endswith("\\|") else inner)
+    return [cell.strip().replace("\\|", "|") for cell in cells]
 
 
 def _csv(text: str) -> Iterator[list[str]]:

@@ -45,7 +45,14 @@ from tableqa.readers.records import (
 )
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.text_form import SEPARATORS, TextForm, text_form, text_lines
-from tableqa.readers.workbook import Sheet, Workbook, cell_name, is_workbook, table_of_sheet
+from tableqa.readers.workbook import (
+    Sheet,
+    Workbook,
+    cell_name,
+    is_workbook,
+    starts_as_zip,
+    table_of_sheet,
+)
 from tableqa.tables import Table
 from tableqa.writers.whole import FIELDS
 
@@ -75,6 +82,7 @@ MOST_COMPARED = 50
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 _SIGNS = re.compile(r"[\W_]+")
+_JSON = re.compile(rb"\{|\[\s*[{\[]")
 _DATES = phrase("Dates are read as 2024-05-01, whatever their format.")
 
 
@@ -96,16 +104,18 @@ class Sheets:
 
     def __init__(self, workbook: Workbook | None) -> None:
         self._workbook = workbook
-        self._names = set(workbook.sheet_names) if workbook else set()
+        self.names = workbook.sheet_names if workbook else []
+        self._known = {name.casefold(): name for name in self.names}  # Excel knows no capitals in names
         self._tables: dict[str, Table] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name in self._names
+        return name.casefold() in self._known
 
     def __getitem__(self, name: str) -> Table:
         """The table of a sheet; KeyError, and ReaderError where it cannot be read."""
         if self._workbook is None:
             raise KeyError(name)
+        name = self._known[name.casefold()]
         if name not in self._tables:
             self._tables[name] = table_of_sheet(self._workbook.sheet(name))
         return self._tables[name]
@@ -271,6 +281,9 @@ class OwnData:
         further: dict[str, Any] = {}
         try:
             if (file := _file_named(value[columns["table"]])) is not None:
+                if sheets.names and file not in sheets and not Path(file).suffix:
+                    what = phrase("there is no sheet {name!r}", name=file)
+                    raise place.error(what, phrase("The sheets are: {names}", names=", ".join(sheets.names)))
                 table = sheets[file] if file in sheets else library.table(file, place.line)
                 table = Table(table.header, table.rows, title, caption, spans=table.spans)
                 further["table"] = file
@@ -279,6 +292,11 @@ class OwnData:
         except ReaderError as error:
             error.column = columns["table"]
             raise
+        question = record.text(columns["question"])
+        if not question.strip():
+            name = columns["question"]
+            mend = phrase("Write the question, or remove the record")
+            raise record.error(name, phrase("{field} is empty", field=name), mend)
         passage = value.get(columns.get("context", ""))
         used = {name for part, name in columns.items() if part != "context" or isinstance(passage, str)}
         if "split" in columns and value.get(columns["split"]) is not None:
@@ -286,7 +304,7 @@ class OwnData:
         return example(
             place,
             example_id,
-            record.text(columns["question"]),
+            question,
             table,
             self._answers(record, columns.get("answers")),
             {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
@@ -313,6 +331,9 @@ class OwnData:
         return {**guessed(record.value, told), **chosen}
 
     def _form(self, path: Path) -> TextForm:
+        if path.suffix.lower() == ".xlsx" and starts_as_zip(path):
+            mend = phrase("Open it in Excel and save it again as .xlsx")
+            raise ReaderError(path, None, phrase("the Excel file is damaged"), mend)
         names = {name for known in PARTS.values() for name in known}
         told = {self.fields[part] for part in PARTS if part in self.fields}
         return text_form(
@@ -540,20 +561,21 @@ def _list_in(text: str) -> list[Any] | None:
 
 
 def _is_json(path: Path) -> bool:
-    """Whether a file holds JSON: by its suffix, else by its first character."""
+    """Whether a file holds JSON: by its suffix, else by its first characters. A first line of CSV may begin with "["."""
     suffix = path.suffix.lower()
-    if suffix in (*_JSON_SUFFIXES, *_TEXT_SUFFIXES):
-        return suffix in _JSON_SUFFIXES
+    if suffix in _JSON_SUFFIXES:
+        return True
     try:
         with path.open("rb") as file:
-            return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+            start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+            return bool(_JSON.match(start)) if suffix in _TEXT_SUFFIXES else start[:1] in (b"{", b"[")
     except OSError as error:
         raise cannot_open(path, error) from error
 
 
 def _named(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields | Rejected]:
     """The rows of a sheet, by the names in its first one; rows without any text are passed over."""
-    line, header = next(rows, (1, []))
+    line, header = next(((line, cells) for line, cells in rows if any(cells)), (1, []))
     names = [name.strip() for name in header]
     if not header:
         raise ReaderError(path, 1, phrase("the file is empty"), phrase("Its first line names the columns"))
@@ -566,6 +588,10 @@ def _named(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields
         )
     for line, cells in rows:
         if not any(cells):
+            continue
+        if cells == header:
+            mend = phrase("Remove the line, or import the files one by one")
+            yield Rejected(ReaderError(path, line, phrase("the line repeats the first one"), mend), {})
             continue
         if len(cells) != len(names):
             what = phrase(

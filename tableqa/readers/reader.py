@@ -1,5 +1,6 @@
 """What every reader is and keeps to: exact, streaming, and an error that says where to look and what to do."""
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -341,8 +342,33 @@ _OFFICE_PARTS = (b"[Content_Types].xml", b"docProps/", b"_rels/.rels", b"xl/")
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
 
 
+_KNOWN_FORMS = (
+    (
+        (b"PAR1",),
+        phrase("this is a Parquet file"),
+        phrase("Give it a name that ends in .parquet"),
+    ),
+    (
+        (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"\x28\xb5\x2f\xfd", b"Rar!"),
+        phrase("this is a compressed file"),
+        phrase("Unpack it first, or pack the files into a zip archive"),
+    ),
+    ((b"%PDF-",), phrase("this is a PDF file"), phrase("Save its tables as CSV in UTF-8, with commas")),
+    (
+        (b"<!doctype html", b"<html"),
+        phrase("this is a web page"),
+        phrase("Download the file itself, in its raw form"),
+    ),
+)
+"""Forms that are no text of records: their first bytes, in small letters for texts, what it is, and the remedy."""
+
+
 def check_is_text(path: Path, start: bytes) -> None:
-    """ReaderError for a workbook or an archive, by the first bytes of the file."""
+    """ReaderError for a workbook, an archive or another known form, by the first bytes of the file."""
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    for beginnings, what, mend in _KNOWN_FORMS:
+        if start.startswith(beginnings) or text.startswith(beginnings):
+            raise ReaderError(path, None, what, mend)
     zipped = start.startswith(_ZIP)
     if start.startswith(_OLD_OFFICE) or (zipped and any(part in start for part in _OFFICE_PARTS)):
         raise is_excel(path)

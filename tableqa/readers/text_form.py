@@ -50,6 +50,7 @@ _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _IN_UTF8 = re.compile(
     rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|\xc2[\x80-\xbf]"
 )
+_SEPARATOR_LINE = re.compile(r"sep=.[\r\n]*", re.IGNORECASE)
 _WORD = re.compile(r"[\w\u0080-\U0010ffff]+")
 
 
@@ -206,6 +207,10 @@ def text_lines(path: Path, encoding: str) -> Iterator[str]:
                         most=grouped(MAX_LINE_BYTES),
                     )
                     raise ReaderError(path, number, what, phrase("Check that this is the right file"))
+                if number == 1 and _SEPARATOR_LINE.fullmatch(line):
+                    line = "\n"  # of Excel; the numbers of the lines stay
+                elif number > 1:
+                    line = line.removeprefix("\ufeff")  # of a file that was put behind another one
                 if "\0" in line:
                     mend = phrase("Fetch the file again: it is damaged or binary")
                     raise ReaderError(path, number, phrase("the line contains a NUL character"), mend)

@@ -253,13 +253,18 @@ class Workbook:
 def is_workbook(path: Path) -> bool:
     """Whether a file is an .xlsx, by what it holds."""
     try:
-        with path.open("rb") as file:
-            if not file.read(START).startswith(b"PK"):
-                return False
+        if not starts_as_zip(path):
+            return False
         state = path.stat()
         return _has_a_book(path, state.st_size, state.st_mtime_ns)
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return False
+
+
+def starts_as_zip(path: Path) -> bool:
+    """Whether the first bytes of a file are those of an archive; OSError."""
+    with path.open("rb") as file:
+        return file.read(START).startswith(b"PK")
 
 
 @lru_cache(maxsize=64)

@@ -232,7 +232,7 @@ def test_a_damaged_workbook_and_one_of_no_questions_are_refused(tmp_path: Path) 
 
     assert "no column is known as the question" in refused(workbook(tmp_path / "a.xlsx", Cup=CUP)).what
     missing = workbook(tmp_path / "b.xlsx", Questions=QUESTIONS)
-    assert "the table Cup is not in" in refused(missing).what
+    assert "there is no sheet 'Cup'" in refused(missing).what
 
 
 def test_cells_are_named_as_in_excel() -> None:
