@@ -85,6 +85,11 @@ class Tapas:
                 f"{checkpoint.folder} has no weights for choosing cells: it is a pre-trained encoder. Train it first "
                 f"(./run train --architecture tapas --init {checkpoint.folder})"
             )
+        if untrained_operations(loading):
+            raise ModelError(
+                f"{checkpoint.folder} has no weights for the operations that its config.json names. Train it first "
+                f"(./run train --architecture tapas --init {checkpoint.folder}), or set num_aggregation_labels to 0"
+            )
         return cls(
             network.eval().to(device),
             pretrained(TapasTokenizer, checkpoint),
@@ -314,6 +319,11 @@ def selected_logits(scores: Scores) -> Tensor:
 def untrained_heads(loading: Mapping[str, Any]) -> bool:
     """Whether a folder that was just loaded had no weights for choosing cells."""
     return bool({"output_weights", "output_bias"} & set(loading["missing_keys"]))
+
+
+def untrained_operations(loading: Mapping[str, Any]) -> bool:
+    """Whether a folder that was just loaded names operations and had no weights for them."""
+    return "aggregation_classifier.weight" in loading["missing_keys"]
 
 
 # --- tables ------------------------------------------------------------------------------------------------

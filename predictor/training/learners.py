@@ -132,18 +132,27 @@ class WritingLearner:
 
 
 class TapasLearner:
-    """TAPAS by its published loss (`tapas_loss`). A pre-trained encoder gets the published settings for WTQ."""
+    """TAPAS by its published loss (`tapas_loss`).
+
+    A pre-trained encoder gets the published settings for WTQ. So does a checkpoint without weights for the operations that
+    its config.json names, as one for SQA to which they were added, except where it has settings of its own.
+    """
 
     def __init__(self, checkpoint: Checkpoint, device: str) -> None:
-        from transformers import TapasForQuestionAnswering, TapasTokenizer
+        from transformers import TapasConfig, TapasForQuestionAnswering, TapasTokenizer
 
-        from predictor.architectures.tapas import Tapas, untrained_heads
+        from predictor.architectures.tapas import Tapas, untrained_heads, untrained_operations
         from predictor.architectures.tapex import pretrained
         from predictor.training.tapas_loss import WTQ
 
         network, loading = pretrained(TapasForQuestionAnswering, checkpoint, output_loading_info=True)
         if untrained_heads(loading):
             network = pretrained(TapasForQuestionAnswering, checkpoint, **WTQ)
+        elif untrained_operations(loading):
+            general = TapasConfig()
+            own = {name for name in WTQ if getattr(network.config, name) != getattr(general, name)}
+            settings = {name: value for name, value in WTQ.items() if name not in own}
+            network = pretrained(TapasForQuestionAnswering, checkpoint, **settings)
         config = network.config
         if config.num_aggregation_labels not in (0, 4):
             raise ModelError(

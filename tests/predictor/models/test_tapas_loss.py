@@ -150,6 +150,67 @@ def test_a_pretrained_encoder_gets_the_published_settings_and_is_not_served_befo
     assert {name: getattr(config, name) for name in WTQ} == WTQ
 
 
+def of_sqa(folder: Path, **settings: Any) -> dict[str, Any]:
+    """A checkpoint for SQA in the published layout: a .bin, every setting in config.json, no operations. Its weights."""
+    import json
+
+    import torch
+    from safetensors.torch import load_file
+    from transformers import TapasConfig
+
+    small.tapas(folder, initializer_range=0.1)
+    config = json.loads((folder / "config.json").read_text())
+    general = TapasConfig().to_dict()
+    sizes = {"hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"}
+    published = {name: config[name] for name in config if name in sizes or name not in general}
+    published = {**general, **published, "architectures": ["TapasForQuestionAnswering"], **settings}
+    (folder / "config.json").write_text(json.dumps(published))
+    weights = load_file(folder / "model.safetensors")
+    weights = {name: tensor for name, tensor in weights.items() if not name.startswith("aggregation_")}
+    torch.save(weights, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    return weights
+
+
+def test_a_checkpoint_for_sqa_with_operations_learns_them_with_the_published_settings(tmp_path: Path) -> None:
+    import torch
+
+    from predictor.training.learners import NO_TARGET, learner_of
+    from predictor.training.tapas_loss import WTQ
+
+    cells, number = questions()[0], questions()[4]
+    of_sqa(tmp_path)
+    assert load(tmp_path).predict_batch([PredictRequest.about(cells)], never)
+    assert learner_of(tmp_path, "cpu").obstacle(number) == NO_TARGET
+    weights = of_sqa(tmp_path, num_aggregation_labels=4)
+    with pytest.raises(ModelError, match="no weights for the operations"):
+        load(tmp_path)
+    tapas = learner_of(tmp_path, "cpu")
+    config = tapas.network.config
+    assert {name: getattr(config, name) for name in WTQ} == WTQ
+    torch.testing.assert_close(tapas.network.output_weights.data, weights["output_weights"])
+    torch.testing.assert_close(tapas.network.column_output_weights.data, weights["column_output_weights"])
+    assert tapas.obstacle(number) is None
+    tapas.loss([cells, number]).backward()
+    gradient = tapas.network.aggregation_classifier.weight.grad
+    assert gradient is not None
+    assert float(gradient.abs().max()) > 0
+    (tmp_path / "pytorch_model.bin").unlink()
+    tapas.save(tmp_path)
+    (answer,) = load(tmp_path).predict_batch([PredictRequest.about(number)], never)
+    assert isinstance(answer, Prediction)
+    assert answer.op in ("select", "sum", "average", "count")
+
+
+def test_settings_of_its_own_stay_in_a_checkpoint_that_gets_operations(tmp_path: Path) -> None:
+    from predictor.training.learners import learner_of
+
+    of_sqa(tmp_path, num_aggregation_labels=4, select_one_column=False, temperature=0.5)
+    config = learner_of(tmp_path, "cpu").network.config
+    assert (config.select_one_column, config.temperature) == (False, 0.5)
+    assert config.answer_loss_cutoff == 0.664694
+
+
 @pytest.mark.parametrize("one_column", [True, False])
 def test_a_model_of_cells_without_operations_is_trained_and_answers(tmp_path: Path, one_column: bool) -> None:
     """As the published checkpoints for SQA are."""
