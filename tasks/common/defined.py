@@ -289,9 +289,12 @@ class OfAnswersTask(DefinedTask, Preparing):
     without = gettext_noop("they have too few answers to choose among or to rank.")
 
     def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
-        answers = len(set(example.answers))
+        return Prepared() if self.has_enough_answers(example) else None
+
+    def has_enough_answers(self, example: Example) -> bool:
+        """Whether there is something to choose among and to rank in every field that is always asked."""
         needed = (_fewest(field) for field in self.fields)
-        return Prepared() if answers >= max(needed, default=0) else None
+        return len(set(example.answers)) >= max(needed, default=0)
 
 
 def _fewest(field: Question) -> int:
@@ -462,6 +465,10 @@ def _bad_practice(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[Defini
             item = Item(Example.from_dict(_example(entry["example"])))
         except ExampleError as error:
             yield DefinitionFault((*path, "example"), str(error))
+            continue
+        if isinstance(task, OfAnswersTask) and not task.has_enough_answers(item.example):
+            message = gettext("The example has too few answers to choose among or to rank. Add `answers`.")
+            yield DefinitionFault((*path, "example"), message)
             continue
         try:
             task.parse(entry["expected"], item)

@@ -11,11 +11,12 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation import doctor, simulating
-from annotation.journeys import adjudicating, releasing
-from annotation.models import Batch, Decision, Source
+from annotation.journeys import adjudicating, assigning, releasing
+from annotation.models import Batch, Decision, Gold, Qualification, Source
 from annotation.quality import agreement, gold
 from annotation.refusals import Refused
 from annotation.releases import exporting, release_files
+from annotation.work import practising
 from tableqa import Example, Table
 from tasks.common.defined import task_of
 from tests.annotation.cast import NOON, World
@@ -152,3 +153,155 @@ def test_an_adjudicator_reads_the_text_of_the_chosen_answer(world: World, pairs:
     page = client.get(f"/items/{item.public_id}/adjudicate/").content.decode()
 
     assert "Better: Answer 2 (Alien)" in page
+
+
+# -- practice and qualification -----------------------------------------------------------------------
+
+PRACTICE: list[dict[str, Any]] = [
+    {
+        "example": {
+            "id": "x",
+            "question": "which film is older?",
+            "answers": ["Heat", "Alien"],
+            "table": {"header": ["Film", "Year"], "rows": [["Heat", 1995], ["Alien", 1979]]},
+        },
+        "expected": {"better": "2", "order": ["Alien", "Heat"]},
+        "why": "Alien is from 1979.",
+    }
+]
+SEVERAL: dict[str, Any] = {
+    **PREFERENCE,
+    "fields": [
+        {"name": "good", "type": "multi_choice", "of": "answers", "options": ["none"]},
+        {"name": "better", "type": "choice", "of": "answers"},
+    ],
+    "decide": {"field": "good"},
+    "agreement": {"good": ["alpha_jaccard"]},
+    "practice": [{**PRACTICE[0], "expected": {"good": ["1", "2"], "better": "2"}}],
+}
+
+
+def practise(client: Client, row: Any, data: dict[str, Any]) -> dict[str, Any]:
+    item = practising.exercises(row.task())[0].item
+    task = row.task()
+    body = {"number": 1, "response": task.envelope(task.parse(data, item), item)}
+    reply = client.post(
+        "/api/projects/films/practice/table_complexity/", json.dumps(body), content_type="application/json"
+    )
+    result: dict[str, Any] = reply.json()
+    return result
+
+
+def test_practice_judges_a_choice_of_answers_and_names_the_texts(world: World) -> None:
+    row = define(world, **PREFERENCE, practice=PRACTICE)
+    client = Client()
+    client.force_login(world.ada)
+
+    wrong = practise(client, row, FIRST)
+    right = practise(client, row, {"better": "2", "order": ["Alien", "Heat"]})
+
+    assert wrong["right"] is False
+    assert wrong["words"] == [
+        "Better: your answer Answer 1 (Heat), expected Answer 2 (Alien).",
+        "Order: your answer Heat > Alien, expected Alien > Heat.",
+    ]
+    assert (right["right"], right["words"], right["why"]) == (True, [], "Alien is from 1979.")
+
+
+def test_practice_judges_several_answers(world: World) -> None:
+    row = define(world, **SEVERAL)
+    client = Client()
+    client.force_login(world.ada)
+
+    assert practise(client, row, {"good": ["2", "1"], "better": "2"})["right"] is True
+    wrong = practise(client, row, {"good": ["none"], "better": "2"})
+    assert wrong["right"] is False
+    assert wrong["words"] == [
+        "Good: your answer None, expected Answer 1 (Heat); Answer 2 (Alien).",
+    ]
+
+
+def test_the_practice_page_offers_the_answers_of_its_example(world: World, pairs: Source) -> None:
+    define(world, **PREFERENCE, practice=PRACTICE)
+    client = Client()
+    client.force_login(world.ada)
+
+    page = client.get("/projects/films/practice/table_complexity/").content.decode()
+
+    assert '<small dir="auto">Alien</small>' in page
+    assert page.count("data-answer>") == 2
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ({"better": "3", "order": ["Alien", "Heat"]}, "practice[1].expected.better: Choose an answer of this item."),
+        ({"better": "Alien", "order": ["Alien", "Heat"]}, "practice[1].expected.better: Choose an answer of this item."),
+        ({"better": "1", "order": ["Alien"]}, "practice[1].expected.order: Give every option one rank: Heat, Alien."),
+    ],
+)  # fmt: skip
+def test_practice_that_expects_an_answer_that_there_is_not_is_refused(
+    world: World, expected: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        define(world, **PREFERENCE, practice=[{**PRACTICE[0], "expected": expected}])
+
+    assert message in refused.value.detail
+
+
+def test_practice_with_too_few_answers_to_choose_among_is_refused(world: World) -> None:
+    example = {**PRACTICE[0]["example"], "answers": ["Heat"]}
+
+    with pytest.raises(Refused, match=r"practice\[1\]\.example: .* too few answers .* Add `answers`\."):
+        define(world, **PREFERENCE, practice=[{**PRACTICE[0], "example": example, "expected": FIRST}])
+
+
+def test_a_qualification_with_answers_is_passed_by_gold(world: World, pairs: Source) -> None:
+    row = define(world, **PREFERENCE)
+    batch = batch_of(world, row, open=False, size=None, purpose="qualification", pass_percent=60)
+    for item in batch.items.select_related("example"):
+        gold.mark(batch=batch, example=item.example, data=FIRST, by=world.mara, now=NOON)
+    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+
+    for _ in range(2):
+        say(world, batch, "ada", FIRST)
+        say(world, batch, "bo", SECOND)
+
+    rights = {one.person: one.passed for one in Qualification.objects.filter(batch=batch)}
+    assert rights == {world.ada: True, world.bo: False}
+
+
+def test_gold_with_several_answers_is_right_in_any_order(world: World, pairs: Source) -> None:
+    row = define(world, **SEVERAL)
+    batch = batch_of(world, row, open=False, size=None, purpose="qualification", pass_percent=60)
+    for item in batch.items.select_related("example"):
+        gold.mark(
+            batch=batch,
+            example=item.example,
+            data={"good": ["1", "2"], "better": "1"},
+            by=world.mara,
+            now=NOON,
+        )
+    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+
+    for _ in range(2):
+        say(world, batch, "ada", {"good": ["2", "1"], "better": "1"})
+        say(world, batch, "bo", {"good": ["none"], "better": "1"})
+
+    rights = {one.person: one.passed for one in Qualification.objects.filter(batch=batch)}
+    assert rights == {world.ada: True, world.bo: False}
+
+
+def test_a_manager_enters_gold_with_answers_on_the_page(world: World, pairs: Source) -> None:
+    batch = batch_of(world, define(world, **PREFERENCE), open=False, size=None)
+    client = manager(world)
+    address = f"/batches/{batch.public_id}/gold/"
+    item = batch.items.select_related("example").first()
+    assert item is not None
+    address = f"{address}new/?example={item.example.public_id}"
+
+    page = client.get(address).content.decode()
+    client.post(address, {"better": "2", "order": ["Alien", "Heat"], "why": "Alien is older."})
+
+    assert '<small dir="auto">Alien</small>' in page
+    assert Gold.objects.get().expected["data"] == SECOND

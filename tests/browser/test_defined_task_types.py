@@ -308,3 +308,21 @@ def test_the_panel_says_that_best_and_worst_must_differ_before_submitting(
     page.get_by_role("button", name="Submit").click()
     expect(page.locator(".question")).not_to_have_text(first)
     assert submitted() == {"best": "units", "worst": "title", "order": ["b", "a"]}
+
+
+def test_practice_with_answers_is_judged_on_the_page(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    films = {"header": ["Film", "Year"], "rows": [["Heat", "1995"], ["Alien", "1979"]]}
+    example = {"id": "x", "question": "which is older?", "answers": ["Heat", "Alien"], "table": films}
+    fields = [{"name": "better", "type": "choice", "of": "answers"}]
+    practice = [{"example": example, "expected": {"better": "2"}, "why": "Alien is from 1979."}]
+    data = {**DEFINITION, "fields": fields, "decide": {"field": "better"}, "practice": practice}
+    defining.define(project=world.project, name="complexity", data=data, by=world.mara, now=NOON)
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    page.goto(f"{live_server.url}/projects/films/practice/complexity/")
+    expect(field(page, "better").get_by_label("Answer 2")).to_be_visible()
+
+    page.keyboard.press("1")
+    expect(page.locator("main")).to_contain_text("your answer Answer 1 (Heat), expected Answer 2 (Alien)")
+    expect(page.locator("main")).to_contain_text("Alien is from 1979.")
