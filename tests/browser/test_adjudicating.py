@@ -220,7 +220,7 @@ def test_nothing_in_the_bar_of_annotating_moves_when_the_mouse_ends_the_typing(
     page = annotating(new_context, live_server.url, world.ada, batch)
     page.locator("[data-field] :is(input, textarea), textarea[data-field], input[data-field]").first.click()
     page.keyboard.type("Which")
-    expect(page.get_by_text("Dashed keys: press Esc first")).to_be_visible()
+    expect(page.locator("[data-while-typing]")).to_be_visible()
     before = places(page)
     submit = page.get_by_role("button", name="Submit").bounding_box()
     assert submit is not None
@@ -228,7 +228,7 @@ def test_nothing_in_the_bar_of_annotating_moves_when_the_mouse_ends_the_typing(
 
     page.mouse.down()
 
-    expect(page.get_by_text("Dashed keys: press Esc first")).not_to_be_visible()
+    expect(page.locator("[data-while-typing]")).not_to_be_visible()
     assert places(page) == before
 
 

@@ -235,14 +235,14 @@ def test_the_choices_of_cell_relevance_come_before_what_explains_the_marked_cell
 def test_the_hint_about_escape_is_shown_only_where_letters_are_written(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
-    hint = "Dashed keys: press Esc first"
+    hint = "[data-while-typing]"
     batch = over_its_sample(world, task_types()["answer_check"], "")
     page = annotating(new_context, live_server.url, world.ada, batch)
     expect(page.locator("[data-field=answers]")).to_be_focused()
-    expect(page.get_by_text(hint)).to_be_visible()
+    expect(page.locator(hint)).to_be_visible()
     submit = page.locator("button[value=submit] kbd")
     expect(submit).to_have_css("border-top-style", "solid")  # Enter submits from a field of one line
     batch = world.batch("header_synonym", sources=[world.import_written(*questions())])
     page = annotating(new_context, live_server.url, world.ada, batch)
     expect(page.locator(".line.open .head")).to_be_focused()
-    expect(page.get_by_text(hint)).to_be_hidden()  # digits of the list act at once
+    expect(page.locator(hint)).to_be_hidden()  # digits of the list act at once
