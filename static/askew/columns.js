@@ -203,7 +203,9 @@ export class ColumnList extends HTMLElement {
     if (!lines.some(({ id }) => id === this.here.line)) this.here = { line: lines[0]?.id ?? null, choice: -1 };
     const current = lines.find(({ id }) => id === this.here.line);
     this.here.choice = Math.min(this.here.choice, (current?.choices?.length ?? 0) - 1);
+    const unfolded = new Set([...this.#list.querySelectorAll("details[open]")].map((part) => part.closest(".line").dataset.line));
     this.#list.replaceChildren(...lines.map((line) => this.#line(line, line === current)));
+    for (const part of this.#list.querySelectorAll("details")) part.open = unfolded.has(part.closest(".line").dataset.line);
     const complete = this.suggestions && !this.suggestions.preparing;
     const advice = complete && lines.length ? this.advice(lines) : "";
     const words = [this.#waiting, complete && !lines.length ? this.dataset.none ?? "" : advice].filter(Boolean).join(" ");
@@ -400,7 +402,7 @@ export class ColumnList extends HTMLElement {
     const row = event.target.closest("[data-line]");
     const { lines } = this.#current();
     const line = lines.find(({ id }) => id === row?.dataset.line);
-    if (!line || event.target.closest("input")) return;
+    if (!line || event.target.closest("input, details")) return;
     const { reject, does } = event.target.closest("button")?.dataset ?? {};
     const choice = event.target.closest("[data-choice]")?.dataset.choice;
     const again = this.here.line === line.id;

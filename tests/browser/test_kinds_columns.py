@@ -689,6 +689,23 @@ def test_enter_on_a_choice_that_is_taken_submits(begin: Any) -> None:
     assert [operation["header"] for operation in submitted(ada, batch, 1)["operations"]] == ["Capital"]
 
 
+def test_why_a_column_is_offered_opens_by_mouse_and_by_key_and_stays_open(begin: Any) -> None:
+    ada, _batch = begin("column_adding", GAMES, beside=[CAPITALS])
+    ada.is_offered("Capital")
+    why = ada.page.locator(".line.open details").first
+    reason = why.locator("p").first
+    why.locator("summary").click()
+    expect(reason).to_be_visible()
+    why.locator("summary").press("Enter")
+    expect(reason).to_be_hidden()
+    why.locator("summary").press("Enter")
+    expect(reason).to_be_visible()
+    ada.page.locator(".line.open [tabindex='0']").first.focus()
+    ada.press("1")
+    expect(ada.page.locator("thead th", has_text="Capital")).to_be_visible()  # the list is drawn anew
+    expect(reason).to_be_visible()
+
+
 def test_an_added_column_is_named_placed_and_filled_by_hand_and_can_go_again(begin: Any) -> None:
     ada, batch = begin("column_adding", GAMES, beside=[CAPITALS])
     ada.is_offered("Capital")
