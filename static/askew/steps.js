@@ -7,12 +7,14 @@ const HEADING = ":scope > :is(h2, legend, label:not(.choices > *)), :scope > ask
 
 export class Steps {
   #steps;
+  #current = null;
 
   constructor(steps, fields) {
     this.#steps = steps.map((part) => ({ part, field: fields.find(({ dataset }) => dataset.field === part.dataset.step) ?? null }));
   }
 
-  /* done(field): whether something is entered in a field. */
+  /* done(field): whether something is entered in a field. Choices of a new step may lie over the field that is being
+     written in: it stays in sight. */
   update(done) {
     let current = null;
     for (const { part, field } of this.#steps) {
@@ -26,5 +28,7 @@ export class Steps {
       if (part === current) part.setAttribute("aria-current", "step");
       else part.removeAttribute("aria-current");
     }
+    if (current !== this.#current && document.activeElement?.matches(".panel textarea")) document.activeElement.scrollIntoView({ block: "nearest" });
+    this.#current = current;
   }
 }

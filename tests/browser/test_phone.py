@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from benchmarks.browser_data import over_items
 from benchmarks.next_item_data import numbered
-from tableqa import Table
+from tableqa import Example, Table
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import annotating, settled
@@ -88,3 +88,21 @@ def test_more_shows_the_actions_that_have_no_room(
     assert is_in_view(page, ask)
     ask.tap()
     expect(page.get_by_label("Your question to the managers")).to_be_visible()
+
+
+def test_what_is_being_written_stays_in_sight_when_choices_follow_it(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    table = Table(["Team", "Wins"], [[f"Team {n}", str(n)] for n in range(20)])
+    source = world.import_written(Example("e", "how many wins has team 3?", table, ["3"]))
+    batch = world.batch("question_paraphrase", variant="sentence", sources=[source])
+    page = annotating(new_context, live_server.url, world.ada, batch, **PHONE)
+    writing = page.locator("textarea[name=question]")
+    writing.tap()
+    page.keyboard.press("End")
+    page.keyboard.type(" and where")
+    expect(page.locator(".choices[data-step=category]")).to_have_attribute("aria-current", "step")
+    settled(page)
+
+    assert is_in_view(page, writing)
+    assert is_in_view(page, page.locator(".choices label").first)
