@@ -41,7 +41,13 @@ export class Checklist {
      lacks(names): whether an item has none of "protected", "evidence", "program"; missing: what fields still need, each [field, sentence]. */
   update({ violations, waived, started, pending, checks, lacks, missing }) {
     if (!this.#list) return;
-    for (const line of this.#lines) this.#mark(line, started ? violations : [], { waived, started, pending, lacks });
+    const named = new Set(missing.map(([, sentence]) => sentence)); // they have lines that lead to their fields
+    const others = violations.filter(({ message }) => !named.has(message));
+    for (const line of this.#lines) {
+      const asked = line.dataset.holds.split(" ");
+      const lacking = others.length < violations.length && violations.some(({ code, message }) => named.has(message) && asked.includes(code));
+      this.#mark(line, started ? others : [], { waived, started: started && !lacking, pending, lacks });
+    }
     for (const line of this.#lines) line.hidden = !this.#listed(line, { started, pending, checks });
     this.#listRequired(waived ? [] : missing);
     const empty = [...this.#list.children].every(({ hidden }) => hidden);

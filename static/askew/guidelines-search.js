@@ -86,11 +86,12 @@ function marked(prose, text) {
   });
 }
 
-/* Scroll the drawer, or the column that it shares with the panel, until an element is in view; never the page. */
-export function reveal(element) {
+/* Scroll the drawer, or the column that it shares with the panel, until an element is in view; never the page. Nothing
+   scrolls where the panel would move with the part of it that `keeps` names. */
+export function reveal(element, { keeps = null } = {}) {
   const box = element.closest("details");
   const scroller = [...ancestors(element, box.parentElement)].find((part) => part.scrollHeight > part.clientHeight && /auto|scroll/u.test(getComputedStyle(part).overflowY));
-  if (!scroller) return;
+  if (!scroller || (scroller.contains(keeps) && keeps.closest(".panel").offsetHeight > scroller.clientHeight)) return;
   const [inner, outer] = [element.getBoundingClientRect(), scroller.getBoundingClientRect()];
   const sticky = [...box.children].filter((part) => getComputedStyle(part).position === "sticky");
   const head = outer.top + sticky.reduce((sum, { offsetHeight }) => sum + offsetHeight, 0);

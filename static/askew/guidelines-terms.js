@@ -18,13 +18,13 @@ export class Terms {
     this.#prose = prose;
   }
 
-  show(input) {
+  show(input, { scrolls = true } = {}) {
     const parts = this.#about(input);
     if (parts.length === this.#shown.length && parts.every((part, index) => part === this.#shown[index])) return;
     this.clear();
     for (const part of parts) part.classList.add("fits");
     this.#shown = parts;
-    this.scroll();
+    if (scrolls) this.scroll();
   }
 
   clear() {
@@ -32,8 +32,9 @@ export class Terms {
     this.#shown = [];
   }
 
+  /* The line of the model stays where it is. */
   scroll() {
-    if (this.#shown.length) reveal(this.#shown[0]);
+    if (this.#shown.length) reveal(this.#shown[0], { keeps: this.#prose.closest(".side")?.querySelector(".panel askew-prediction:not([hidden])") });
   }
 
   #about(input) {

@@ -64,10 +64,10 @@ export class Guidelines {
     this.#label();
   }
 
-  /* What is chosen in the panel when an item comes. */
+  /* What is chosen in the panel when an item comes, which begins at its top. */
   pointAtChoices(panel) {
     if (!this.#part) return;
-    for (const input of panel.querySelectorAll("[data-field] input:checked")) this.#point(input);
+    for (const input of panel.querySelectorAll("[data-field] input:checked")) this.#point(input, { scrolls: false });
   }
 
   /* An item of this task type is submitted. */
@@ -109,11 +109,11 @@ export class Guidelines {
   }
 
   /* The option that is chosen, or the one that has the focus. */
-  #point(input) {
+  #point(input, how) {
     if (!input.matches?.(".panel input:is([type=radio], [type=checkbox])")) return;
     const unticked = input.type === "checkbox" && !input.checked && document.activeElement !== input;
     if (unticked) this.#terms.clear();
-    else this.#terms.show(input);
+    else this.#terms.show(input, how);
   }
 
   #label() {

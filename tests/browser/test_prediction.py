@@ -670,6 +670,28 @@ def test_the_line_of_the_model_stays_where_it_is_whatever_is_entered(
     assert line.evaluate(PLACE) == before
 
 
+def test_the_guidelines_of_the_chosen_option_move_neither_the_line_of_the_model_nor_its_words(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    table = Table(["Club", "Wins"], [["Greystones Rovers", "1"], ["Dundalk Gaels Athletic", "2"]])
+    server.says = lambda request: answer("1" if "number" in request.question else "Dundalk Gaels Athletic")(request)
+    source = world.import_written(Example("w", "what is the number of wins for Greystones?", table, ["1"]))
+    batch = a_batch(world, variant="sentence", sources=[source])
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1280, "height": 720})
+    expect(page.locator(".guidelines")).to_be_visible()
+    state(page, "answered")
+    line = page.locator(".prediction .says > p").first
+    before = line.evaluate(PLACE)
+    type_question(page, "how often did Greystones win?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".prediction")).to_have_attribute("data-verdict", re.compile("fooled|unsure"))
+    settled(page)
+    assert page.locator(".guidelines .fits").count() == 1
+    assert line.evaluate(PLACE) == before
+    expected = line.locator(".expected")
+    assert expected.evaluate("(part) => part.scrollWidth <= part.clientWidth + 1"), expected.inner_text()
+
+
 def test_an_unverified_fooling_is_no_moment(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
