@@ -674,7 +674,9 @@ def test_the_guidelines_of_the_chosen_option_move_neither_the_line_of_the_model_
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
     table = Table(["Club", "Wins"], [["Greystones Rovers", "1"], ["Dundalk Gaels Athletic", "2"]])
-    server.says = lambda request: answer("1" if "number" in request.question else "Dundalk Gaels Athletic")(request)
+    server.says = lambda request: answer("1" if "number" in request.question else "Dundalk Gaels Athletic")(
+        request
+    )
     source = world.import_written(Example("w", "what is the number of wins for Greystones?", table, ["1"]))
     batch = a_batch(world, variant="sentence", sources=[source])
     page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1280, "height": 720})
