@@ -41,6 +41,27 @@ def test_a_table_is_copied_as_latex(world: World, new_context: Contexts, live_se
     assert "Krippendorff" in copied
 
 
+@pytest.mark.parametrize(
+    ("format", "part"), [("LaTeX", r"\toprule"), ("Markdown", "| Batch |"), ("CSV", "Batch,Annotations")]
+)
+def test_the_costs_of_a_plan_are_copied_although_its_page_is_a_reply(
+    world: World, new_context: Contexts, live_server: Any, format: str, part: str
+) -> None:
+    world.batch(name="Types of questions")
+    clipboard = ["clipboard-read", "clipboard-write"]
+    page = signed_in(new_context, live_server.url, world.mara, permissions=clipboard).new_page()
+    page.goto(f"{live_server.url}/projects/{world.project.slug}/study/")
+    page.locator("button[name=act][value=plan]").click()
+    menu = page.locator(".figure-menu")
+    menu.locator("summary").click()
+    menu.get_by_role("button", name=f"Copy as {format}").click()
+
+    expect(menu.get_by_role("status")).to_have_text("Copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert part in copied
+    assert "Types of questions" in copied
+
+
 def test_escape_closes_the_menu_and_gives_the_focus_back(
     world: World, new_context: Contexts, live_server: Any
 ) -> None:
