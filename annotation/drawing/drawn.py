@@ -211,7 +211,17 @@ def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Fig
         "differs from all others. A single low square means two people differ from each other."
     )
     columns = (*names(gettext("Pair, lowest first")), _value(gettext("Items in common")))
-    return Figure("pairs", title, Sheet("pairs", title, columns, rows, note), Heat(named, named, values))
+    sheet = Sheet("pairs", title, columns, rows, note)
+    return Figure("pairs", title, sheet, Heat(named, named, values), _common(measure["pairs"]))
+
+
+def _common(found: Sequence[Mapping[str, Any]]) -> str:
+    """How many items two people share, from the fewest to the most."""
+    numbers = sorted(pair["units"] for pair in found)
+    fewest, most = (words.number(f"{number:,}") for number in (numbers[0], numbers[-1]))
+    if fewest == most:
+        return gettext("n = {n} items per pair").format(n=most)
+    return gettext("n = {low} to {high} items per pair").format(low=fewest, high=most)
 
 
 def confusion(

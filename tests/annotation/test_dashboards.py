@@ -494,7 +494,19 @@ def test_a_heat_map_of_many_people_stays_readable() -> None:
     found = drawn.pairs(measure, "Cohen's kappa", people)
     assert found is not None
     assert len(found.sheet.rows) == 780
+    assert found.basis == "n = 9 items per pair"
     assert tags(found.svg)["rect"] == 1600
+
+
+def test_a_heat_map_says_how_many_items_its_pairs_share() -> None:
+    figure = {"one": "1", "value": 0.5, "low": 0.4, "high": 0.6, "reason": ""}
+    pairs = [{**figure, "other": "2", "units": 12}, {**figure, "other": "3", "units": 1_200}]
+    measure = {"name": "label", "pairs": pairs, "pair_statistic": "cohen_kappa"}
+
+    found = drawn.pairs(measure, "Cohen's kappa", {})
+
+    assert found is not None
+    assert found.basis == "n = 12 to 1,200 items per pair"
 
 
 def test_a_pair_without_a_value_says_why_in_the_readers_language() -> None:
