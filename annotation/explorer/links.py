@@ -11,19 +11,14 @@ from annotation.explorer.selection import parse, query
 from annotation.models import Batch, Project
 
 
-def explorer_url(
-    project: Project, *, batch: Batch | None = None, batches: Iterable[Batch] = (), **filters: str | list[str]
-) -> str:
+def explorer_url(project: Project, *, batch: Batch | None = None, **filters: str | list[str]) -> str:
     """The address of these items. `filters` are query parameters (`selection.PARAMETERS`), checked.
 
-    With a batch, the address of the items of that batch; with batches, those of all of them. Raises BadSelection for what
-    is no filter.
+    With a batch, the address of the items of that batch. Raises BadSelection for what is no filter.
 
         explorer_url(project, batch=batch, state="adjudication")
     """
     params = {name: [value] if isinstance(value, str) else list(value) for name, value in filters.items()}
-    if several := [one.public_id for one in batches]:
-        params["batch"] = several
     chosen = query(parse(params))
     address = (
         reverse("explorer", args=[project.slug])
@@ -31,6 +26,13 @@ def explorer_url(
         else reverse("batch_items", args=[batch.public_id])
     )
     return f"{address}?{chosen}" if chosen else address
+
+
+def url_of_batches(project: Project, batches: Iterable[Batch], **filters: str | list[str]) -> str:
+    """The address of these items in all of these batches. Raises BadSelection for what is no filter."""
+    params = {name: [value] if isinstance(value, str) else list(value) for name, value in filters.items()}
+    chosen = parse({**params, "batch": [batch.public_id for batch in batches]})
+    return with_query(reverse("explorer", args=[project.slug]), query(chosen))
 
 
 def with_query(address: str, chosen: str, **more: str) -> str:

@@ -24,7 +24,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from annotation import access, visibility, words
 from annotation.drawing import drawn, paper_figures, work_tables
 from annotation.drawing.figures import Figure
-from annotation.explorer.links import explorer_url
+from annotation.explorer.links import explorer_url, url_of_batches
 from annotation.explorer.selection import ANY, BETWEEN, MOST_VALUES, SEPARATOR, STATES
 from annotation.models import Batch, Item, Membership, Person, Project, Release, Source, Tally
 from annotation.money import costs
@@ -373,12 +373,13 @@ def _addresses(
     """
     if not is_whole or len(batches) > MOST_VALUES:
         return {}
-    filters = {"submitted": {"answered": "yes"}, "accepted": {"state": "accepted"}}
+    filters: dict[str, dict[str, Any]] = {
+        "submitted": {"answered": "yes"},
+        "accepted": {"state": "accepted"},
+    }
     filters |= SLOTS if all("places" in line["links"] for line in context["lines"]) else {}
     return {
-        name: explorer_url(project, batches=batches, **chosen)
-        for name, chosen in filters.items()
-        if context[name]
+        name: url_of_batches(project, batches, **chosen) for name, chosen in filters.items() if context[name]
     }
 
 
