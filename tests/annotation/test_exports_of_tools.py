@@ -107,8 +107,8 @@ def test_a_folder_without_the_files_of_the_tool_is_refused_with_a_remedy(
 
 
 ARGILLA = ["argilla==2.8.0", "requests"]
-DOCCANO = ["doccano==1.8.4", "marshmallow<4", "numpy<2"]
-"""doccano does not limit the last two itself, and does not start with newer ones."""
+DOCCANO = ["doccano==1.8.4", "marshmallow<4", "numpy<2", "setuptools<81"]
+"""doccano does not limit the last three itself, and does not start with newer ones."""
 
 
 def environment(folder: Path, packages: list[str]) -> Path:

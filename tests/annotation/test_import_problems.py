@@ -268,3 +268,39 @@ def test_a_study_file_imports_a_source_with_the_same_choices(world: World, tmp_p
     context = source.examples.all()[0].example().context
     assert context is not None
     assert context.text == "Ann"
+
+
+@pytest.mark.django_db
+class TestCheck:
+    """`import_examples --check` looks at all records and writes nothing into the database."""
+
+    def check(self, world: World, path: Path, *more: str) -> None:
+        arguments = ["--project", world.project.slug, "--reader", "own", "--check", *more]
+        call_command("import_examples", str(path), *arguments)
+
+    def test_a_file_without_problems_is_counted_and_not_imported(
+        self, world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        before = Source.objects.count(), Example.objects.count()
+
+        self.check(world, questions(tmp_path, ROWS[0], ROWS[1], ROWS[4]))
+
+        assert "No problems in 2 records. Nothing was imported." in capsys.readouterr().out
+        assert (Source.objects.count(), Example.objects.count()) == before
+
+    def test_problems_are_listed_and_their_records_written_to_a_file(
+        self, world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        before, rest = Source.objects.count(), tmp_path / "rest.csv"
+
+        with pytest.raises(CommandError, match=r"own\.csv, line 4"):
+            self.check(world, questions(tmp_path), "--rest", str(rest))
+
+        assert "line 5" in capsys.readouterr().err
+        assert Source.objects.count() == before
+        with rest.open(newline="", encoding="utf-8-sig") as file:
+            assert [row["id"] for row in csv.DictReader(file)] == ["2", ""]
+
+    def test_chosen_columns_count(self, world: World, tmp_path: Path) -> None:
+        with pytest.raises(CommandError, match="the field frage is missing"):
+            self.check(world, questions(tmp_path), "--field", "question=frage")
