@@ -94,9 +94,9 @@ def _predictions(task: Fields) -> Iterator[GivenPrediction]:
         except ReaderError:
             continue
         score = prediction.value.get("score")
-        is_number = isinstance(score, int | float) and math.isfinite(score)
+        sure = float(score) if isinstance(score, int | float) and math.isfinite(score) else 0.0
         if values:
-            yield GivenPrediction(model, float(score) if is_number else 0.0, at, values)
+            yield GivenPrediction(model, sure, at, values)
 
 
 def _response(annotation: Fields, losses: list[str]) -> GivenResponse | None:
