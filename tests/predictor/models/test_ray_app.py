@@ -6,13 +6,14 @@ import importlib.util
 import os
 import socket
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import httpx
 import pytest
 
 from predictor.architectures import load, never
+from predictor.client import Bill, Model
 from predictor.protocol import Options, Prediction, PredictRequest, models_from_dict
 from tableqa import Table
 
@@ -76,6 +77,53 @@ def test_replicas_give_the_answers_of_one_process(address: str, folders: dict[st
         assert isinstance(expected, Prediction)
         found = Prediction.from_dict(answer.json(), request.table.shape)
         assert (found.text, found.rows_seen) == (expected.text, expected.rows_seen)
+
+
+KILLS = 10
+"""At most; the test ends with the first that takes requests with it."""
+
+
+def test_a_replica_that_is_killed_at_work_costs_no_answer(address: str, folders: dict[str, Path]) -> None:
+    """SIGKILL, as by the kernel where memory ends: each question that it worked on is asked once more, and answered."""
+    here = load(folders["tapex"])
+    client = Model(address, here.name, in_flight=64)
+    bills: list[Bill] = []
+
+    def ask(number: int) -> Prediction:
+        request = PredictRequest(
+            question=f"which city is number {number}?",
+            table=Table(header=["n", "city"], rows=[[str(row), f"city {row}"] for row in range(20)]),
+            options=Options(max_new_tokens=100),
+            deadline_ms=60_000,
+        )
+        return client.predict(request, within=90, bills=bills)
+
+    answered = 0
+    with ThreadPoolExecutor(16) as pool:
+        for _ in range(KILLS):
+            under_way = [pool.submit(ask, answered + number) for number in range(48)]
+            wait(under_way, return_when=FIRST_COMPLETED)
+            kill_a_replica()
+            for future in under_way:  # raises Unanswered where an answer was lost
+                assert future.result().text
+            answered += len(under_way)
+            if any(bill.lost for bill in bills):
+                break
+    client.close()
+    assert sum(bill.lost for bill in bills) >= 1, "no request was under way in a replica that was killed"
+    assert max(bill.lost for bill in bills) == 1
+    assert len(bills) == answered
+
+
+def kill_a_replica() -> None:
+    """End the process of one replica at once."""
+    import ray
+
+    named = ray.util.list_named_actors(all_namespaces=True)
+    replicas = [one for one in named if one["name"].startswith("SERVE_REPLICA::askew#predictor")]
+    assert replicas, named
+    handle = ray.get_actor(replicas[0]["name"], namespace=replicas[0]["namespace"])
+    ray.kill(handle)
 
 
 def test_an_unknown_argument_is_refused() -> None:
