@@ -88,6 +88,7 @@ def main() -> int:
         seed=options.seed,
         labels=options.labels,
         with_doctor=True,
+        timed=True,
     )
     began = time.monotonic()
     try:

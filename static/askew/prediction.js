@@ -300,7 +300,8 @@ export class AskewPrediction extends HTMLElement {
         words = problem.message;
       }
       if (signal.aborted) return;
-      write(line, `${name}: ${t`${words} Retrying soon.`}`);
+      const retrying = t`${words} Retrying soon.`;
+      write(line, `${name}: ${retrying}`);
       await after(pauseBefore(again), signal);
       if (signal.aborted) return;
     }

@@ -266,12 +266,8 @@ class OwnData:
             except ReaderError as error:
                 yield Rejected(error, record.value)
         if not number:
-            raise ReaderError(
-                path,
-                None,
-                phrase("the file contains no questions"),
-                phrase("Give each question a row or record"),
-            )
+            mend = phrase("Give each question a row or record")
+            raise ReaderError(path, None, phrase("the file contains no questions"), mend)
 
     def _example(
         self, record: Fields, columns: Mapping[str, str], example_id: str, library: TableFiles, sheets: Sheets
@@ -281,10 +277,7 @@ class OwnData:
         further: dict[str, Any] = {}
         try:
             if (file := _file_named(value[columns["table"]])) is not None:
-                if sheets.names and file not in sheets and not Path(file).suffix:
-                    what = phrase("there is no sheet {name!r}", name=file)
-                    raise place.error(what, phrase("The sheets are: {names}", names=", ".join(sheets.names)))
-                table = sheets[file] if file in sheets else library.table(file, place.line)
+                table = _table_named(file, sheets, library, place)
                 table = Table(table.header, table.rows, title, caption, spans=table.spans)
                 further["table"] = file
             else:
@@ -292,11 +285,6 @@ class OwnData:
         except ReaderError as error:
             error.column = columns["table"]
             raise
-        question = record.text(columns["question"])
-        if not question.strip():
-            name = columns["question"]
-            mend = phrase("Write the question, or remove the record")
-            raise record.error(name, phrase("{field} is empty", field=name), mend)
         passage = value.get(columns.get("context", ""))
         used = {name for part, name in columns.items() if part != "context" or isinstance(passage, str)}
         if "split" in columns and value.get(columns["split"]) is not None:
@@ -304,7 +292,7 @@ class OwnData:
         return example(
             place,
             example_id,
-            question,
+            _question(record, columns["question"]),
             table,
             self._answers(record, columns.get("answers")),
             {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
@@ -558,6 +546,25 @@ def _list_in(text: str) -> list[Any] | None:
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return None
     return value if isinstance(value, list) and all(text_of(one) is not None for one in value) else None
+
+
+def _table_named(name: str, sheets: Sheets, library: TableFiles, place: Place) -> Table:
+    """The table of a sheet or file; ReaderError where there is neither."""
+    if name in sheets:
+        return sheets[name]
+    if sheets.names and not Path(name).suffix:
+        what = phrase("there is no sheet {name!r}", name=name)
+        raise place.error(what, phrase("The sheets are: {names}", names=", ".join(sheets.names)))
+    return library.table(name, place.line)
+
+
+def _question(record: Fields, column: str) -> str:
+    """The question of a record; ReaderError where it is blank."""
+    question = record.text(column)
+    if not question.strip():
+        mend = phrase("Write the question, or remove the record")
+        raise record.error(column, phrase("{field} is empty", field=column), mend)
+    return question
 
 
 def _is_json(path: Path) -> bool:
