@@ -324,19 +324,18 @@ def _assignments(who: Reader, chosen: Selection) -> QuerySet[Any]:
 
 def _released(who: Reader, ids: Sequence[str]) -> Q:
     """Items whose decisions are in one of these releases."""
-    known = Release.objects.filter(project=who.project, ready_at__isnull=False).in_bulk(
-        ids, field_name="public_id"
-    )
-    if missing := [name for name in ids if name not in known]:
+    ready = Release.objects.filter(project=who.project, ready_at__isnull=False)
+    releases = ready.in_bulk(ids, field_name="public_id")
+    if missing := [name for name in ids if name not in releases]:
         raise BadSelection(
             [gettext("There is no release {name} in this project.").format(name=name) for name in missing]
         )
-    found = Q()
-    for release in known.values():
+    released = Q()
+    for release in releases.values():
         batches = [batch["id"] for batch in release.manifest["batches"]]
         decided = Decision.objects.filter(event_id__lte=release.watermark).values("item")
-        found |= Q(batch__public_id__in=batches, pk__in=decided)
-    return found
+        released |= Q(batch__public_id__in=batches, pk__in=decided)
+    return released
 
 
 def _changed_by(who: Reader, actions: Sequence[str]) -> Q:

@@ -20,7 +20,7 @@ from django.utils.translation import gettext
 
 import tasks.contract
 from annotation import by_key, jobs
-from annotation.help.origins import HUMAN, Origin, Shown, origin
+from annotation.help.origins import HUMAN, Origin, Shown, digest_of, origin
 from annotation.models import (
     Annotation,
     Assignment,
@@ -39,7 +39,6 @@ from annotation.models import (
 from annotation.refusals import Refused, refuse
 from annotation.work import lending
 from tableqa import likeness
-from tableqa.canonical import digest
 from tableqa.language import shown
 from tasks.common.errors import ERRORS
 from tasks.contract import Invalid, Proposed, Proposing, TaskType, unstorable_in
@@ -183,11 +182,8 @@ def hold(task: TaskType, item: tasks.contract.Item, proposed: Proposed) -> Held 
         response = task.parse(proposed.data, item)
     except Invalid:
         return None
-    made = task.perturb(item, response)
-    data = tasks.contract.response_data(response)
-    if made is None:
-        return None if task.making else Held(proposed, data, digest(data))
-    return Held(proposed, data, likeness.made(made.example))
+    content = digest_of(task, response, task.perturb(item, response))
+    return Held(proposed, tasks.contract.response_data(response), content) if content else None
 
 
 def by_rules(item: Item, context: tasks.contract.Context, *, now: datetime) -> list[Proposal]:

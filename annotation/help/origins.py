@@ -7,8 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from tableqa import likeness
+from tableqa.canonical import digest
+from tasks.contract import TaskType, response_data
 
 HUMAN, MACHINE, EDITED = "human", "machine", "machine_edited"
+
+
+def digest_of(task: TaskType, response: Any, perturbed: Any) -> str:
+    """The digest of what a response makes, of its data for a task type that makes nothing; "" where it changes nothing."""
+    if perturbed is not None:
+        return likeness.made(perturbed.example)
+    return "" if task.making else digest(response_data(response))
 
 
 @dataclass(frozen=True)

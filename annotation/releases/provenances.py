@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotation.help import judging
-from annotation.help.origins import EDITED, HUMAN, MACHINE, Origin, Shown, origin
+from annotation.help.origins import EDITED, HUMAN, MACHINE, Origin, Shown, digest_of, origin
 from annotation.releases.task_records import task_of_record
 from tableqa import likeness
-from tableqa.canonical import digest
-from tasks.contract import Invalid, response_data
+from tasks.contract import Invalid
 
 if TYPE_CHECKING:
     from annotation.releases.raw_records import Raw
@@ -133,17 +132,13 @@ def faults(raw: Raw) -> Iterator[str]:
         task, item = raw.item(line)
         try:
             response = task.parse(line["data"], item)
-            made = task.perturb(item, response)
+            perturbed = task.perturb(item, response)
         except Invalid:
             pieces = None
         else:
-            if made is None and not task.making:
-                found = digest(response_data(response))
-            else:
-                found = "" if made is None else likeness.made(made.example)
-            if found != line["digest"]:
+            if digest_of(task, response, perturbed) != line["digest"]:
                 yield f"{PROPOSALS}: proposal {line['id']} makes something else than its digest names"
-            pieces = likeness.pieces(item.example, made.example) if made is not None else None
+            pieces = None if perturbed is None else likeness.pieces(item.example, perturbed.example)
             yield from _misjudged(task, item, line)
         known[line["id"]] = _Known(line["item"], line["digest"], pieces)
     for record in raw.annotations:

@@ -452,14 +452,14 @@ def _write_proposals(
     for item in items.select_related("batch__project", "example__stored_table").iterator(500):
         for prediction in by_example[item.example.external_id].predictions:
             data = _data(preview.mapping, targets, prediction.values)
-            held = helping.hold(task_type, item.plain(), Proposed(data, score=prediction.score))
-            if held is None:
+            proposal = helping.hold(task_type, item.plain(), Proposed(data, score=prediction.score))
+            if proposal is None:
                 continue
             preview.proposals += 1
             maker = (prediction.model or preview.tool)[:LONGEST_MODEL]
             helping.keep(
                 item,
-                [held],
+                [proposal],
                 source=Proposal.Source.RULES if maker == helping.RULES else Proposal.Source.MODEL,
                 maker=maker,
                 now=min(prediction.at or now, now),

@@ -143,8 +143,8 @@ def earned(
 
 def _paid_people(people: Sequence[Mapping[str, Any]]) -> list[str]:
     """The pseudonyms of those who submitted something; none where they are too many for a selection."""
-    found = [row["member"].pseudonym for row in people if row["total"].items]
-    return found if len(found) <= MOST_VALUES else []
+    pseudonyms = [row["member"].pseudonym for row in people if row["total"].items]
+    return pseudonyms if len(pseudonyms) <= MOST_VALUES else []
 
 
 def _members_table(
