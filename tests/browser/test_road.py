@@ -58,6 +58,8 @@ class Somebody:
         expect(self.page.locator("main")).to_contain_text(text)
 
     def finds_the_page_accessible(self) -> None:
+        # At its end, where a bar that stays at the bottom covers no control. Axe takes a control half below one for small.
+        self.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         found = Axe().run(self.page, options=AXE)
         assert found.violations_count == 0, f"{self.page.url}\n{found.generate_report()}"
 
