@@ -10,7 +10,9 @@
    is kept and counted once there is an answer. A check that fools the model is a moment: the line flashes once, and the
    count of the day appears. Previews and checks go to the gateway (`loop.gateway`) with a ticket of the item, and to the web
    process where there is no gateway or it is away. Models of the panel are asked beside, once about each text, and each is
-   shown in the details as it answers; one that is busy or away is asked again by itself, too. data-tried-on names the fields that a model is asked about; without it, all of them count.
+   shown in the details as it answers; one that is busy or away is asked again by itself, too. data-tried-on names the fields
+   that a model is asked about; without it, all of them count. Details lie over the page and are scrolled into sight when
+   they open.
    For other elements: `wants` (there is something that was not tried yet), `away` and `check()`. */
 
 import { counted, t } from "./language.js";
@@ -63,6 +65,8 @@ export class AskewPrediction extends HTMLElement {
     this.button.addEventListener("click", () => this.check());
     this.addEventListener("item-shown", ({ detail }) => this.#begin(detail.assignment));
     this.addEventListener("response-entered", () => this.#entered());
+    const more = this.querySelector("details.more");
+    this.addEventListener("toggle", () => more.open && more.querySelector(".popped").scrollIntoView({ block: "nearest" }), true);
   }
 
   disconnectedCallback() {

@@ -31,6 +31,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Contexts = Callable[..., BrowserContext]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
 @pytest.fixture
@@ -167,6 +168,39 @@ def test_the_details_have_the_next_best_answers_and_the_margin_of_the_first(
     facts.scroll_into_view_if_needed()
     expect(facts).to_be_in_viewport(ratio=1)
     assert {body["options"]["topk"] for body in server.asked} == {3}
+
+
+@pytest.mark.parametrize("kind", ["question_paraphrase", "value_change"])
+def test_on_a_phone_the_details_open_wholly_in_sight(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, kind: str
+) -> None:
+    others = (Alternative(("1979",), 0.15), Alternative(("Stalker", "Alien"), 0.05))
+    server.says = answer("3", topk=others)
+    table = Table(["Team", "Wins"], [[f"Team {n}", str(n)] for n in range(20)])
+    source = world.import_written(Example("e", "how many wins has team 3?", table, ["3"]))
+    variant = {"question_paraphrase": "sentence", "value_change": "answer_changes"}[kind]
+    batch = world.batch(kind, variant=variant, sources=[source], loop_model="small", overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch, **PHONE)
+    state(page, "answered")
+    above_the_bar = """(summary) => scrollBy(0, summary.getBoundingClientRect().bottom + 4
+      - document.querySelector(".actions").getBoundingClientRect().top)"""
+    page.locator(".more > summary").evaluate(above_the_bar)
+    page.locator(".more > summary").evaluate("(summary) => summary.click()")
+    settled(page)
+    details = page.locator(".more > .popped")
+    expect(details).to_be_in_viewport(ratio=1)
+    assert details.evaluate(ON_TOP), "the bar covers nothing of it"
+    page.locator(".about > summary").tap()
+    expect(page.locator(".about [data-part=name]")).to_be_visible()
+    settled(page)
+    expect(details).to_be_in_viewport(ratio=1)
+
+
+ON_TOP = """(part) => {
+  const { left, right, top, bottom } = part.getBoundingClientRect();
+  return [top + 9, bottom - 9].every((y) => part.contains(document.elementFromPoint((left + right) / 2, y)));
+}"""
+"""Whether the first and the last line of a part are seen."""
 
 
 def test_the_bundled_model_shows_its_best_three_answers_on_the_page(
