@@ -1,9 +1,9 @@
 /* The checklist of a form (`.contract` with lines `[data-holds]`): it lists what is missing, in order, and says when nothing is.
 
    A line with `data-goal` is something to do: it is listed until it is done. Any other line is a condition: it is listed
-   while it is broken. Fields that still need something come before the lines if their field is before the table's (`changes`), else
-   after them, and lead to their field. While the server checks a change, a line that was fine
-   stays away, so that the list does not jump. */
+   while it is broken. Fields that still need something come before the lines if their field is before the table's
+   (`changes`), else after them, and lead to their field. While the server checks a change, a line that was fine stays away,
+   so that the list does not jump. */
 
 import { t } from "./language.js";
 
@@ -38,17 +38,15 @@ export class Checklist {
   }
 
   /* violations: of the response as it is; pending: the server has not checked it yet; checks: whether it will;
-     lacks(names): whether an item has none of "protected", "evidence", "program"; missing: what fields still need, each [field, sentence]. */
+     lacks(names): whether an item has none of "protected", "evidence", "program"; missing: what fields still need, each
+     [field, sentence]. */
   update({ violations, waived, started, pending, checks, lacks, missing }) {
     if (!this.#list) return;
-    const named = new Set(missing.map(([, sentence]) => sentence)); // they have lines that lead to their fields
-    const others = violations.filter(({ message }) => !named.has(message));
+    const required = new Set(missing.map(([, sentence]) => sentence)); // they have lines that lead to their fields
     for (const line of this.#lines) {
-      const asked = line.dataset.holds.split(" ");
-      const lacking = others.length < violations.length && violations.some(({ code, message }) => named.has(message) && asked.includes(code));
-      this.#mark(line, started ? others : [], { waived, started: started && !lacking, pending, lacks });
+      this.#mark(line, started ? violations : [], required, { waived, started, pending, lacks });
+      line.hidden = !this.#listed(line, { started, pending, checks });
     }
-    for (const line of this.#lines) line.hidden = !this.#listed(line, { started, pending, checks });
     this.#listRequired(waived ? [] : missing);
     const empty = [...this.#list.children].every(({ hidden }) => hidden);
     const broken = !waived && violations.some(({ level }) => level !== "warning");
@@ -60,19 +58,21 @@ export class Checklist {
     if (this.#ready.textContent !== words) this.#ready.textContent = words;
   }
 
-  #mark(line, violations, { waived, started, pending, lacks }) {
+  /* required: the messages that lines of their own say; a line whose violations are all among them is waiting. */
+  #mark(line, violations, required, { waived, started, pending, lacks }) {
     const codes = line.dataset.holds.split(" ");
-    const found = violations.filter(({ code }) => codes.includes(code));
-    const broken = found.find(({ level }) => level !== "warning") ?? found[0];
-    const asked = "server" in line.dataset && pending;
+    const ofLine = violations.filter(({ code }) => codes.includes(code));
+    const shown = ofLine.filter(({ message }) => !required.has(message));
+    const worst = shown.find(({ level }) => level !== "warning") ?? shown[0];
+    const isUnchecked = "server" in line.dataset && pending;
     let state = "yes";
     if (waived) state = "waived";
-    else if (broken) state = broken.level === "warning" ? "look" : "no";
-    else if (!started || asked || lacks(line.dataset.needs)) state = "open";
+    else if (worst) state = worst.level === "warning" ? "look" : "no";
+    else if (!started || shown.length < ofLine.length || isUnchecked || lacks(line.dataset.needs)) state = "open";
     line.dataset.state = state;
     line.querySelector(".state").textContent = STATES[state];
     const why = line.querySelector("[data-why]");
-    const words = waived ? "" : named(found.map(({ message }) => message));
+    const words = waived ? "" : named(shown.map(({ message }) => message));
     if (why && why.textContent !== words) why.textContent = words;
     if (state === "yes") this.#fine.add(line);
     else if (state !== "open") this.#fine.delete(line);
