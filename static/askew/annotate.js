@@ -699,7 +699,8 @@ class AskewAnnotate extends HTMLElement {
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(answers));
     }
     this.checklist.update({
-      violations, waived, started, pending: !current, checks: !this.practice, lacks: (needs) => this.#lacks(needs), missing: this.#missing(),
+      violations, isChanged: operations.length > 0, waived, started, pending: !current, checks: !this.practice,
+      lacks: (needs) => this.#lacks(needs), missing: this.#missing(),
     });
     this.steps.update((field) => this.#isEntered(field));
     this.#markTurn();
@@ -866,6 +867,8 @@ class AskewAnnotate extends HTMLElement {
     const blocking = this.#structure().filter(({ level }) => level !== "warning");
     const [missing] = this.#missing();
     if (blocking.length || missing) {
+      this.checklist.insist();
+      this.#refresh();
       const words = [...blocking.map(({ message }) => message), ...(missing ? [missing[1]] : [])];
       this.#notice(t`Not submitted yet. ${words.join(" ")}`, "problem", "submit");
       if (!blocking.length) this.#focusField(missing[0]);

@@ -3,11 +3,13 @@
    A line with `data-goal` is something to do: it is listed until it is done. Any other line is a condition: it is listed
    while it is broken. Fields that still need something come before the lines if their field is before the table's
    (`changes`), else after them, and lead to their field. While the server checks a change, a line that was fine stays away,
-   so that the list does not jump. */
+   so that the list does not jump. That the table is unchanged is no fault until it was changed once or a submission was
+   tried. */
 
 import { t } from "./language.js";
 
 const STATES = { yes: t("OK"), no: t("not yet"), look: t("please check"), open: t("waiting"), waived: t("not required") };
+const UNCHANGED = "table_unchanged";
 const NAMED = 3; // problems of one line that are named; of more, their number is
 
 export class Checklist {
@@ -16,6 +18,7 @@ export class Checklist {
   #list;
   #required = new Map(); // field -> its line
   #fine = new WeakSet(); // lines that were fine when they were last checked
+  #isChangeDue = false;
 
   #changes;
   #go;
@@ -33,18 +36,27 @@ export class Checklist {
   /* A new item begins. */
   begin() {
     this.#fine = new WeakSet();
+    this.#isChangeDue = false;
     for (const line of this.#required.values()) line.remove();
     this.#required.clear();
   }
 
-  /* violations: of the response as it is; pending: the server has not checked it yet; checks: whether it will;
-     lacks(names): whether an item has none of "protected", "evidence", "program"; missing: what fields still need, each
-     [field, sentence]. */
-  update({ violations, waived, started, pending, checks, lacks, missing }) {
+  /* A submission was tried: nothing is left for later. */
+  insist() {
+    this.#isChangeDue = true;
+  }
+
+  /* violations: of the response as it is; isChanged: whether the table is; pending: the server has not checked it yet;
+     checks: whether it will; lacks(names): whether an item has none of "protected", "evidence", "program"; missing: what
+     fields still need, each [field, sentence]. */
+  update({ violations, isChanged, waived, started, pending, checks, lacks, missing }) {
     if (!this.#list) return;
-    const required = new Set(missing.map(([, sentence]) => sentence)); // they have lines that lead to their fields
+    this.#isChangeDue ||= isChanged;
+    const required = missing.map(([, sentence]) => sentence); // they have lines that lead to their fields
+    const early = this.#isChangeDue ? [] : violations.filter(({ code }) => code === UNCHANGED).map(({ message }) => message);
+    const unsaid = new Set([...required, ...early]);
     for (const line of this.#lines) {
-      this.#mark(line, started ? violations : [], required, { waived, started, pending, lacks });
+      this.#mark(line, started ? violations : [], unsaid, { waived, started, pending, lacks });
       line.hidden = !this.#listed(line, { started, pending, checks });
     }
     this.#listRequired(waived ? [] : missing);
@@ -58,11 +70,11 @@ export class Checklist {
     if (this.#ready.textContent !== words) this.#ready.textContent = words;
   }
 
-  /* required: the messages that lines of their own say; a line whose violations are all among them is waiting. */
-  #mark(line, violations, required, { waived, started, pending, lacks }) {
+  /* unsaid: messages that this line does not show; if it has only such violations, it is waiting. */
+  #mark(line, violations, unsaid, { waived, started, pending, lacks }) {
     const codes = line.dataset.holds.split(" ");
     const ofLine = violations.filter(({ code }) => codes.includes(code));
-    const shown = ofLine.filter(({ message }) => !required.has(message));
+    const shown = ofLine.filter(({ message }) => !unsaid.has(message));
     const worst = shown.find(({ level }) => level !== "warning") ?? shown[0];
     const isUnchecked = "server" in line.dataset && pending;
     let state = "yes";

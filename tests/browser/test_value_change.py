@@ -56,6 +56,38 @@ def test_a_blank_at_the_end_of_a_cell_is_no_change(
     expect(line(page, "blanks_changed")).to_contain_text("only whitespace or invisible")
 
 
+def test_that_the_table_is_unchanged_is_no_fault_before_it_can_be_changed(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world, "answer_changes"))
+    unchanged = line(page, "table_unchanged")
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.keyboard.press("1")
+    expect(page.locator("[data-step=program]")).to_have_attribute("data-done", "")
+    settled(page)
+    expect(unchanged).to_be_visible()
+    expect(unchanged).to_have_attribute("data-state", "open")
+    expect(unchanged.locator("[data-why]")).to_be_empty()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet")
+    expect(unchanged).to_have_attribute("data-state", "no")
+    expect(unchanged).to_contain_text("The table is unchanged. Change something.")
+
+
+def test_that_the_table_is_unchanged_is_a_fault_after_a_change_is_taken_back(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world, "answer_changes"))
+    unchanged = line(page, "table_unchanged")
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.keyboard.press("1")
+    edit(page, "r1", "c1", "$110")
+    expect(unchanged).to_have_attribute("data-state", "yes")
+    page.locator("[data-row=r1] [data-column=c1]").focus()
+    page.keyboard.press("Control+z")
+    expect(unchanged).to_have_attribute("data-state", "no")
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 def test_where_a_reason_cannot_help_none_is_asked_for(
     world: World, new_context: NewContext, live_server: Any, scripts: bool
