@@ -207,6 +207,8 @@ class Tapex:
     ) -> None:
         from transformers import GenerationConfig
 
+        from predictor.architectures.greedy import Greedy
+
         self.name, self.sha, self.licence, self.architecture = name, sha, licence, architecture
         self.network = network
         self.tokenizer = tokenizer
@@ -217,6 +219,7 @@ class Tapex:
         network.generation_config = GenerationConfig(
             decoder_start_token_id=EOS, bos_token_id=BOS, pad_token_id=PAD, eos_token_id=EOS
         )
+        self._greedy = Greedy(network, MOST_ANSWER_TOKENS, self.budget)
         self._flat = Remembered(
             lambda request: flatten(tokenizer, question_of(request, with_context), request.table, self.most)
         )
@@ -258,13 +261,32 @@ class Tapex:
         return [answers[place] for place in range(len(requests))]
 
     def _generate(self, requests: Sequence[PredictRequest], options: Options, stop: Stop) -> list[Prediction]:
+        flats: list[Flat] = [self._flat(request) for request in requests]
+        inputs = [flat.ids for flat in flats]
+        several = min(options.topk, options.beams)
+        found = self._greedy(inputs, options.max_new_tokens, stop) if options.beams == 1 else None
+        tokens, scores = found or self._search(inputs, options, several, stop)
+        texts = [self._text(one) for one in tokens]
+        return [
+            _prediction(
+                request,
+                flat,
+                texts[place * several : (place + 1) * several],
+                scores[place * several : (place + 1) * several],
+            )
+            for place, (request, flat) in enumerate(zip(requests, flats, strict=True))
+        ]
+
+    def _search(
+        self, inputs: Sequence[Sequence[int]], options: Options, several: int, stop: Stop
+    ) -> tuple[list[list[int]], list[float]]:
+        """Tokens and scores of the `several` best answers to each input, by transformers."""
         import torch
         from transformers import GenerationConfig, StoppingCriteriaList
 
-        flats: list[Flat] = [self._flat(request) for request in requests]
-        longest = max(len(flat.ids) for flat in flats)
-        ids = torch.tensor([[*flat.ids, *[PAD] * (longest - len(flat.ids))] for flat in flats])
-        beams, several = options.beams, min(options.topk, options.beams)
+        longest = max(map(len, inputs))
+        ids = torch.tensor([[*one, *[PAD] * (longest - len(one))] for one in inputs])
+        beams = options.beams
         with torch.inference_mode():
             out = self.network.generate(
                 input_ids=ids.to(self.device),
@@ -282,23 +304,14 @@ class Tapex:
                     return_dict_in_generate=True,
                     output_scores=True,
                 ),
-                stopping_criteria=StoppingCriteriaList([_Gone(stop, len(requests), beams)]),
+                stopping_criteria=StoppingCriteriaList([_Gone(stop, len(inputs), beams)]),
             )
-        scores = _scores(self.network, out, beams)
-        texts = [self._text(one) for one in out.sequences.tolist()]
-        return [
-            _prediction(
-                request,
-                flat,
-                texts[place * several : (place + 1) * several],
-                scores[place * several : (place + 1) * several],
-            )
-            for place, (request, flat) in enumerate(zip(requests, flats, strict=True))
-        ]
+        written = out.sequences[:, 1:].tolist()  # the first is what the decoder starts from, which is </s>
+        return written, _scores(self.network, out, beams)
 
     def _text(self, ids: Sequence[int]) -> str:
         kept = []
-        for one in ids[1:]:  # the first is what the decoder starts from, which is </s>
+        for one in ids:
             if one == EOS:
                 break
             if one not in (BOS, PAD):
