@@ -609,11 +609,13 @@ export class Painting {
     const { table } = this;
     this.#room = room;
     const { rem, zoom } = this.#scale();
-    const whole = widths.map((width) => Math.ceil(width / zoom + 0.5));
+    const measured = widths.map((width) => width / zoom);
+    const whole = measured.map((width) => Math.ceil(width + 0.5));
+    const added = sum(whole) - sum(measured);
     const over = sum(whole) - Math.floor(this.#inner(room) / zoom);
-    // Rounding alone makes no table scroll sideways: the widest column gives the pixels back.
-    if (over > 0 && over <= 2 * whole.length) whole[whole.indexOf(Math.max(...whole))] -= over;
-    this.#setWidths(whole.map((width) => width / rem));
+    // Rounding alone makes no table scroll sideways: each column gives a part back, and none becomes narrower than it was.
+    const part = over > 0 && over <= 2 * whole.length ? Math.min(1, over / added) : 0;
+    this.#setWidths(whole.map((width, at) => (width - part * (width - measured[at])) / rem));
     table.classList.toggle("pinned", widths[1] <= room / 3);
     table.classList.add("locked");
   }
@@ -825,7 +827,7 @@ function level(elements) {
   for (const one of elements) one.style.minHeight = `${height}px`;
 }
 
-const scaled = (rem) => `calc(${Math.round(rem * 1e4) / 1e4}rem * var(--zoom, 1))`;
+const scaled = (rem) => `calc(${Math.ceil(rem * 1e5) / 1e5}rem * var(--zoom, 1))`;
 const sameColumn = (one, other) => one.name === other.name && one.old === other.old && one.removed === other.removed && one.inserted === other.inserted;
 
 /* The part of the flags that changes what stands in a cell, not only how it looks. */

@@ -15,7 +15,7 @@ from benchmarks.next_item_data import numbered
 from tableqa import Example, Table
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, settled
+from tests.browser.pages import annotating, settled, takes_keys
 from tests.tasks.test_contract import sample
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -106,3 +106,42 @@ def test_what_is_being_written_stays_in_sight_when_choices_follow_it(
 
     assert is_in_view(page, writing)
     assert is_in_view(page, page.locator(".choices label").first)
+
+
+BROKEN = r"""(table) => {
+  const isBroken = (text, { index, 0: word }) => {
+    const range = new Range();
+    range.setStart(text, index);
+    range.setEnd(text, index + word.length);
+    return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1;
+  };
+  return [...table.querySelectorAll("th[data-column], td[data-column]")].flatMap((cell) => {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const broken = [];
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      broken.push(...[...text.data.matchAll(/\S+/gu)].filter((match) => isBroken(text, match)).map(([word]) => word));
+    }
+    return broken;
+  });
+}"""
+"""The words of a table that are broken in two."""
+
+
+def test_no_word_of_a_table_is_broken(world: World, new_context: NewContext, live_server: Any) -> None:
+    table = Table(
+        ["Club", "Town", "Founded", "Colours", "Wins"],
+        [["Bray", "Greystones", "1922", "green white", "12"], ["Arklow", "Wicklow", "1948", "red", "7"]],
+    )
+    source = world.import_written(Example("e", "how many wins has bray?", table, ["12"]))
+    page = annotating(
+        new_context, live_server.url, world.ada, world.batch("question_type", sources=[source]), **PHONE
+    )
+    broken = {}
+    for width in (360, 390, 432, 440, 448):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.reload()
+        takes_keys(page)
+        settled(page)
+        broken[width] = page.locator("table.tabular.locked").evaluate(BROKEN)
+    assert not any(broken.values()), broken
