@@ -22,6 +22,7 @@ import { Draft, LocalDraft, NoDraft, copyOf, digest, same } from "./draft.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
 import { Keys, outside, writes } from "./keys.js";
+import { growWithPage } from "./long-choices.js";
 import { Steps } from "./steps.js";
 import { chooseVersion } from "./versions.js";
 import { count, describe } from "./words.js";
@@ -126,6 +127,7 @@ class AskewAnnotate extends HTMLElement {
     this.form.querySelector("button.sr[value=save]")?.remove(); // what Enter presses without scripts
     this.dataset.laid = ""; // hides what is only for pages without scripts, if laid-out.js has not
     this.dataset.ready = "";
+    growWithPage(this.form, this.bar);
     this.commits = new Commits(this, (group) => !this.#sending && this.#isWritten() && this.#commit(group));
     this.#listen();
     this.#done = recall(this.#store());

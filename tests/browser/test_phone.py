@@ -26,6 +26,7 @@ LONG = 6
 CHOICES = {
     "column_adding": "askew-adding .line",
     "column_extension": "[data-lines] .line",
+    "column_masking": "askew-masking .line",
     "header_synonym": "askew-renames .line",
     "metric_failure": ".choices label",
     "question_type": ".choices label",
@@ -50,22 +51,33 @@ def is_in_view(page: Page, place: Locator) -> bool:
     return found
 
 
-@pytest.mark.parametrize("name", CHOICES)
-def test_a_choice_and_submit_are_on_screen_at_first(
-    world: World, new_context: NewContext, live_server: Any, name: str
-) -> None:
+SCROLLING = """() => [document.scrollingElement, ...document.body.querySelectorAll("*")].filter((part) =>
+  part.scrollHeight > part.clientHeight + 1 && part.checkVisibility()
+  && (part === document.scrollingElement || /auto|scroll/.test(getComputedStyle(part).overflowY))
+).map(({ localName, className }) => `${localName}.${className}`)"""
+"""The parts of a page that scroll up and down."""
+
+
+def with_a_long_table(
+    world: World, new_context: NewContext, live_server: Any, name: str, **options: Any
+) -> Page:
+    """A page on a phone whose table is as high as it may be."""
     key, _, variant = name.partition(" ")
     task = task_types()[key]
     first = next(item for item in sample(task)["items"] if item.variant == variant)
     table = first.example.table
-    rows = [
-        *table.rows,
-        *(row for _ in range(LONG) for row in table.rows),
-    ]  # as high as a table may be on the page
+    rows = [*table.rows, *(row for _ in range(LONG) for row in table.rows)]
     longer = Table(table.header, rows, title=table.title)
     first = replace(first, example=replace(first.example, table=longer))
     batch = over_items(world, task, variant, [numbered(first, number) for number in range(2)])
-    page = annotating(new_context, live_server.url, world.ada, batch, **PHONE)
+    return annotating(new_context, live_server.url, world.ada, batch, **PHONE, **options)
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_choice_and_submit_are_on_screen_at_first(
+    world: World, new_context: NewContext, live_server: Any, name: str
+) -> None:
+    page = with_a_long_table(world, new_context, live_server, name)
     choice = page.locator(CHOICES[name]).first
     expect(choice).to_be_visible()
     settled(page)
@@ -73,6 +85,25 @@ def test_a_choice_and_submit_are_on_screen_at_first(
     assert is_in_view(page, choice)
     assert is_in_view(page, page.get_by_role("button", name="Submit"))
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.evaluate(SCROLLING) == ["html.", "div.sheet"]
+
+
+def test_the_last_of_many_choices_is_in_sight_once_it_has_the_focus(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = with_a_long_table(world, new_context, live_server, "column_masking")
+    lines = page.locator("askew-masking .line")
+    expect(lines.nth(1)).to_be_visible()
+    assert not is_in_view(page, lines.last)
+    for _ in range(lines.count() - 1):
+        page.keyboard.press("ArrowDown")
+    expect(lines.last.locator(":focus")).to_be_attached()
+    settled(page)
+
+    assert is_in_view(page, lines.last.locator(".head"))
+    page.evaluate("scrollTo(0, 0)")
+    settled(page)
+    assert is_in_view(page, lines.first)
 
 
 def test_more_shows_the_actions_that_have_no_room(
