@@ -188,7 +188,7 @@ def _overview_figure(rows: Sequence[Mapping[str, Any]], within: float) -> Figure
         *drawn.names("Batch", gettext("Measure"), gettext("Statistic")),
         Column(gettext("Value"), counted=gettext("Items")),
         Column(gettext("Raters")),
-        *drawn.names(gettext("Items for ± {within}").format(within=words.number(f"{within:g}"))),
+        *drawn.names(gettext("Items needed for ± {within}").format(within=words.number(f"{within:g}"))),
     )
     title = gettext("Agreement by batch")
     lines = tuple(_overview_line(row, within) for row in rows)

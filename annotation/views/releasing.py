@@ -137,11 +137,13 @@ def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
 def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
     manifest = release.manifest
     formats = release_files.formats_of(manifest)
+    counts = manifest["counts"]
     return {
         "release": release,
         "project": release.project,
         "manifest": manifest,
-        "counts": manifest["counts"],
+        "counts": counts,
+        "undecided": max(0, counts["items"] - counts["accepted"] - counts["excluded"]),
         "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
         "formats": [_format(name, manifest) for name in (*formats, "")],
         "files": sorted(manifest["files"].items()),

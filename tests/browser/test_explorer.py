@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, expect
 
-from annotation.explorer.links import explorer_url
+from annotation.explorer.links import explorer_url, with_query
 from annotation.journeys import adjudicating
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import signed_in
@@ -47,12 +47,36 @@ def test_keys_go_from_item_to_item_and_open_one_next_to_the_list(
     expect(page.locator("#beside h2")).to_have_text(second.example.question)
     page.wait_for_url(f"**open={second.public_id}*")
     expect(page.locator("tr[aria-current]")).to_contain_text(second.example.question)
+    question = page.locator("tr[aria-current] > th").bounding_box()
+    assert question is not None and question["width"] >= 150, "no word of the question is broken"
 
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("Next item")
     page.keyboard.press("Escape")
     page.locator(".facets").get_by_role("link", name="reasoning").click()
     expect(page.locator("#found")).to_have_text("1 item")
+
+
+def test_an_open_item_that_needs_adjudication_leads_there_or_says_who_decides(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    batch = world.batch()
+    for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    item = batch.items.get(adjudication__isnull=False)
+    address = live_server.url + with_query(explorer_url(world.project), "", open=item.public_id)
+
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    page.goto(address)
+    expect(page.locator("#beside")).to_contain_text("An adjudicator decides this item.")
+    page.locator("#beside").get_by_role("link", name="Roles").click()
+    page.wait_for_url("**/people/")
+
+    page = signed_in(new_context, live_server.url, world.ivo).new_page()
+    page.goto(address)
+    page.locator("#beside").get_by_role("link", name="Adjudicate").click()
+    page.wait_for_url(f"**/items/{item.public_id}/adjudicate/")
 
 
 @pytest.mark.smoke
