@@ -796,10 +796,10 @@ def test_an_item_that_the_model_already_gets_wrong_has_one_quiet_line(
     server.says = answer("1666")
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     says = page.locator(".says")
-    expect(says.locator(".verdict")).to_have_text("Already wrong; a correct change is enough.")
+    expect(says.locator(".verdict")).to_have_text("Wrong already; no need to fool it.")
     expect(page.locator("button[name=check]")).to_be_hidden()
     page.locator(".more summary").first.click()
-    expect(page.locator("[data-part=words]")).to_contain_text("you do not need to fool it.")
+    expect(page.locator("[data-part=words]")).to_contain_text("A correct change of the question or table is enough.")
     expected = page.locator("[data-part=expected] li")
     expect(expected).to_be_visible()
     expect(expected).to_have_text(re.compile(r"^19\d\d$"))
@@ -949,17 +949,17 @@ def test_models_of_the_panel_are_shown_as_each_answers(
         state(page, "answered")
         page.locator(".more > summary").click()
         shown = page.locator("[data-part=panel] li")
-        expect(shown).to_have_text("other: Already wrong; a correct change is enough.")
+        expect(shown).to_have_text("other: Wrong already; no need to fool it.")
         server.mood = "hung"
         asked = len(other.asked)
         type_question(page, "what year is it from?")
         state(page, "unavailable")
-        expect(shown).to_have_text("other: Already wrong; a correct change is enough.")
+        expect(shown).to_have_text("other: Wrong already; no need to fool it.")
         assert len(other.asked) > asked, "one that hangs holds up no other"
         page.reload()
         takes_keys(page)
         page.locator(".more > summary").click()
-        expect(shown).to_have_text("other: Already wrong; a correct change is enough.")
+        expect(shown).to_have_text("other: Wrong already; no need to fool it.")
         expect(shown).to_be_visible()  # also before the model in the loop has answered once
         page.context.close()
         wait_until_quiet()
@@ -984,7 +984,7 @@ def test_a_model_of_the_panel_that_is_busy_or_away_is_asked_again_until_it_answe
             other.start()
         else:
             other.mood = "well"
-        expect(shown).to_have_text("other: Already wrong; a correct change is enough.", timeout=60_000)
+        expect(shown).to_have_text("other: Wrong already; no need to fool it.", timeout=60_000)
         state(page, "answered")
         page.context.close()
         wait_until_quiet()
@@ -997,12 +997,12 @@ def test_models_of_the_panel_are_asked_once_about_one_text(
         settings.PREDICTORS = {"small": server.entry, "other": {**other.entry, "panel": True}}
         page = annotating(new_context, live_server.url, world.ada, a_batch(world))
         shown = page.locator("[data-part=panel] li")
-        expect(shown).to_have_text("other: Already wrong; a correct change is enough.")
+        expect(shown).to_have_text("other: Wrong already; no need to fool it.")
         asked = len(other.asked)
         server.mood = "busy"
         type_question(page, "what year is it from?")
         state(page, "busy")
-        expect(shown).to_have_text("other: Already wrong; a correct change is enough.")
+        expect(shown).to_have_text("other: Wrong already; no need to fool it.")
         about = len(other.asked)
         assert about > asked
         server.mood = "well"
