@@ -799,7 +799,9 @@ def test_an_item_that_the_model_already_gets_wrong_has_one_quiet_line(
     expect(says.locator(".verdict")).to_have_text("Wrong already; no need to fool it.")
     expect(page.locator("button[name=check]")).to_be_hidden()
     page.locator(".more summary").first.click()
-    expect(page.locator("[data-part=words]")).to_contain_text("A correct change of the question or table is enough.")
+    expect(page.locator("[data-part=words]")).to_contain_text(
+        "A correct change of the question or table is enough."
+    )
     expected = page.locator("[data-part=expected] li")
     expect(expected).to_be_visible()
     expect(expected).to_have_text(re.compile(r"^19\d\d$"))
