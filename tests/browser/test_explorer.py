@@ -48,7 +48,8 @@ def test_keys_go_from_item_to_item_and_open_one_next_to_the_list(
     page.wait_for_url(f"**open={second.public_id}*")
     expect(page.locator("tr[aria-current]")).to_contain_text(second.example.question)
     question = page.locator("tr[aria-current] > th").bounding_box()
-    assert question is not None and question["width"] >= 150, "no word of the question is broken"
+    assert question is not None
+    assert question["width"] >= 150, "no word of the question is broken"
 
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("Next item")
