@@ -23,7 +23,7 @@ ROWS = (1, 2, 4, 8, 16, 32, 64)
 LENGTHS = (128, 256, 512, 768, 1_024)
 """Sizes of recorded steps: a batch takes the next larger ones."""
 MOST_TOKENS = 32_768
-"""Of the input, padding counted, in a batch on a GPU: 1.6 GB of keys and values for a large BART with 16 bits."""
+"""Of the input, padding counted, in a batch on a GPU: 2 GB of keys and values for a large BART with 16 bits."""
 EVERY = 4
 """Steps between two looks at what a GPU has written: each look waits for it."""
 CHECKED = 4
@@ -36,20 +36,22 @@ class Step:
     rows    batch size; rows without a request are done from the start
     length  tokens of the input, padding counted
     steps   most tokens of an answer
+    room    numbers for keys and values (`needs`), shared by steps of which one is used at a time
     """
 
     def __init__(self, network: Any, rows: int, length: int, steps: int, room: Tensor | None = None) -> None:
-        decoder = network.model.decoder
         self.network, self.rows, self.length, self.steps = network, rows, length, steps
         self.heads = network.config.decoder_attention_heads
-        size = network.config.d_model
-        each = size // self.heads
         like = {"device": network.device, "dtype": network.dtype}
-        count = len(decoder.layers)
         if room is None:
-            room = torch.empty(self.needs(network, rows, length), **like)
-        self.across = room[: self.needs(network, rows, length)].view(count, 2, rows, self.heads, length, each)
-        self.within = torch.zeros(count, 2, rows, self.heads, steps, each, **like)
+            room = torch.empty(self.needs(network, rows, length, steps), **like)
+        layers, each = len(network.model.decoder.layers), network.config.d_model // self.heads
+        input_size = self.needs(network, rows, length, 0)
+        within_size = self.needs(network, rows, 0, steps)
+        self.across = room[:input_size].view(layers, 2, rows, self.heads, length, each)
+        self.within = room[input_size : input_size + within_size].view(
+            layers, 2, rows, self.heads, steps, each
+        )
         self.padding = torch.zeros(rows, 1, 1, length, **like)
         self.places = torch.arange(steps, device=network.device)
         self.place = torch.zeros(1, dtype=torch.long, device=network.device)
@@ -60,9 +62,10 @@ class Step:
         self.graph: Any = None
 
     @staticmethod
-    def needs(network: Any, rows: int, length: int) -> int:
-        """Numbers that the keys and values of an input take."""
-        return int(len(network.model.decoder.layers) * 2 * rows * length * network.config.d_model)
+    def needs(network: Any, rows: int, length: int, steps: int) -> int:
+        """Numbers in the keys and values of inputs and answers."""
+        layers = len(network.model.decoder.layers)
+        return int(layers * 2 * rows * (length + steps) * network.config.d_model)
 
     def begin(self, ids: Tensor, count: int) -> None:
         """Read the input, `ids` (rows, length); the first `count` rows are requests."""
@@ -75,6 +78,7 @@ class Step:
                 parted = projection(encoded).view(self.rows, self.length, self.heads, -1)
                 self.across[number, place].copy_(parted.transpose(1, 2))
         self.padding.zero_().masked_fill_(mask[:, None, None, :] == 0, float("-inf"))
+        self.within.zero_()  # what an earlier batch left may be no number, and no mask hides that
         self.place.zero_()
         self.token.fill_(EOS)  # what the decoder starts from
         self.done.fill_(False)
@@ -169,7 +173,7 @@ class Greedy:
     @torch.inference_mode()
     def _record(self) -> None:
         sizes = [(rows, length) for rows in ROWS for length in LENGTHS if rows * length <= self.most]
-        most = max((Step.needs(self.network, *size) for size in sizes), default=0)
+        most = max((Step.needs(self.network, *size, self.steps) for size in sizes), default=0)
         # One after the other uses the same memory: the batches of a model are computed one after the other.
         room = torch.zeros(most, device=self.network.device, dtype=self.network.dtype)
         pool = torch.cuda.graph_pool_handle()

@@ -130,3 +130,24 @@ def test_a_recording_is_trusted_only_if_it_writes_the_same(network: Any, compute
         step.graph = Recording(step, computes=computes)
         assert step.is_faithful() is computes
         assert step.graph is not None
+
+
+def test_steps_of_several_sizes_share_their_room_one_after_the_other(network: Any) -> None:
+    import torch
+
+    from predictor.architectures.greedy import Step
+
+    inputs = inputs_of([5, 9, 14])
+    with torch.inference_mode():
+        room = torch.full((Step.needs(network, 4, 32, 24),), float("nan"))
+        for rows, length in ((4, 32), (3, 16), (4, 32)):
+            step = Step(network, rows, length, 24, room)
+            ids = torch.ones(rows, length, dtype=torch.long)
+            for row, one in enumerate(inputs):
+                ids[row, : len(one)] = torch.tensor(one)
+            step.begin(ids, len(inputs))
+            for _ in range(24):
+                step.take()
+            for row, one in enumerate(inputs):
+                expected = generated(network, one, 24)[0]
+                assert step.written[row, : len(expected)].tolist() == expected
