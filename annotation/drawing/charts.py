@@ -502,8 +502,10 @@ def heat(
     named, width = [escape(column) for column in columns], _percent(wide * 0.94)
     for line, (label, of_row) in enumerate(zip(rows, values, strict=True)):
         top, own = 18 + line * SQUARE, escape(label)
+        # A picture of its own cuts off what would run into the squares.
         parts = [
-            f'<text class="tick" x="0" y="{top + SQUARE - 7}">{escape(_short(f"{line + 1} {label}", 20))}</text>'
+            f'<svg y="{top}" width="{NAMES - 1}%" height="{SQUARE}">'
+            f'<text class="tick" y="{SQUARE - 7}">{escape(_short(f"{line + 1} {label}", 20))}</text></svg>'
         ]
         for place, value in enumerate(of_row):
             at = f'x="{across[place]}%" y="{top + 1}" width="{width}%" height="{SQUARE - 2}"'

@@ -152,22 +152,26 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
                 path, None, phrase("two files have the name {filename!r}", filename=member.filename), mend
             )
         files[name] = member
+    if sum(member.file_size for member in files.values()) > MOST_UNPACKED:
+        raise _too_large(path)
     return files
+
+
+def _too_large(path: Path) -> ReaderError:
+    what = phrase("it unpacks to more than {most} bytes", most=grouped(MOST_UNPACKED))
+    return ReaderError(path, None, what, phrase("Split it"), phrase("Split it, or give the unpacked folder"))
 
 
 def _write(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
     """Unpack a file of at most `left` bytes. Returns how many are left after it.
 
-    Sizes are counted while unpacking, not believed from the archive's own list.
+    Sizes are counted while unpacking: the archive's own list may say less than there is.
     """
     with archive.open(member) as inside, target.open("wb") as out:
         while block := inside.read(1 << 20):
             left -= len(block)
             if left < 0:
-                what = phrase("it unpacks to more than {most} bytes", most=grouped(MOST_UNPACKED))
-                raise ReaderError(
-                    path, None, what, phrase("Split it"), phrase("Split it, or give the unpacked folder")
-                )
+                raise _too_large(path)
             out.write(block)
     return left
 
