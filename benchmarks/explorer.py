@@ -171,6 +171,7 @@ def _filters(world: dict[str, Any]) -> list[tuple[str, str]]:
             for one in ("planned", "not_started", "reserved", "assigned", "returned")
         ),
         ("assigned to a person", f"assignment=assigned&person={person}"),
+        ("adjudicated", "adjudicated=yes"),
         ("flagged", "flagged=yes"),
         ("not flagged", "flagged=no"),
         ("gold", "gold=yes"),

@@ -26,7 +26,7 @@ from annotation.roles import Permission
 
 PAGE_SIZE: Final = "page_size"
 SINGLE: Final = frozenset(
-    {"q", "differs", "flagged", "gold", "unsure", "in_progress", "answered", "assignment"}
+    {"q", "differs", "flagged", "gold", "unsure", "in_progress", "answered", "adjudicated", "assignment"}
     | {"seconds_from", "seconds_to", "since", "until", "sort", "after", "before"}
 )
 """Parameters that take one value; the others can be repeated."""

@@ -139,6 +139,9 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
     if chosen.answered is not None:
         has_response = Q(submitted_count__gt=0)
         found = knowing(who, found).filter(has_response if chosen.answered else ~has_response)
+    if chosen.adjudicated is not None:
+        by_a_person = Q(decision__made_by__isnull=False)
+        found = knowing(who, found).filter(by_a_person if chosen.adjudicated else ~by_a_person)
     if chosen.assignment:
         found = _with_assignment(who, chosen, found)
     if chosen.releases:

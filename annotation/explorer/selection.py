@@ -78,6 +78,7 @@ class Selection:
     since, until                   day on which a response was submitted (or the item skipped)
     in_progress  somebody has the item in progress now; with `people`, one of them
     answered     the item has a response (True) or none (False)
+    adjudicated  a person decided the item (True), or nobody or the rule did (False)
     assignment   of `ASSIGNMENTS`: the item has such a slot or assignment; with `people`, one of theirs
     releases     public ids of releases that contain the decision about the item
     actions      public ids of actions on several items that changed it
@@ -107,6 +108,7 @@ class Selection:
     until: date | None = None
     in_progress: bool | None = None
     answered: bool | None = None
+    adjudicated: bool | None = None
     assignment: str = ""
     releases: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
@@ -234,6 +236,7 @@ PARAMETERS: Final = {
     "until": "until",
     "in_progress": "in_progress",
     "answered": "answered",
+    "adjudicated": "adjudicated",
     "assignment": "assignment",
     "release": "releases",
     "action": "actions",
@@ -276,7 +279,7 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         "pairs": parser.parts("pair", 3, "measure:label~label"),
         **{
             name: parser.yes(name)
-            for name in ("differs", "flagged", "gold", "unsure", "in_progress", "answered")
+            for name in ("differs", "flagged", "gold", "unsure", "in_progress", "answered", "adjudicated")
         },
         **{name: parser.number(name) for name in ("seconds_from", "seconds_to")},
         **{name: parser.day(name) for name in ("since", "until")},

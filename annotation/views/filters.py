@@ -50,6 +50,7 @@ FILTERS: Final = {
     "until": gettext_noop("To the end of"),
     "in_progress": gettext_noop("In progress"),
     "answered": gettext_noop("Has responses"),
+    "adjudicated": gettext_noop("Adjudicated"),
     "assignment": gettext_noop("Assignment"),
     "release": gettext_noop("Release"),
     "action": gettext_noop("Changed by"),
@@ -71,7 +72,7 @@ ALONG: Final = (
 )
 """Filters without a field in the form: it sends them along."""
 FOLDED: Final = (
-    *("sources", "people", "differs", "skipped", "flagged", "gold", "unsure"),
+    *("sources", "people", "differs", "skipped", "flagged", "gold", "unsure", "adjudicated"),
     *("seconds_from", "seconds_to", "since", "until"),
 )
 """Fields of a selection whose filters are folded away while none of them is set."""

@@ -109,6 +109,8 @@ def batch(world: World) -> Batch:
         ({"since": "2026-03-02", "until": "2026-03-02"}, [0, 1]),
         ({"since": "2026-03-03"}, []),
         ({"unsure": "yes"}, []),
+        ({"adjudicated": "yes"}, []),
+        ({"adjudicated": "no"}, [0, 1, 2, 3]),
         ({"assignment": "planned"}, [0, 1, 2, 3]),
         ({"assignment": "not_started"}, [2, 3]),
         ({"assignment": "reserved"}, []),
@@ -219,6 +221,8 @@ def test_what_the_project_does_not_have_is_named(batch: Batch, world: World, nam
 def test_the_stored_resolution_follows_each_step_back(batch: Batch, world: World) -> None:
     item = batch.items.get(position=2)
     adjudicating.decide(item=item, by=world.ivo, note="So.", choose=["A"], now=NOON)
+    assert found(world, adjudicated="yes") == [1]
+    assert found(world, adjudicated="no") == [0, 2, 3]
     assert found(world, state="accepted") == [0, 1]
 
     adjudicating.undo(item=item, by=world.ivo, now=NOON)
