@@ -22,10 +22,11 @@ def results(batch: Batch, called: Mapping[int | None, str]) -> dict[str, Any]:
     """Everybody's result in a qualification, and as a figure with their pseudonyms; nothing of other batches."""
     is_qualification = batch.purpose == Batch.Purpose.QUALIFICATION
     standings = qualifying.standings(batch) if is_qualification else []
-    lines = [_line(batch, one, called.get(one.person.pk, NOTHING)) for one in standings]
+    named = [(one, called.get(one.person.pk, "")) for one in standings]
+    lines = [_line(batch, one, pseudonym or NOTHING) for one, pseudonym in named]
     return {
         "is_qualification": is_qualification,
-        "standings": standings,
+        "standings": named,
         "results_table": list_tables.results(lines),
     }
 

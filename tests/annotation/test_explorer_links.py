@@ -11,9 +11,10 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.explorer.links import explorer_url
-from annotation.journeys import adjudicating, annotating
+from annotation.journeys import adjudicating, annotating, assigning
 from annotation.models import Assignment, Batch, Membership
 from annotation.quality import gold
+from annotation.views.figure_gallery import pseudonyms
 from annotation.work import shares
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import PAGES, make_things, the_batch
@@ -254,3 +255,18 @@ def test_what_needs_review_of_a_person_leads_to_its_items(world: World) -> None:
     assert [(target, number) for target, number in numbers if number not in said(client, target)] == []
     assert max(number for _, number in numbers) == 24
     assert page.index("needs review") > 0
+
+
+def test_the_number_of_a_person_in_a_qualification_leads_to_their_items(world: World) -> None:
+    batch = world.batch(size=3, purpose="qualification", pass_percent=60, open=False, name="Entry test")
+    for item in batch.items.select_related("example"):
+        gold.mark(batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
+    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    for _ in range(2):
+        world.label(batch, "ada", "extraction")
+
+    numbers = links(mara(world), reverse("batch_people", args=[batch.public_id]))
+
+    address = explorer_url(world.project, batch=batch, person=pseudonyms(world.project)[world.ada.pk])
+    assert (address, 2) in numbers
+    assert listed(mara(world), address) == 2
