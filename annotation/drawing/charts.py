@@ -503,10 +503,9 @@ def heat(
     for line, (label, of_row) in enumerate(zip(rows, values, strict=True)):
         top, own = 18 + line * SQUARE, escape(label)
         # A picture of its own cuts off what would run into the squares.
-        parts = [
-            f'<svg y="{top}" width="{NAMES - 1}%" height="{SQUARE}">'
-            f'<text class="tick" y="{SQUARE - 7}">{escape(_short(f"{line + 1} {label}", 20))}</text></svg>'
-        ]
+        called = escape(_short(f"{line + 1} {label}", 20))
+        place_of_name = f'y="{top}" width="{NAMES - 1}%" height="{SQUARE}"'
+        parts = [f'<svg {place_of_name}><text class="tick" y="{SQUARE - 7}">{called}</text></svg>']
         for place, value in enumerate(of_row):
             at = f'x="{across[place]}%" y="{top + 1}" width="{width}%" height="{SQUARE - 2}"'
             if value is None:
