@@ -98,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from benchmarks.predictor import _model
 
         model: Any = _model(SHAPES[options.shape], options.device, options.dtype)
+        model.prepare()
         counted = Counted(model, options.steps)
         settings = settings_for(options.device)
     else:

@@ -19,7 +19,7 @@ from ray import serve
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from predictor.architectures import Model, ModelError, info, load
+from predictor.architectures import Model, ModelError, info, load_to_serve
 from predictor.batcher import predict_all
 from predictor.protocol import PROTOCOL, Prediction, PredictRequest, ProtocolError, refused
 from predictor.server import bundled, failed, read_request, test_question, unusable_canary
@@ -33,7 +33,7 @@ class Answering:
     """One replica with one model. `__call__` answers HTTP."""
 
     def __init__(self, folder: str, device: str) -> None:
-        self.model: Model = load(folder, device) if folder else bundled()
+        self.model: Model = load_to_serve(folder, device) if folder else bundled()
         self.info = info(self.model)
         (canary,) = predict_all(self.model, [test_question(self.info)])
         if isinstance(canary, ProtocolError) and unusable_canary(canary) is None:

@@ -27,7 +27,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from predictor.architectures import Model, ModelError, info, load
+from predictor.architectures import Model, ModelError, info, load_to_serve
 from predictor.batcher import Batcher, Settings
 from predictor.protocol import (
     LIMITS,
@@ -339,7 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     try:
-        models = [load(folder, options.device) for folder in options.model] or [bundled()]
+        models = [load_to_serve(folder, options.device) for folder in options.model] or [bundled()]
         app = create_app(models, settings_for(options.device))
     except ModelError as error:
         print(f"predictor: {error}", file=sys.stderr)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -133,9 +133,22 @@ def find(folder: Path) -> Checkpoint:
     )
 
 
-def load(folder: str | Path, device: str = "cpu") -> Model:
-    """Load the model of a folder onto "cpu" or "cuda". Raises ModelError naming what is missing."""
-    checkpoint = find(Path(folder))
+def load_to_serve(folder: str | Path, device: str = "cpu") -> Model:
+    """`load`, and get the model ready to answer many requests fast."""
+    model = load(folder, device)
+    prepare = getattr(model, "prepare", None)
+    if prepare is not None:
+        prepare()
+    return model
+
+
+def load(folder: str | Path, device: str = "cpu", **settings: Any) -> Model:
+    """Load the model of a folder onto "cpu" or "cuda". Raises ModelError naming what is missing.
+
+    settings   replace those of `askew.json`
+    """
+    found = find(Path(folder))
+    checkpoint = replace(found, settings={**found.settings, **settings})
     if checkpoint.architecture == "chat":
         from predictor.architectures.chat import ChatPredictor
 
@@ -198,7 +211,8 @@ def _detected(folder: Path) -> str:
     if config.get("model_type") == "tapas":
         return "tapas"
     if config.get("model_type") == "bart":
-        return "omnitab" if "omnitab" in str(config.get("_name_or_path", folder.name)).lower() else "tapex"
+        names = f"{config.get('_name_or_path', '')} {folder.name}".lower()
+        return "omnitab" if "omnitab" in names else "tapex"
     raise ModelError(
         f"{folder}: model_type {config.get('model_type')!r} is none of tapas and bart; "
         'say which architecture it is in an askew.json: {"architecture": "..."}'

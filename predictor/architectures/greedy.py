@@ -132,8 +132,8 @@ class Step:
         )
         for layer, (keys, values), across in zip(decoder.layers, self.within, self.across, strict=True):
             attention = layer.self_attn
-            keys.index_copy_(2, self.place, self._parted(attention.k_proj(x)))
-            values.index_copy_(2, self.place, self._parted(attention.v_proj(x)))
+            for kept, projection in ((keys, attention.k_proj), (values, attention.v_proj)):
+                kept.index_copy_(2, self.place, self._parted(projection(x)).to(kept.dtype))
             x = layer.self_attn_layer_norm(x + self._attend(attention, x, keys, values, seen))
             x = layer.encoder_attn_layer_norm(
                 x + self._attend(layer.encoder_attn, x, across[0], across[1], self.padding)
@@ -141,8 +141,8 @@ class Step:
             x = layer.final_layer_norm(x + layer.fc2(layer.activation_fn(layer.fc1(x))))
         scores = (self.network.lm_head(x) + self.network.final_logits_bias).float()
         best, token = scores.max(-1)
-        self.log_probability += torch.where(self.done, 0.0, best - scores.logsumexp(-1))
         token = torch.where(self.done, PAD, token)
+        self.log_probability += torch.where(token == PAD, 0.0, best - scores.logsumexp(-1))
         self.written.index_copy_(1, self.place, token[:, None])
         self.done |= token == EOS
         self.token.copy_(token)
@@ -159,7 +159,7 @@ class Step:
 
 
 class Greedy:
-    """Greedy answers of one network. On a GPU the steps are recorded here, which takes seconds."""
+    """Greedy answers of one network. On a GPU, `record` makes them fast."""
 
     def __init__(self, network: Any, steps: int, budget: int) -> None:
         self.network = network
@@ -167,10 +167,18 @@ class Greedy:
         self.on_gpu = network.device.type == "cuda"
         self.most = min(MOST_TOKENS, budget)
         self.recorded: dict[tuple[int, int], Step] = {}
-        if self.on_gpu:
-            self._record()
 
-    @torch.inference_mode()
+    def record(self) -> None:
+        """Record the steps on a GPU, which takes seconds and memory; nothing on a CPU. For weights that stay as they are."""
+        if not self.on_gpu:
+            return
+        try:
+            with torch.inference_mode(), torch.cuda.device(self.network.device):
+                self._record()
+        except torch.OutOfMemoryError:
+            self.recorded.clear()
+            log.warning("The GPU has too little memory to record the steps of the model; it answers without.")
+
     def _record(self) -> None:
         sizes = [(rows, length) for rows in ROWS for length in LENGTHS if rows * length <= self.most]
         most = max((Step.needs(self.network, *size, self.steps) for size in sizes), default=0)
@@ -181,13 +189,11 @@ class Greedy:
             self.recorded[size] = Step(self.network, *size, self.steps, room)
             self.recorded[size].record(pool)
         if self.recorded and not self.recorded[sizes[0]].is_faithful():
-            log.warning(
-                "The recorded steps of the model differ from its own; answers are written without them."
-            )
+            log.warning("The recorded steps of the model differ from its own; it answers without them.")
             self.recorded.clear()
 
     def _step(self, rows: int, length: int, steps: int) -> Step | None:
-        if not self.on_gpu:
+        if not self.recorded:
             return Step(self.network, rows, length, steps)
         wider = (size for size in self.recorded if size[0] >= rows and size[1] >= length)
         size = min(wider, key=lambda size: size[0] * size[1], default=None)
@@ -221,7 +227,6 @@ class Greedy:
             if bool(step.done.all()):
                 break
         written = step.written[:rows, :steps]
-        lengths = (written != PAD).sum(1)
-        scores = torch.exp(step.log_probability[:rows] / lengths.clamp(min=1))
-        tokens = [row[:many] for row, many in zip(written.tolist(), lengths.tolist(), strict=True)]
+        scores = torch.exp(step.log_probability[:rows] / (written != PAD).sum(1).clamp(min=1))
+        tokens = [[token for token in row if token != PAD] for row in written.tolist()]
         return tokens, [min(1.0, score) for score in scores.tolist()]

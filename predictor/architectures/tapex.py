@@ -241,6 +241,10 @@ class Tapex:
             with_context=bool(settings.get("context", False)),
         )
 
+    def prepare(self) -> None:
+        """Get ready to answer many requests fast: for a model that is served, not for one that is trained."""
+        self._greedy.record()
+
     def tokens(self, request: PredictRequest) -> int:
         """The length of the input, times the beams that are kept over it."""
         flat: Flat = self._flat(request)

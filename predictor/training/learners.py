@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -65,9 +66,11 @@ class Learner(Protocol):
 
 def learner_of(init: Path, device: str, smoothing: float = 0.0) -> Learner:
     """The learner of a folder. Raises ModelError."""
-    checkpoint = find(init)
+    found = find(init)
+    # Weights that learn have 32 bits, whatever the folder is served with. The recipe has the precision of a loss.
+    checkpoint = replace(found, settings={**found.settings, "dtype": "float32"})
     if checkpoint.architecture in ("tapex", "omnitab"):
-        return WritingLearner(load(init, device), smoothing)
+        return WritingLearner(load(init, device, dtype="float32"), smoothing)
     if checkpoint.architecture == "tapas":
         return TapasLearner(checkpoint, device)
     if checkpoint.architecture == "tabert":

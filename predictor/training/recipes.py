@@ -196,7 +196,8 @@ def measured_speed(size: Size, device: str, precision: str) -> float:
 
     seconds(3)
     times = 20
-    return 2 * rows * size.hidden * 4 * size.hidden * times / max(1e-9, seconds(times)) * SHARE_OF_SPEED[device.split(":")[0]]
+    on_matrices = 2 * rows * size.hidden * 4 * size.hidden * times / max(1e-9, seconds(times))
+    return on_matrices * SHARE_OF_SPEED[device.split(":")[0]]
 
 
 def forecast(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -119,16 +120,16 @@ def test_the_step_is_the_same_with_accumulated_batches(
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
-@pytest.mark.parametrize("name", ["tapex", "tapas", "tabert3"])
+@pytest.mark.parametrize(("name", "beams"), [("tapex", 1), ("tapex", 2), ("tapas", 1), ("tabert3", 1)])
 def test_16_bit_floats_and_checkpointing_train_the_same_parameters(
-    folders: dict[str, Path], tmp_path: Path, name: str, precision: Any
+    folders: dict[str, Path], tmp_path: Path, name: str, beams: int, precision: Any
 ) -> None:
     import torch
 
     from predictor.training.finetune import finetune
     from predictor.training.recipes import Recipe
 
-    recipe = Recipe(steps=2, rate=1e-3, precision=precision, checkpointing=True, beams=2)
+    recipe = Recipe(steps=2, rate=1e-3, precision=precision, checkpointing=True, beams=beams)
     lines: list[str] = []
     curve = finetune(folders[name], tmp_path, eight(), recipe, say=lines.append, validation=[spare()])
     assert precision in lines[1]
@@ -137,6 +138,22 @@ def test_16_bit_floats_and_checkpointing_train_the_same_parameters(
     assert {one.dtype for one in state["network"].values() if one.is_floating_point()} == {torch.float32}
     assert curve[-1].asked == 1
     load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["tapex", "tapas", "tabert3"])
+def test_weights_that_learn_have_32_bits_whatever_the_folder_is_served_with(
+    folders: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    import torch
+
+    from predictor.training.learners import learner_of
+
+    shutil.copytree(folders[name], tmp_path / name)
+    settings = tmp_path / name / "askew.json"
+    known = json.loads(settings.read_text()) if settings.exists() else {}
+    settings.write_text(json.dumps({**known, "dtype": "bfloat16"}))
+    learner = learner_of(tmp_path / name, "cpu")
+    assert {one.dtype for one in learner.network.parameters()} == {torch.float32}
 
 
 def test_the_rate_rises_and_falls() -> None:

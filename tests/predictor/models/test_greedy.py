@@ -151,3 +151,36 @@ def test_steps_of_several_sizes_share_their_room_one_after_the_other(network: An
             for row, one in enumerate(inputs):
                 expected = generated(network, one, 24)[0]
                 assert step.written[row, : len(expected)].tolist() == expected
+
+
+def test_a_model_that_is_served_is_prepared_and_one_that_is_trained_is_not(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from predictor.architectures import load_to_serve
+    from predictor.architectures.tapex import Tapex
+    from predictor.training.learners import learner_of
+
+    prepared: list[str] = []
+    monkeypatch.setattr(Tapex, "prepare", lambda model: prepared.append(model.name))
+    learner_of(folders["tapex"], "cpu")
+    assert prepared == []
+
+    load_to_serve(folders["tapex"])
+    load_to_serve(folders["tapas"])
+    assert prepared == [folders["tapex"].name]
+
+
+def test_padding_that_a_model_writes_is_no_part_of_the_answer_nor_of_its_score(network: Any) -> None:
+    from predictor.architectures.greedy import Greedy
+
+    bias = network.final_logits_bias.clone()
+    network.final_logits_bias[0, 1] = 9.0
+    try:
+        inputs = inputs_of([4, 8, 15, 23])
+        written = Greedy(network, 128, 8_192)(inputs, 16, lambda place: False)
+        assert written is not None
+        whole = [generated(network, ids, 16)[0] for ids in inputs]
+    finally:
+        network.final_logits_bias.copy_(bias)
+    assert any(1 in row[:-1] for row in whole), "the bias makes the model write padding"
+    assert written[0] == [[token for token in row if token != 1] for row in whole]
