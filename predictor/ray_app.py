@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from predictor.architectures import Model, ModelError, info, load_to_serve
 from predictor.batcher import predict_all
 from predictor.protocol import PROTOCOL, Prediction, PredictRequest, ProtocolError, refused
-from predictor.server import bundled, failed, read_request, test_question, unusable_canary
+from predictor.server import bundled, failed, read_request, settings_for, test_question, unusable_canary
 from predictor.web import refusal
 
 MOST_AT_ONCE = 64
@@ -33,9 +33,10 @@ class Answering:
     """One replica with one model. `__call__` answers HTTP."""
 
     def __init__(self, folder: str, device: str) -> None:
+        self.settings = settings_for(device)
         self.model: Model = load_to_serve(folder, device) if folder else bundled()
         self.info = info(self.model)
-        (canary,) = predict_all(self.model, [test_question(self.info)])
+        (canary,) = predict_all(self.model, [test_question(self.info)], self.settings)
         if isinstance(canary, ProtocolError) and unusable_canary(canary) is None:
             raise ModelError(f"{self.info.id} failed its first question: {canary.message}")
 
@@ -75,7 +76,7 @@ class Answering:
     @serve.batch(max_batch_size=MOST_AT_ONCE, batch_wait_timeout_s=0.005)
     async def together(self, asked: list[PredictRequest]) -> list[Prediction | ProtocolError]:
         """Requests that came at about the same time, computed in a thread so that new ones can come in."""
-        return await asyncio.to_thread(predict_all, self.model, asked)
+        return await asyncio.to_thread(predict_all, self.model, asked, self.settings)
 
 
 def build(arguments: Mapping[str, str]) -> Any:
