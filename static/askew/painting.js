@@ -235,15 +235,17 @@ export class Painting {
     return { starts, ends, still, beside: still ? ends[0] : number };
   }
 
-  /* What stands in the upper left corner of what scrolls: {row, column} and how much of each is past it. */
+  /* What stands in the upper left corner of what scrolls: {row, column} and how much of each is past it: of the row in
+     pixels, for the twin leaves room below it for the rows that it has not. */
   get corner() {
     const { scrollLeft, scrollTop } = this.sheet;
     const { starts, ends, still, beside } = this.#edges();
     const at = Math.max(still, ends.findIndex((end) => end - beside > scrollLeft + 0.5));
     const column = { id: this.#state.columnIds[at], past: (scrollLeft - (starts[at] - beside)) / (ends[at] - starts[at]) };
     const body = [...this.table.tBodies].find((one) => one.offsetTop + one.offsetHeight - this.#head.offsetHeight > scrollTop + 0.5);
-    const tr = body && [...body.rows].find((one) => this.#topOf(one) + one.offsetHeight > scrollTop + 0.5);
-    const row = tr ? { id: tr.dataset.row, past: (scrollTop - this.#topOf(tr)) / tr.offsetHeight } : null;
+    let tr = body && [...body.rows].find((one) => this.#topOf(one) + one.offsetHeight > scrollTop + 0.5);
+    while (tr && this.#twin && !this.#twin.#entries.has(tr.dataset.row)) tr = tr.previousElementSibling ?? [...(tr.parentElement.previousElementSibling?.rows ?? [])].at(-1);
+    const row = tr ? { id: tr.dataset.row, past: scrollTop - this.#topOf(tr) } : null;
     return { row, column, start: scrollTop <= 0 };
   }
 
@@ -254,7 +256,7 @@ export class Painting {
     if (at >= 0) this.#scrollTo(starts[at] - beside + column.past * (ends[at] - starts[at]));
     const tr = row ? this.#entries.get(row.id)?.tr : null;
     if (start) this.sheet.scrollTop = 0;
-    else if (tr) this.sheet.scrollTop = this.#topOf(tr) + row.past * tr.offsetHeight;
+    else if (tr) this.sheet.scrollTop = this.#topOf(tr) + row.past;
   }
 
   /* How far one has to scroll until a row stands right under the head. */

@@ -121,6 +121,20 @@ def test_two_tables_have_equal_rows_and_scroll_as_one_in_both_directions(empty: 
         expect_equal(other, here)
 
 
+def test_two_tables_stay_beside_each_other_where_one_has_a_row_more(empty: Page) -> None:
+    empty.set_viewport_size({"width": 1280, "height": 500})
+    table = {"header": ["a", "b"], "rows": [[f"row {number}", "x"] for number in range(20)]}
+    insert = {"op": "insert_row", "row": "n1", "after": "r1", "cells": ["a long text " * 30, ""]}
+    comparison = compares(empty, table, [put(0, 0, "row 0", "new"), put(19, 0, "row 19", "y")], [insert])
+    turns(comparison)
+    left, right = comparison.locator(".sheet").all()
+    expect_equal(right, left)
+    for here, other in ((right, left), (left, right)):
+        for top in (10, 45, 70, 95, 130, 180, 240):
+            here.evaluate("(sheet, top) => sheet.scrollTo(0, top)", top)
+            expect_equal(other, here)
+
+
 def expect_equal(other: Locator, here: Locator) -> None:
     """Wait until both are scrolled to the same place."""
     there = here.evaluate("sheet => [sheet.scrollLeft, sheet.scrollTop].map(Math.round)")
