@@ -271,7 +271,7 @@ def _detail(request: PageRequest, who: Reader, item: Item) -> dict[str, Any]:
         "row": row,
         "item": row.item,
         "judges": who.judges,
-        "leads": Permission.INVITE in who.acts,
+        "invites": Permission.INVITE in who.acts,
         "kind": kind_title(row.item.batch),
         "state": STATES.get(row.state, ""),
         "contrast": _contrast(row, letters),

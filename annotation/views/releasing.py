@@ -143,7 +143,7 @@ def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
         "project": release.project,
         "manifest": manifest,
         "counts": counts,
-        "undecided": max(0, counts["items"] - counts["accepted"] - counts["excluded"]),
+        "undecided": max(0, counts.get("items", 0) - counts["accepted"] - counts["excluded"]),
         "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
         "formats": [_format(name, manifest) for name in (*formats, "")],
         "files": sorted(manifest["files"].items()),

@@ -147,8 +147,8 @@ def load(folder: str | Path, device: str = "cpu", **settings: Any) -> Model:
 
     settings   replace those of `askew.json`
     """
-    found = find(Path(folder))
-    checkpoint = replace(found, settings={**found.settings, **settings})
+    checkpoint = find(Path(folder))
+    checkpoint = replace(checkpoint, settings={**checkpoint.settings, **settings})
     if checkpoint.architecture == "chat":
         from predictor.architectures.chat import ChatPredictor
 

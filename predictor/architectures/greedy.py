@@ -1,7 +1,7 @@
 """Greedy decoding of a BART without Python between the kernels of a step.
 
 `generate` of transformers starts some three hundred kernels for each token, one by one from Python. A GPU computes them
-faster than it is told to. Here every tensor of a step has a fixed place, so on a GPU the step is recorded once as a CUDA
+faster than Python starts them. Here every tensor of a step has a fixed place, so on a GPU a step is recorded once as a CUDA
 graph for each size of batch and then started as a whole. On a CPU the same step runs as it is written, without recording.
 The tokens are those of `generate`, which a test compares.
 """

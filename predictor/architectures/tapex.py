@@ -268,8 +268,8 @@ class Tapex:
         flats: list[Flat] = [self._flat(request) for request in requests]
         inputs = [flat.ids for flat in flats]
         several = min(options.topk, options.beams)
-        found = self._greedy(inputs, options.max_new_tokens, stop) if options.beams == 1 else None
-        tokens, scores = found or self._search(inputs, options, several, stop)
+        greedy = self._greedy(inputs, options.max_new_tokens, stop) if options.beams == 1 else None
+        tokens, scores = greedy or self._search(inputs, options, several, stop)
         texts = [self._text(one) for one in tokens]
         return [
             _prediction(

@@ -150,8 +150,8 @@ def test_weights_that_learn_have_32_bits_whatever_the_folder_is_served_with(
 
     shutil.copytree(folders[name], tmp_path / name)
     settings = tmp_path / name / "askew.json"
-    known = json.loads(settings.read_text()) if settings.exists() else {}
-    settings.write_text(json.dumps({**known, "dtype": "bfloat16"}))
+    stored = json.loads(settings.read_text()) if settings.exists() else {}
+    settings.write_text(json.dumps({**stored, "dtype": "bfloat16"}))
     learner = learner_of(tmp_path / name, "cpu")
     assert {one.dtype for one in learner.network.parameters()} == {torch.float32}
 
