@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from importlib.util import find_spec
+from pathlib import Path
 
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "0123456789abcdefghijklmnopqrstuvwxyz" * 2)
 # Whatever the shell is set up for, the suite starts from an unconfigured, loopback-only platform.
@@ -27,7 +28,10 @@ if "ASKEW_TEST_DATA_DIR" not in os.environ:
         atexit.register(shutil.rmtree, os.environ["ASKEW_TEST_DATA_DIR"], ignore_errors=True)
     else:  # mypy only reads the settings, and leaves without tidying up
         os.environ["ASKEW_TEST_DATA_DIR"] = tempfile.gettempdir()
-os.environ["ASKEW_DATA_DIR"] = os.environ["ASKEW_TEST_DATA_DIR"]
+# In it, one for each process: what a test leaves is deleted at its end, beside tests of other processes.
+os.environ["ASKEW_DATA_DIR"] = str(
+    Path(os.environ["ASKEW_TEST_DATA_DIR"], os.environ.get("PYTEST_XDIST_WORKER", ""))
+)
 
 from config.settings import *  # noqa: E402
 from config.settings import DATA_DIR, DATABASES, MIDDLEWARE, TASKS  # noqa: E402
