@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -73,13 +74,11 @@ def test_cells_of_variants_are_text(empty: Page) -> None:
 @pytest.mark.parametrize("width", [390, 1280])
 def test_rows_without_changes_of_a_long_table_open_by_key_and_are_found(empty: Page, width: int) -> None:
     empty.set_viewport_size({"width": width, "height": 800})
-    rows = [[f"{row}.{column}" for column in range(40)] for row in range(5_000)]
+    rows = [[f"{row}.{column}" for column in range(40)] for row in range(1_000)]
     table = {"header": [f"h{column}" for column in range(40)], "rows": rows}
-    comparison = compares(
-        empty, table, [put(2_000, 30, "2000.30", "new")], [put(2_000, 30, "2000.30", "other")]
-    )
+    comparison = compares(empty, table, [put(400, 30, "400.30", "new")], [put(400, 30, "400.30", "other")])
     runs = comparison.get_by_role("button", name="rows without changes")
-    expect(runs).to_have_text(["1999 rows without changes", "2998 rows without changes"])
+    expect(runs).to_have_text(["399 rows without changes", "598 rows without changes"])
     expect(comparison.locator(".hidden-columns")).to_contain_text("Scroll sideways.")
     expect(comparison.locator("td.changed")).to_be_in_viewport()
     runs.first.focus()
@@ -94,8 +93,8 @@ def test_rows_without_changes_of_a_long_table_open_by_key_and_are_found(empty: P
     expect(runs).to_have_count(2)
     comparison.locator(".sheet").focus()
     empty.keyboard.press("Control+f")
-    empty.keyboard.type("4321.7")
-    expect(comparison.locator("td.hit.now")).to_have_text("4321.7")
+    empty.keyboard.type("821.7")
+    expect(comparison.locator("td.hit.now")).to_have_text("821.7")
     assert empty.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -192,11 +191,9 @@ def test_exchanged_rows_and_columns_are_shown_side_by_side_only(empty: Page) -> 
 def test_of_three_variants_every_pair_is_side_by_side_once(empty: Page) -> None:
     table = {"header": ["a"], "rows": [["1"]]}
     comparison = compares(empty, table, *([put(0, 0, "1", text)] for text in "234"))
-    seen = []
-    for _ in range(3):
+    for pair in ("23", "24", "34"):
         turns(comparison)
-        seen.append([part.inner_text()[-1] for part in comparison.locator("td ins").all()])
-    assert seen == [["2", "3"], ["2", "4"], ["3", "4"]]
+        expect(comparison.locator("td ins")).to_have_text([re.compile(f"{text}$") for text in pair])
     turns(comparison)
     expect(comparison.locator(".sheet")).to_have_count(1)
 
