@@ -20,7 +20,7 @@ LONGEST: Final = timedelta(days=1)
 LAST_CHECKS: Final = 10
 """Gold items that the feedback in the flow looks back on."""
 NEARLY: Final = 0.1
-"""Share of a daily limit that is left when the person is reminded of it."""
+"""Share of a daily limit that is left when the person is reminded of it; at the last item of a short day, too."""
 
 
 @dataclass(frozen=True)
@@ -127,5 +127,6 @@ def left_today(caps: Mapping[str, float], everywhere: Mapping[str, float], facts
     return Day(
         max(0, int(min(left for _, left in items))) if items else None,
         max(0, round(60 * min(left for _, left in hours))) if hours else None,
-        any(left <= NEARLY * limit for limit, left in (*items, *hours)),
+        any(left <= max(1, NEARLY * limit) and left < limit for limit, left in items)
+        or any(left <= NEARLY * limit for limit, left in hours),
     )

@@ -31,15 +31,14 @@ def must_hold(
     codes: str,
     *,
     server: bool = False,
-    with_program: bool = False,
     needs: str = "",
     goal: bool = False,
 ) -> dict[str, Any]:
     """One thing that must hold, in `words`, and whether it does: as far as none of the problems with `codes` was found.
 
     Reads from the context `waived` and `found` (`annotation.journeys.annotating.Found`; None before anything was kept).
-    `server`: the browser cannot tell by itself; `with_program`: it is told where a program counts; `needs`: "protected",
-    "evidence" or "program", without any of which there is nothing to check against. `goal`: something to do; it is listed
+    `server`: the browser cannot tell by itself; `needs`: "protected", "evidence" or "program", without any of which there is
+    nothing to check against. `goal`: something to do; it is listed
     until it is done. Any other line is a condition that is listed only while it is broken.
     """
     found: Found | None = context.get("found")
@@ -51,11 +50,7 @@ def must_hold(
         state = "no"
     elif broken:
         state = "look"
-    elif (
-        found is None
-        or (needs and there.isdisjoint(needs.split()))
-        or (with_program and "program" not in there)
-    ):
+    elif found is None or (needs and there.isdisjoint(needs.split())):
         state = "open"
     else:
         state = "yes"
@@ -63,7 +58,6 @@ def must_hold(
         "words": words,
         "codes": codes,
         "server": server,
-        "with_program": with_program,
         "needs": needs,
         "state": state,
         "goal": goal,

@@ -8,8 +8,7 @@ import { placesOf } from "./tables.js";
 import { count, describe } from "./words.js";
 
 const WHOLE = 60; // rows of a table that is shown whole at first
-const FEW_ROWS = 12; // a table with no more rows than these is never cut
-const FIRST = 20; // rows shown of a table in which no row is changed
+const FIRST = 20; // rows shown of a table in which no row is changed, at most half of it
 const NEAR = 1; // rows shown above and below a changed one
 const SHORTEST = 3; // rows that are left out together, at least
 
@@ -27,7 +26,7 @@ export class Comparing extends Mode {
     this.#further = tools;
     this.#all = grid.edits.state;
     this.#cut = !whole && this.#all.rows.length > WHOLE;
-    this.mayCut = !whole && this.#all.rows.length > FEW_ROWS && this.#withRuns(new Set()) !== this.#all.rows;
+    this.mayCut = !whole && this.#withRuns(new Set()) !== this.#all.rows;
     this.#fold();
   }
 
@@ -118,7 +117,7 @@ export function withRuns(rows, isSpecial, opened) {
   rows.forEach((row, at) => {
     if (isSpecial(row)) for (let near = at - NEAR; near <= at + NEAR; near += 1) wanted.add(near);
   });
-  if (!wanted.size) for (let at = 0; at < FIRST; at += 1) wanted.add(at);
+  if (!wanted.size) for (let at = 0; at < Math.min(FIRST, rows.length / 2); at += 1) wanted.add(at);
   const shown = [];
   let run = [];
   const close = () => {

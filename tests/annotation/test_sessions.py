@@ -47,6 +47,20 @@ def test_the_narrower_limit_counts(here: int, everywhere: int, cap: int, project
     assert day.is_over == (day.items_left == 0)
 
 
+@pytest.mark.parametrize(("limit", "first"), [(2, 1), (9, 8), (10, 9), (40, 36)])
+def test_the_last_tenth_of_a_days_items_is_near_and_at_least_the_last_item(limit: int, first: int) -> None:
+    near = [
+        done
+        for done in range(limit)
+        if left_today({"items_per_day": limit}, {}, Facts(items_today=done)).is_near
+    ]
+    assert near == list(range(first, limit))
+
+
+def test_the_only_item_of_a_day_is_no_reason_for_a_break() -> None:
+    assert not left_today({"items_per_day": 1}, {}, Facts(items_today=0)).is_near
+
+
 def test_hours_are_told_in_minutes() -> None:
     day = left_today({"hours_per_day": 2}, {}, Facts(hours_today=1.5))
     assert (day.items_left, day.minutes_left, day.is_near) == (None, 30, False)
@@ -93,7 +107,7 @@ def test_before_the_first_item_there_is_nothing_to_tell(world: World, client: Cl
 def test_a_daily_limit_says_what_is_left(world: World, client: Client) -> None:
     batch = world.batch(size=4, caps={"items_per_day": 2})
     answer(world, batch, "ada")
-    assert told(client, world, batch)["day"] == {"items_left": 1, "minutes_left": None, "is_near": False}
+    assert told(client, world, batch)["day"] == {"items_left": 1, "minutes_left": None, "is_near": True}
     answer(world, batch, "ada")
     assert told(client, world, batch)["day"] == {"items_left": 0, "minutes_left": None, "is_near": True}
     page = client.get(f"/batches/{batch.public_id}/annotate/").content.decode()

@@ -31,8 +31,9 @@ def world(tmp_path: Path, transactional_db: None) -> World:
     return make_world(tmp_path)
 
 
-def accessible(page: Page) -> None:
-    found = Axe().run(page, options=AXE)
+def accessible(page: Page, *, without: str | None = None) -> None:
+    """The page, without what this selector names, has no violations."""
+    found = Axe().run(page, context={"exclude": [[without]]} if without else None, options=AXE)
     assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
 
 
@@ -260,7 +261,7 @@ def test_when_the_scripts_do_not_come_the_plain_page_is_offered_and_holds_the_wh
     page.locator(".actions button[value=save]").click()
     expect(page.locator("[data-row=r7] [data-column=c1] input")).to_be_checked()
     expect(page.locator(".guidelines summary")).to_be_visible()
-    accessible(page)
+    accessible(page, without="tbody tr:nth-child(n+30)")  # they are all alike, and it looks at each for long
     page.unroute("**/askew/grid*.js")
     page.get_by_role("link", name="Switch to the full page").click()
     takes_keys(page)
