@@ -122,6 +122,15 @@ def test_a_number_leads_to_as_many_items(batch: Batch, world: World, name: str, 
     assert not {state for state in states if not any(state in target for target, _ in numbers)}
 
 
+def test_the_items_reserved_for_somebody_who_is_removed_are_listed(batch: Batch, world: World) -> None:
+    membership = Membership.objects.get(project=world.project, person=world.people["bo"])
+
+    ((target, number),) = links(mara(world), reverse("remove_member", args=[membership.pk]))
+
+    assert "assignment=reserved" in target
+    assert number in said(mara(world), target)
+
+
 def test_the_queue_of_an_adjudicator_leads_to_the_items_that_wait(batch: Batch, world: World) -> None:
     client = Client()
     client.force_login(world.ivo)
