@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from django.db import connection
+
 from annotation import access
 from annotation.journeys import annotating, assigning, importing, setting_up
 from annotation.models import Assignment, Batch, Person, Project, Source
@@ -16,6 +18,7 @@ from annotation.roles import Role
 from annotation.work import queue
 from tableqa import Example
 from tasks.contract import task_type
+from tests.annotation import kept_rows
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 FILMS = [
@@ -128,6 +131,23 @@ def make_world(folder: Path, questions: int = 4) -> World:
         rows.append(f"nu-{number}\twhen did {film} come out ({number})?\tcsv/1-csv/1.csv\t{year}")
     path = folder / "films-dev.tsv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    if not kept_rows.are_none():
+        return _made(path)
+    # What waits for a commit has happened in the one and not in the other.
+    key = (questions, connection.in_atomic_block)
+    if key in _KEPT:
+        kept_rows.write(_KEPT[key])
+        people = {person.name.lower(): person for person in Person.objects.all()}
+        return World(Project.objects.get(), Source.objects.get(), people)
+    world = _made(path)
+    _KEPT[key] = kept_rows.kept()
+    return world
+
+
+_KEPT: dict[tuple[int, bool], kept_rows.Rows] = {}
+
+
+def _made(path: Path) -> World:
     mara = Person.objects.create_person("Mara", "mara@example.org", "tilted tables")
     project = setting_up.create_project(slug="films", name="Films", manager=mara, now=NOON)
     people = {"mara": mara}
