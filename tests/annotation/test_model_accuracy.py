@@ -48,7 +48,7 @@ def ask(world: World, predictor: str = "llm", **more: Any) -> model_accuracy.Acc
 def test_a_language_model_gets_as_many_questions_at_a_time_as_its_entry_says(
     world: World, llm: Endpoint
 ) -> None:
-    llm.hold = 0.02
+    llm.gathers = 3
     progress: list[tuple[int, int]] = []
     accuracy = ask(world, progress=lambda done, total: progress.append((done, total)))
     assert llm.most_at_once == 3

@@ -108,7 +108,7 @@ def test_the_command_stops_after_unusable_replies_in_a_row(
 def test_as_many_requests_are_under_way_as_the_entry_allows(
     command: tuple[list[str], int], llm: Endpoint
 ) -> None:
-    llm.hold = 0.02
+    llm.gathers = 2
     run(*command[0])
     assert llm.most_at_once == 2
 

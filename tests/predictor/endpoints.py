@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.waiting import wait_until
+
 Body = dict[str, Any]
 
 KNOWN = {
@@ -49,6 +51,8 @@ class Endpoint:
     """Tokens of thinking before each reply."""
     hold: float = 0.0
     """Seconds until each answer."""
+    gathers: int = 0
+    """The first answers wait until so many requests are there at a time."""
     requests: list[Body] = field(default_factory=list)
     most_at_once: int = 0
     url: str = ""
@@ -70,6 +74,8 @@ class Endpoint:
         try:
             if self.hold:
                 self.stop.wait(self.hold)
+            if self.gathers:
+                wait_until(lambda: self.most_at_once >= self.gathers, "requests gather")
             return self._answer(body, mood)
         finally:
             with self._lock:
