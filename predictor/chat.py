@@ -37,8 +37,14 @@ MOST_BYTES = 4_000_000
 """Of an endpoint's answer. What is longer is no answer to a question about a table."""
 PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
 """Answers after which the same request may succeed a little later."""
-UNLIMITED = 8_192
-"""Tokens that are reserved for a reply without a limit."""
+UNLIMITED = 131_072
+"""Tokens that are reserved for a reply without a limit: no model is known to write more."""
+LIMITS = ("max_tokens", "max_completion_tokens")
+"""Parameters that limit a reply. Of both the larger one is reserved: which of them an endpoint follows is not known."""
+LOST = frozenset((408, 504))
+"""Answers of a gateway that gave up: the endpoint may have worked until then, and longer."""
+WORKED = frozenset((500, 502))
+"""Answers of an endpoint that broke: it may have read the request."""
 NEVER_ARRIVED = frozenset(("ConnectError", "ConnectTimeout", "PoolTimeout"))
 """Errors of httpx after which an endpoint has seen nothing of a request."""
 
@@ -257,22 +263,23 @@ class ChatModel:
         if self.structured == "auto" and "response_format" in rejected and structure in FALLBACKS:
             learned.structure = FALLBACKS[structure]
             return True
-        new = set(rejected) & set(self.drop_rejected) - learned.dropped
-        learned.dropped |= new
-        return bool(new)
+        # Also what another thread has learned meanwhile: this request was sent before.
+        known = set(rejected) & set(self.drop_rejected)
+        learned.dropped |= known
+        return bool(known)
 
     def _metered(self, client: httpx.Client, address: str, body: Mapping[str, Any]) -> _Answer:
         """One request, reserved before and settled after with the tokens that it used."""
         if self.meter is None:
             return self._in_time(client, address, body)
         prompt = estimate_messages(body["messages"])
-        most = body.get(self.limit_parameter) or UNLIMITED
-        reservation = self.meter.reserve(largest_messages(body["messages"]), most * body.get("n", 1))
-        # A request that the endpoint may have taken has cost its prompt, whatever happens to its answer.
-        call = Call("away", prompt, 0, is_counted=False)
+        most = max((body[name] for name in LIMITS if body.get(name)), default=UNLIMITED) * body.get("n", 1)
+        reservation = self.meter.reserve(largest_messages(body["messages"]), most)
+        # An answer that is lost may have been written, up to its limit: a budget holds for it, too.
+        call = Call("away", prompt, most, is_counted=False)
         try:
             answer = self._in_time(client, address, body)
-            call = _used(answer, prompt, body)
+            call = _used(answer, prompt, most, body)
             return answer
         except Exception as error:
             if type(error).__name__ in NEVER_ARRIVED:
@@ -361,16 +368,21 @@ def rejected_parameters(text: str, sent: Mapping[str, Any]) -> tuple[str, ...]:
         places = " ".join(loc)
     elif re.search(_REJECTS, text, re.IGNORECASE):
         places = text[:MAX_ERROR]
-    else:  # a form of structured output is rejected in many words
-        places = " ".join(re.findall("response_format", text[:MAX_ERROR]))
+    else:
+        places = ""
     named = set(re.findall(r"(?<![\w.])\w+", places))
-    return tuple(name for name in candidates if name in named)
+    rejected = tuple(name for name in candidates if name in named)
+    if not rejected and "response_format" in sent and re.search(_STRUCTURE, text[:MAX_ERROR], re.IGNORECASE):
+        return ("response_format",)
+    return rejected
 
 
 _REJECTS = (
     r"unsupported|not supported|unrecogni[sz]ed|unknown|not known|unexpected|not permitted|forbidden|not allowed|"
     r"invalid (?:parameter|argument|value)|does not support|not available|not enabled|not implemented"
 )
+_STRUCTURE = r"response.?format|json.?schema|structured.?output|guided.?decoding|grammar"
+"""A form of structured output is rejected in many words."""
 _TOO_LONG = r"context (?:length|window|size)|context_length|prompt is too long|too many tokens"
 """An error that names a limit of tokens because this conversation is too long rejects no parameter."""
 MAX_ERROR = 4_000
@@ -396,12 +408,20 @@ def _rejection(address: str, answer: _Answer, rejected: Sequence[str]) -> ChatEr
     return ChatError(f"{address} answered {answer.status}: {answer.text[:300]}", kind)
 
 
-def _used(answer: _Answer, prompt: int, sent: Mapping[str, Any]) -> Call:
-    """The tokens of an answer: what it states, else estimates. An error without usage has used none."""
+def _used(answer: _Answer, prompt: int, most: int, sent: Mapping[str, Any]) -> Call:
+    """The tokens of an answer: what it states, else estimates; `most` are those of a reply up to its limit.
+
+    Of errors only those that come after work have used any.
+    """
     reply = answer.json
     if answer.status != 200:
         rejected = rejected_parameters(answer.text, sent) if _is_rejection(answer) else ()
-        return Call(_rejection("", answer, rejected).kind, 0, 0, is_counted=True)
+        kind = _rejection("", answer, rejected).kind
+        if answer.status in LOST:
+            return Call(kind, prompt, most, is_counted=False)
+        if answer.status in WORKED and not rejected:
+            return Call(kind, prompt, 0, is_counted=False)
+        return Call(kind, 0, 0, is_counted=True)
     try:
         choices = _choices(reply)
     except (LookupError, TypeError, AttributeError):
@@ -409,7 +429,9 @@ def _used(answer: _Answer, prompt: int, sent: Mapping[str, Any]) -> Call:
     texts = "".join(choice.content or "" for choice in choices) + "".join(one.thinking for one in choices)
     unread = [error.kind for choice in choices if (error := _completion(choice, "", 0).unread)]
     state = unread[0] if unread else "answered" if choices else "unreadable"
-    return read_usage(reply, state=state, prompt=prompt, completion=estimate(texts))
+    # What was cut off had its limit, whether or not the thinking before it is shown.
+    is_cut = any(choice.finish == "length" for choice in choices)
+    return read_usage(reply, state=state, prompt=prompt, completion=most if is_cut else estimate(texts))
 
 
 @dataclass(frozen=True)

@@ -184,12 +184,17 @@ def largest_messages(messages: Sequence[Mapping[str, str]]) -> int:
 def read_usage(reply: object, *, state: str, prompt: int, completion: int) -> Call:
     """What a reply says of its tokens; `prompt` and `completion` are the estimates where it says nothing usable."""
     usage = reply.get("usage") if isinstance(reply, dict) else None
-    numbers = [_count(usage.get(name)) if isinstance(usage, dict) else None for name in _FIELDS]
+    stated = usage if isinstance(usage, dict) else {}
+    read, written = (_count(stated.get(name)) for name in _FIELDS)
+    total = _count(stated.get("total_tokens"))
+    if read is not None and written is not None and total is not None:
+        # Some endpoints leave the tokens of thinking out of the completion, but not out of the total.
+        written = max(written, total - read)
     return Call(
         state,
-        prompt if numbers[0] is None else numbers[0],
-        completion if numbers[1] is None else numbers[1],
-        is_counted=None not in numbers,
+        prompt if read is None else read,
+        completion if written is None else written,
+        is_counted=read is not None and written is not None,
     )
 
 

@@ -809,9 +809,10 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
     _freeze_now(batch)
     filled = fill_all(batch=batch, now=timezone.now(), progress=progress)
-    result = {"asked": filled.asked, "left": filled.left}
+    result: dict[str, Any] = {"asked": filled.asked, "left": filled.left}
     result["verdicts"] = recheck(batch=batch, now=timezone.now())
-    return {**result, "stopped": dict(filled.stopped)} if filled.stopped else result
+    reasons = {"stopped": dict(filled.stopped), "refused": dict(filled.refused)}
+    return result | {name: value for name, value in reasons.items() if value}
 
 
 def _freeze_now(batch: Batch) -> None:
@@ -869,34 +870,39 @@ def fill_all(
         for _ in filling.answers(predictor, keys):
             place += 1
             progress(place, len(waiting))
-    return Filled(filling.done, len(waiting) - filling.done, filling.stopped)
+    return Filled(filling.done, len(waiting) - filling.done, filling.stopped, filling.refused)
 
 
 @dataclass(frozen=True)
 class Filled:
-    """How many questions were answered, how many are left, and why a predictor is not asked any more."""
+    """How many questions were answered, how many are left, and why a predictor was not asked any more.
+
+    stopped    after too many unusable replies in a row: not asked again until a manager wants it
+    refused    no request can succeed until somebody changes a setting: a budget, a parameter
+    """
 
     asked: int
     left: int
     stopped: Mapping[str, str]
+    refused: Mapping[str, str]
 
 
 @dataclass
 class Filling:
     """The questions of one job, predictor by predictor; those to a chat model in parallel (`parallel` of its entry).
 
-    A predictor is left alone after `MOST_SILENT` questions without an answer, and after `stop_after` unusable replies
-    in a row (`stopped`).
+    A predictor is left alone after `MOST_SILENT` questions without an answer, after `stop_after` unusable replies in a
+    row (`stopped`), and after an answer that says that no other can succeed (`refused`).
     """
 
     batch: Batch
     now: datetime
     done: int = 0
     stopped: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
     silent: int = 0
     unusable: int = 0
     reason: str = ""
-    is_final: bool = False
 
     def answers(self, predictor: str, keys: Sequence[int]) -> Iterator[bool]:
         """Whether each question was answered."""
@@ -906,7 +912,7 @@ class Filling:
             return
         is_chat = entry["protocol"] == "chat"
         crew = Crew(chat_model(settings.PREDICTORS, predictor).at_once if is_chat else 1)
-        self.silent, self.unusable, self.reason, self.is_final = 0, 0, "", False
+        self.silent, self.unusable, self.reason = 0, 0, ""
         begun = 0
         for row, asked, answer, seconds in crew.map(
             lambda question: self._ask(*question), self._questions(predictor, keys, crew)
@@ -915,7 +921,8 @@ class Filling:
             kept = answer is None or self._keep(row, asked, answer, seconds)
             self.done += kept
             self.silent += not kept
-            self.is_final = self.is_final or (answer is not None and answer.is_final)
+            if answer is not None and answer.is_final:
+                self.refused[predictor] = answer.reason
             if answer is not None and kept:
                 self.unusable = self.unusable + 1 if answer.reply_state else 0
                 self.reason = answer.error or self.reason
@@ -928,7 +935,7 @@ class Filling:
         self, predictor: str, keys: Sequence[int], crew: Crew
     ) -> Iterator[tuple[Try, judging.Asked, metering.ProjectMeter]]:
         for key in keys:
-            if self.silent >= MOST_SILENT or self.is_final or predictor in self.stopped:
+            if self.silent >= MOST_SILENT or predictor in self.stopped or predictor in self.refused:
                 return
             row = _loaded(key)
             asked = judging.asked(self.batch.task(), row.assignment.plain_item, row.response.get("data"))

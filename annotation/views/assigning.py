@@ -374,6 +374,7 @@ def _model_costs(batch: Batch) -> dict[str, Any]:
         "model_costs_table": work_tables.model_costs(costs.rows, costs.columns),
         "model_estimates": _estimates(batch),
         "model_stops": last.result.get("stopped", {}) if last is not None else {},
+        "model_refusals": last.result.get("refused", {}) if last is not None else {},
     }
 
 

@@ -52,8 +52,13 @@ class ProjectMeter:
     purpose: str
     predictor: str
     model: str
-    price: Sequence[float] = (0, 0)
+    price: Sequence[float] | None = (0, 0)
+    """None where the entry has none: a budget in USD cannot limit it."""
     crew: Crew = field(default_factory=Crew)
+
+    @property
+    def _rates(self) -> Sequence[float]:
+        return self.price or (0, 0)
 
     def reserve(self, prompt_tokens: int, completion_tokens: int) -> int:
         """The key of a reserved request. Raises ChatError("budget") where a budget does not have room for it."""
@@ -94,7 +99,7 @@ class ProjectMeter:
             project = (
                 Project.objects.select_for_update(no_key=True).values("model_budget").get(pk=self.project)
             )
-            usd = cost(prompt_tokens, completion_tokens, self.price)
+            usd = cost(prompt_tokens, completion_tokens, self._rates)
             self._require(project["model_budget"], {}, usd, prompt_tokens + completion_tokens)
             if self.batch is not None:
                 batch = Batch.objects.values("model_budget").get(pk=self.batch)
@@ -111,8 +116,8 @@ class ProjectMeter:
             model=self.model[:200],
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
-            prompt_price=Decimal(str(self.price[0])),
-            completion_price=Decimal(str(self.price[1])),
+            prompt_price=Decimal(str(self._rates[0])),
+            completion_price=Decimal(str(self._rates[1])),
         )
         return int(request.pk)
 
@@ -121,8 +126,16 @@ class ProjectMeter:
     ) -> None:
         if not budget:
             return
-        used = spent(ModelRequest.objects.filter(project=self.project, **where))
         of_what = gettext("this batch") if where else gettext("the project")
+        if self.price is None and budget.get("usd") is not None:
+            raise ChatError(
+                gettext(
+                    "The language model budget of {of_what} is in USD. It cannot limit {name}, because its entry in "
+                    "PREDICTORS has no price. Ask an administrator to set its price, or set a budget of tokens only."
+                ).format(of_what=of_what, name=self.predictor),
+                "budget",
+            )
+        used = spent(ModelRequest.objects.filter(project=self.project, **where))
         for name, limit, before, more in (
             ("usd", budget.get("usd"), used.usd, usd),
             ("tokens", budget.get("tokens"), used.tokens, tokens),
@@ -162,8 +175,7 @@ def meter_of(
 ) -> ProjectMeter:
     """The meter of a predictor of either protocol. Raises KeyError for a name that PREDICTORS does not have."""
     entry = settings.PREDICTORS[name]
-    price = entry.get("price", (0, 0))
-    return ProjectMeter(project, batch, purpose, name, entry["model"], price, crew or Crew())
+    return ProjectMeter(project, batch, purpose, name, entry["model"], entry.get("price"), crew or Crew())
 
 
 def _amount(name: str, value: Any) -> str:

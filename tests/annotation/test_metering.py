@@ -20,7 +20,7 @@ from annotation.work import metering, reply_states
 from annotation.work.crew import Crew
 from predictor.chat import ChatError
 from predictor.configuration import STOP_AFTER
-from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.cast import NOON, World, envelope, make_world
 from tests.predictor.endpoints import Endpoint, endpoint
 
 PRICE = [1.0, 2.0]
@@ -177,6 +177,41 @@ def test_a_job_stops_at_the_budget_and_goes_on_after_it_was_raised(batch: Batch,
     assert proposing.make(batch=batch, now=lambda: NOON)["replies"] == Reply.objects.count() > 0
 
 
+def test_a_budget_in_usd_refuses_a_model_without_a_price(batch: Batch, llm: Endpoint, settings: Any) -> None:
+    settings.PREDICTORS = {"llm": llm.entry()}
+    Batch.objects.filter(pk=batch.pk).update(model_budget={"usd": 5})
+    with pytest.raises(ChatError, match="has no price") as raised:
+        ask(batch)
+    assert (raised.value.kind, llm.requests) == ("budget", [])
+    settings.PREDICTORS = {"llm": llm.entry(price=[0, 0])}
+    ask(batch)
+
+
+@pytest.mark.parametrize(
+    ("budget", "flavour", "words"),
+    [({"tokens": 10}, "vllm", "is used up"), ({}, "openai_reasoning", "rejects max_tokens")],
+)
+def test_a_batch_says_why_its_model_is_not_asked_any_more(
+    world: World, client: Client, settings: Any, budget: dict[str, int], flavour: str, words: str
+) -> None:
+    with endpoint(Endpoint(flavour)) as server:
+        settings.PREDICTORS = {"loop": server.entry(price=PRICE)}
+        batch = world.batch("question_paraphrase", variant="sentence", loop_model="loop")
+        Batch.objects.filter(pk=batch.pk).update(model_budget=budget)
+        assignment = world.take(batch, "ada")
+        assert assignment is not None
+        response = envelope(assignment, {"question": "what year, then?"})
+        predicting.look(assignment=assignment, response=response, kind="try", seq=1, now=NOON)
+        (job,) = Job.objects.filter(kind="predictions")
+        result = predicting._run(job, lambda done, total: None)
+    Job.objects.filter(pk=job.pk).update(state="done", result=result)
+    assert words in result["refused"]["loop"]
+    client.force_login(world.mara)
+    page = client.get(f"/batches/{batch.public_id}/").content.decode()
+    assert "loop was not asked any more: " in page
+    assert words in page
+
+
 # -- stopping ---------------------------------------------------------------------------------------
 
 
@@ -204,7 +239,7 @@ def test_proposals_are_requested_in_parallel_up_to_the_cap(
     batch: Batch, llm: Endpoint, settings: Any
 ) -> None:
     settings.PREDICTORS = {"llm": llm.entry(parallel=3)}
-    llm.hold = 0.03
+    llm.gathers = 3
     llm.reply = lambda body: '{"why": "none fits", "applies": false}'
     proposing.make(batch=batch, now=lambda: NOON)
     assert llm.most_at_once == 3

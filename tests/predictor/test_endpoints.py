@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from predictor import prompts
-from predictor.chat import ChatError, ChatModel, rejected_parameters
+from predictor.chat import ChatError, ChatModel, _Answer, _used, rejected_parameters
 from predictor.configuration import ConfigurationError, chat_model, read, request_settings
 from predictor.listing import ask_for_list
 from predictor.protocol import PredictRequest
-from predictor.usage import Call, Tally, cost, estimate_messages
+from predictor.usage import Call, Tally, cost, estimate_messages, read_usage
 from tableqa import Context, Example, Table
 from tests.predictor.endpoints import FLAVOURS, Endpoint, endpoint
 
@@ -111,6 +114,14 @@ def test_structured_output_is_used_where_an_endpoint_has_it(flavour: str, forms:
     assert len(server.requests) == len(forms) + 1
 
 
+def test_of_parallel_requests_none_fails_for_a_parameter_that_another_has_dropped() -> None:
+    with endpoint(Endpoint("openai_reasoning", gathers=4)) as server:
+        chat = model(server, max_completion_tokens=2_000, drop_rejected=["temperature"])
+        with ThreadPoolExecutor(4) as pool:
+            replies = list(pool.map(lambda _: chat.ask(HELLO), range(4)))
+    assert [len(reply) for reply in replies] == [1, 1, 1, 1]
+
+
 def test_extra_parameters_are_sent_and_null_leaves_one_out() -> None:
     extra = {
         "top_k": 3,
@@ -136,6 +147,10 @@ def test_extra_parameters_are_sent_and_null_leaves_one_out() -> None:
         ("temperature and seed are not supported", ("temperature", "seed")),
         ('{"error": {"message": "bad", "param": "messages"}}', ()),
         ("'max_tokens' is too large: the context length is 4096 (parameter=max_tokens)", ()),
+        ("This model does not support response format `json_schema`.", ("response_format",)),
+        ("Structured output is not supported by this model", ("response_format",)),
+        ("Failed to parse grammar", ("response_format",)),
+        ("guided decoding is not enabled", ("response_format",)),
         ("the question mentions a seed", ()),
         ("[" * 5_000, ()),
         ("", ()),
@@ -270,6 +285,47 @@ def test_a_request_that_never_arrived_has_used_nothing_and_one_that_hung_has() -
         ChatModel(url=server.url, model="m", timeout=0.3, meter=tally).ask(HELLO)
     (call,) = tally.calls
     assert (call.state, call.prompt_tokens, call.is_counted) == ("away", estimate_messages(HELLO), False)
+    assert call.completion_tokens == 512, "it may have been written up to its limit"
+
+
+@pytest.mark.parametrize(("status", "used"), [(504, 4_000), (408, 4_000), (502, 0), (500, 0)])
+def test_a_gateway_that_gave_up_after_work_has_used_tokens_that_nobody_counted(
+    status: int, used: int
+) -> None:
+    call = _used(_Answer(status, "<html>Gateway Time-out</html>", ""), 9, 4_000, {})
+    assert call == Call("away", 9, used, is_counted=False)
+
+
+def test_an_endpoint_that_is_overloaded_has_used_nothing() -> None:
+    for status in (429, 503):
+        assert _used(_Answer(status, "later", ""), 9, 4_000, {}) == Call("away", 0, 0, is_counted=True)
+
+
+def test_thinking_that_only_the_total_has_is_counted() -> None:
+    reply = {"usage": {"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 135}}
+    assert read_usage(reply, state="answered", prompt=1, completion=1) == Call("answered", 32, 103, True)
+
+
+def test_a_reply_that_was_cut_off_and_says_no_usage_is_taken_at_its_limit() -> None:
+    choice = {"message": {"content": ""}, "finish_reason": "length"}
+    answer = _Answer(200, json.dumps({"choices": [choice]}), "")
+    assert _used(answer, 9, 4_000, {}) == Call("cut_off", 9, 4_000, is_counted=False)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"extra": {"max_tokens": None, "max_completion_tokens": 30_000}},
+        {"extra": {"max_completion_tokens": 30_000}},
+        {"extra": {"max_tokens": None}},
+    ],
+)
+def test_a_limit_of_a_reply_counts_for_the_budget_wherever_it_is_set(settings: dict[str, Any]) -> None:
+    with endpoint(Endpoint("vllm")) as server:
+        chat = replace(model(server, **settings), meter=Tally(budget={"tokens": 9_000}))
+        with pytest.raises(ChatError, match="budget"):
+            chat.ask(HELLO)
+        assert server.requests == []
 
 
 def test_a_price_is_per_million_tokens() -> None:
