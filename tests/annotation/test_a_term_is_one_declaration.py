@@ -33,6 +33,7 @@ FILES = (
     "tests/__init__.py",
     "tests/annotation/__init__.py",
     "tests/annotation/cast.py",
+    "tests/annotation/kept_rows.py",
     "tests/in_flight.py",
     "tests/settings.py",
 )
