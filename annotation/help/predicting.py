@@ -910,8 +910,7 @@ class Filling:
         if entry is None:
             yield from (False for _ in keys)
             return
-        is_chat = entry["protocol"] == "chat"
-        crew = Crew(chat_model(settings.PREDICTORS, predictor).at_once if is_chat else 1)
+        crew = crew_of(predictor)
         self.silent, self.unusable, self.reason = 0, 0, ""
         begun = 0
         for row, asked, answer, seconds in crew.map(
@@ -978,29 +977,33 @@ def _meter(batch: Batch, predictor: str, purpose: str, crew: Crew | None = None)
     return metering.meter_of(predictor, project=batch.project_id, batch=batch.pk, purpose=purpose, crew=crew)
 
 
-def answer_to(batch: Batch, asked: judging.Asked) -> Answer | None:
+def crew_of(predictor: str) -> Crew:
+    """As many requests at a time as the entry of a language model says; one to any other model."""
+    entry = settings.PREDICTORS.get(predictor, {})
+    return Crew(chat_model(settings.PREDICTORS, predictor).at_once if entry.get("protocol") == "chat" else 1)
+
+
+def answer_to(batch: Batch, asked: judging.Asked, crew: Crew) -> Answer:
     """What the batch's model answers when it has all the time it needs, for whoever looks without a person (a search).
 
-    None where it gives no answer, or is another one than the batch has frozen.
+    May run in a thread of the crew.
     """
-    entry = settings.PREDICTORS.get(batch.loop_model)
-    if entry is None or asked.perturbed is None:
-        return None
-    answer = answer_patiently(batch.loop_model, asked, _meter(batch, batch.loop_model, "search"))
-    if answer.state != "answered" or (answer.model and not freeze(batch, answer.model)):
-        return None
-    return answer
+    if batch.loop_model not in settings.PREDICTORS:
+        return Answer("unavailable", "")
+    return answer_patiently(batch.loop_model, asked, _meter(batch, batch.loop_model, "search", crew))
+
+
+def is_from(batch: Batch, answer: Answer) -> bool:
+    """Whether it is an answer, and of the model that the batch has frozen; the first answer freezes it."""
+    return answer.state == "answered" and (not answer.model or freeze(batch, answer.model))
 
 
 def answer_about_original(batch: Batch, asked: judging.Asked, crew: Crew) -> Answer | None:
     """What the batch's model answers to an example before any change; None where it gives no answer."""
     if batch.loop_model not in settings.PREDICTORS:
         return None
-    meter = _meter(batch, batch.loop_model, "search", crew)
-    answer = answer_patiently(batch.loop_model, replace(asked, perturbed=None), meter)
-    if answer.state != "answered" or (answer.model and not freeze(batch, answer.model)):
-        return None
-    return answer
+    answer = answer_to(batch, replace(asked, perturbed=None), crew)
+    return answer if is_from(batch, answer) else None
 
 
 def recheck(*, batch: Batch, now: datetime) -> int:

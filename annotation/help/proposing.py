@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 import tableqa
@@ -43,7 +43,7 @@ from annotation.models import (
     Try,
 )
 from annotation.models.proposals import UNUSABLE
-from annotation.refusals import refuse
+from annotation.refusals import Refused, refuse
 from annotation.terms.assistance import REPETITIONS
 from annotation.work import lending, metering
 from annotation.work.crew import Crew
@@ -92,26 +92,42 @@ def make(
     """
     task, wants = batch.task(), batch.help_from
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
-    phases = [name for name in ("rules", "search", "models") if wants.get(name)]
-    total, done = len(keys) * len(phases), 0
+    counts, loop = {"rules": 0, "replies": 0, "trials": 0}, LoopReplies(batch.loop_model)
+    names = wants.get("models") or ()
+    steps = Steps(progress, len(keys) * (bool(wants.get("rules")) + bool(wants.get("search")) + len(names)))
     context = lending.at_hand(batch.project, task.needs)
-    counts, away = {"rules": 0, "replies": 0, "trials": 0}, False
-    loop = LoopReplies(batch.loop_model)
-    for phase in phases:
-        models = [Asked(batch, name, loop) for name in wants["models"]] if phase == "models" else []
-        for key in keys:
-            item = _loaded(key)
-            if phase == "rules" and not item.proposals.filter(maker=helping.RULES).exists():
-                counts["rules"] += len(helping.by_rules(item, context, now=now()))
-            for model in models:
-                counts["replies"] += model.ask(item, now=now)
-            if wants.get("search") and phase != "rules" and not away:
-                tried, away = search(item, loop, now=now())
-                counts["trials"] += tried
-            loop.require_usable()
-            done += 1
-            progress(done, total)
+    for key in keys if wants.get("rules") else ():
+        item = _loaded(key)
+        if not item.proposals.filter(maker=helping.RULES).exists():
+            counts["rules"] += len(helping.by_rules(item, context, now=now()))
+        steps.take()
+    refused: Refused | None = None
+    if wants.get("search"):
+        counts["trials"] += search(batch, keys, loop, now=now, tell=steps.take)
+    for name in names:
+        try:
+            counts["replies"] += Asked(batch, name, loop).ask(keys, now=now, tell=steps.take)
+        except Refused as error:  # the other models are asked all the same
+            refused = refused or error
+    if wants.get("search") and names:
+        counts["trials"] += search(batch, keys, loop, now=now)
+    if refused is not None:
+        raise refused
     return counts
+
+
+@dataclass
+class Steps:
+    """How far a job is: an item is one step of each phase."""
+
+    tell: Tell
+    total: int
+    done: int = 0
+
+    def take(self) -> None:
+        """Tell that one more is done."""
+        self.done += 1
+        self.tell(self.done, self.total)
 
 
 def _loaded(key: int) -> Item:
@@ -272,30 +288,30 @@ def _refuse_unusable(maker: str, number: int, reason: str) -> NoReturn:
     )
 
 
-def search(item: Item, loop: LoopReplies, *, now: datetime) -> tuple[int, bool]:
-    """Try every proposal of an item that was not tried yet on the batch's model, until `loop` is stopped.
+def search(
+    batch: Batch,
+    keys: Sequence[int],
+    loop: LoopReplies,
+    *,
+    now: Callable[[], datetime],
+    tell: Callable[[], None] = lambda: None,
+) -> int:
+    """Try every proposal of these items that was not tried yet on the batch's model. Returns how many were.
 
-    Returns how many were, and whether the model did not answer, or is another one than the batch has frozen: then nothing
-    is kept, and there is no use in asking it about the next item.
+    Ends where the model does not answer, or is another one than the batch has frozen: nothing is kept then. Raises
+    Refused(predictor_failed) where no request can succeed, and after `stop_after` unusable replies in a row.
     """
-    batch, task, plain = item.batch, item.batch.task(), item.plain()
     if not batch.loop_model:
-        return 0, False
-    known = set(
-        Trial.objects.filter(proposal__item=item, predictor=batch.loop_model).values_list(
-            "proposal_id", flat=True
-        )
-    )
-    found = 0
-    for row in item.proposals.exclude(pk__in=known).order_by("pk"):
-        asked = judging.asked(task, plain, row.data)
-        if asked.perturbed is None:  # the kind has become stricter since: there is nothing to try
-            continue
-        if loop.is_stopped:
-            break
-        answer = predicting.answer_to(batch, asked)
-        if answer is None:
-            return found, True
+        return 0
+    crew, tried = predicting.crew_of(batch.loop_model), 0
+    asked_of = _untried(batch, keys, loop, tell)
+    for row, asked, answer in crew.map(
+        lambda each: (*each, predicting.answer_to(batch, each[1], crew)), asked_of
+    ):
+        if answer.is_final:
+            refuse("predictor_failed", "{error} Proposals received so far are saved.", error=answer.reason)
+        if not predicting.is_from(batch, answer):
+            return tried
         loop.count(answer)
         held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
         Trial.objects.get_or_create(
@@ -306,11 +322,32 @@ def search(item: Item, loop: LoopReplies, *, now: datetime) -> tuple[int, bool]:
                 "verdict": held.verdict,
                 "original": answer.original,
                 "perturbed": answer.perturbed,
-                "made_at": now,
+                "made_at": now(),
             },
         )
-        found += 1
-    return found, False
+        tried += 1
+    loop.require_usable()
+    return tried
+
+
+def _untried(
+    batch: Batch, keys: Sequence[int], loop: LoopReplies, tell: Callable[[], None]
+) -> Iterator[tuple[Proposal, judging.Asked]]:
+    """The proposals of items that were not tried on the batch's model, until `loop` is stopped."""
+    task = batch.task()
+    tried = Trial.objects.filter(proposal=OuterRef("pk"), predictor=batch.loop_model)
+    for key in keys:
+        rows = list(Proposal.objects.filter(~Exists(tried), item=key).order_by("pk"))
+        plain = _loaded(key).plain() if rows else None
+        for row in rows:
+            if loop.is_stopped:
+                return
+            asked = judging.asked(task, plain, row.data)
+            if (
+                asked.perturbed is not None
+            ):  # else the kind has become stricter since: there is nothing to try
+                yield row, asked
+        tell()
 
 
 # -- language models --------------------------------------------------------------------------------
@@ -351,55 +388,73 @@ class Asked:
         self.maker = f"{name}:{model.model}"[:200]
         self.unusable, self.reason = 0, ""
         self.problem: ChatError | None = None
+        self.is_loop_away = False
 
-    def ask(self, item: Item, *, now: Callable[[], datetime]) -> int:
-        """Ask everything about an item that was not asked yet. Returns how many requests were answered.
+    def ask(
+        self, keys: Sequence[int], *, now: Callable[[], datetime], tell: Callable[[], None] = lambda: None
+    ) -> int:
+        """Ask everything about these items that was not asked yet. Returns how many requests were answered.
 
         Raises Refused(predictor_failed) where the endpoint gives no answer, and after `stop_after` unusable replies in a
-        row; what came before is kept.
+        row, of the model in the loop as well; what came before is kept.
         """
-        plain, answered, self.problem = item.plain(), 0, None
-        for request, reply in self.crew.map(self._send, self._requests(item, plain)):
+        answered, self.problem, self.is_loop_away = 0, None, False
+        for request, reply in self.crew.map(self._send, self._requests(keys, tell)):
             if isinstance(reply, ChatError) and not reply.is_about_example:
                 self.problem = self.problem or reply
                 continue
-            self._keep(item, plain, request, reply, now)
+            self._keep(request, reply, now)
             answered += 1
         if self.problem is not None:
             refuse("predictor_failed", "{error} Proposals received so far are saved.", error=self.problem)
-        if self.unusable >= self.model.stop_after:
+        if self._is_unusable:
             _refuse_unusable(self.maker, self.unusable, self.reason)
+        self.loop.require_usable()
+        if self.is_loop_away:
+            refuse(
+                "predictor_failed",
+                "{name} does not answer now. Prompts for proposals state its answers. Proposals received so far are saved.",
+                name=self.batch.loop_model,
+            )
         return answered
 
-    def _requests(self, item: Item, plain: tasks.contract.Item) -> Iterator[Request]:
+    @property
+    def _is_unusable(self) -> bool:
+        return self.unusable >= self.model.stop_after
+
+    def _requests(self, keys: Sequence[int], tell: Callable[[], None]) -> Iterator[Request]:
+        for key in keys:
+            item = _loaded(key)
+            for request in self._requests_about(item, item.plain()):
+                if self.problem is not None or self._is_unusable or self.loop.is_stopped:
+                    return
+                yield request
+            if self.is_loop_away:
+                return
+            tell()
+
+    def _requests_about(self, item: Item, plain: tasks.contract.Item) -> Iterator[Request]:
         known = set(Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition"))
         put = ""
         for wanted in self.task.wanted(plain):
             for repetition in range(1, self.batch.help_from.get("repetitions", REPETITIONS) + 1):
                 if (wanted.key, repetition) in known:
                     continue
-                if self.problem is not None or self.unusable >= self.model.stop_after:
-                    return
                 seed = seed_of(self.batch, item, wanted.key, repetition)
                 # Only now: the model in the loop is not asked about an item with nothing left to request.
-                put = put or "\n".join(
-                    filter(None, [self.task.put(plain), loop_answer(item, self.loop, self.crew)])
-                )
+                line = loop_answer(item, self.loop, self.crew)
+                if line is None:
+                    self.is_loop_away = True
+                    return
+                put = put or "\n".join(filter(None, [self.task.put(plain), line]))
                 pool = self.pool.get(wanted.key, ())
-                shown = drawn(pool, original_of(item), wanted.demonstrations, seed)
-                yield Request(
-                    wanted, repetition, seed, tuple(shown), conversation(wanted, shown, put), self._metered()
-                )
+                shown = tuple(drawn(pool, original_of(item), wanted.demonstrations, seed))
+                messages = conversation(wanted, shown, put)
+                yield Request(item, plain, wanted, repetition, seed, shown, messages, self._metered())
 
     def _metered(self) -> ChatModel:
-        meter = metering.ProjectMeter(
-            self.batch.project_id,
-            self.batch.pk,
-            "proposals",
-            self.name,
-            self.model.model,
-            settings.PREDICTORS[self.name].get("price", (0, 0)),
-            self.crew,
+        meter = metering.meter_of(
+            self.name, project=self.batch.project_id, batch=self.batch.pk, purpose="proposals", crew=self.crew
         )
         return dataclasses.replace(self.model, meter=LastRequest(meter))
 
@@ -418,14 +473,8 @@ class Asked:
             return request, error
         return request, text
 
-    def _keep(
-        self,
-        item: Item,
-        plain: tasks.contract.Item,
-        request: Request,
-        reply: str | ChatError,
-        now: Callable[[], datetime],
-    ) -> None:
+    def _keep(self, request: Request, reply: str | ChatError, now: Callable[[], datetime]) -> None:
+        item, plain = request.item, request.plain
         text = reply.text if isinstance(reply, ChatError) else reply
         if isinstance(reply, ChatError):
             read = Read(Reply.Outcome(reply.kind), str(reply))
@@ -468,6 +517,8 @@ class Asked:
 class Request:
     """One request for a proposal, ready to be sent."""
 
+    item: Item
+    plain: tasks.contract.Item
     wanted: Wanted
     repetition: int
     seed: int
@@ -516,20 +567,24 @@ def _shape(example: object) -> dict[str, Any]:
     return {"type": kinds[type(example)]}
 
 
-def loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str:
-    """What the model in the loop answers to an item before any change, as a line of a prompt; "" where that is unknown.
+def loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str | None:
+    """What the model in the loop answers to an item before any change, as a line of a prompt.
 
-    Taken from an earlier look at the same item, else the model is asked, once in a job.
+    "" where its reply is unusable, or is not asked for; None where it gives none now. Taken from an earlier look at the
+    same item, else the model is asked, once in a job.
     """
     batch = item.batch
     if not batch.loop_model or not batch.task().predicts:
         return ""
     if item.pk not in loop.originals:
-        loop.originals[item.pk] = _loop_answer(item, loop, crew)
+        line = _loop_answer(item, loop, crew)
+        if line is None:
+            return None
+        loop.originals[item.pk] = line
     return loop.originals[item.pk]
 
 
-def _loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str:
+def _loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str | None:
     batch = item.batch
     asked = judging.asked(batch.task(), item.plain(), None)
     raw = (
@@ -541,9 +596,10 @@ def _loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str:
     )
     if raw is None and not loop.is_stopped:
         answer = predicting.answer_about_original(batch, asked, crew)
-        if answer is not None:
-            loop.count(answer)
-        raw = None if answer is None or answer.error else answer.original
+        if answer is None:
+            return None
+        loop.count(answer)
+        raw = None if answer.error else answer.original
     if raw is None:
         return ""
     answers = " | ".join(raw["answers"]) or "nothing"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 from collections.abc import Iterator
 from decimal import Decimal
@@ -14,10 +15,11 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from annotation.help import asking, estimating, predicting, proposing
-from annotation.models import Batch, Job, ModelRequest, Project, Reply
+from annotation.models import Batch, Job, ModelRequest, Project, Proposal, Reply, Trial
 from annotation.refusals import Refused
 from annotation.work import metering, reply_states
 from annotation.work.crew import Crew
+from predictor import listing
 from predictor.chat import ChatError
 from predictor.configuration import STOP_AFTER
 from tests.annotation.cast import NOON, World, envelope, make_world
@@ -244,6 +246,90 @@ def test_proposals_are_requested_in_parallel_up_to_the_cap(
     proposing.make(batch=batch, now=lambda: NOON)
     assert llm.most_at_once == 3
     assert len(llm.requests) == Reply.objects.count() == ModelRequest.objects.count()
+
+
+def test_requests_about_several_items_are_parallel_where_an_item_has_one(
+    world: World, llm: Endpoint, settings: Any
+) -> None:
+    settings.PREDICTORS = {"llm": llm.entry(parallel=3)}
+    wants = {"rules": False, "models": ["llm"], "repetitions": 1}
+    batch = world.batch("header_synonym", help="offered", help_from=wants)
+    llm.gathers = 3
+    llm.reply = lambda body: '{"why": "none fits", "applies": false}'
+    proposing.make(batch=batch, now=lambda: NOON)
+    assert (llm.most_at_once, len(llm.requests)) == (3, batch.items_count)
+
+
+def a_searching_batch(world: World) -> Batch:
+    wants = {"rules": False, "models": ["llm"], "repetitions": 3, "search": True}
+    return world.batch(
+        "question_paraphrase", variant="sentence", loop_model="loop", help="offered", help_from=wants
+    )
+
+
+def keys_of(batch: Batch) -> list[int]:
+    return list(batch.items.order_by("position").values_list("pk", flat=True))
+
+
+def wording(body: dict[str, Any]) -> str:
+    return json.dumps({"why": "shorter", "applies": True, "question": f"wording {body['seed']}?"})
+
+
+def test_proposals_are_tried_in_parallel_up_to_the_cap(world: World, llm: Endpoint, settings: Any) -> None:
+    llm.reply = wording
+    with endpoint(Endpoint("vllm")) as loop:
+        settings.PREDICTORS = {"llm": llm.entry(), "loop": loop.entry(parallel=3)}
+        batch = a_searching_batch(world)
+        keys = keys_of(batch)
+        proposing.Asked(batch, "llm").ask(keys, now=lambda: NOON)
+        loop.gathers = 3
+        tried = proposing.search(batch, keys, proposing.LoopReplies("loop"), now=lambda: NOON)
+        assert loop.most_at_once == 3
+    assert tried == Trial.objects.count() == Proposal.objects.count() > 3
+
+
+def test_a_refusing_model_holds_up_no_other(world: World, llm: Endpoint, settings: Any) -> None:
+    llm.reply = lambda body: '{"why": "none fits", "applies": false}'
+    with endpoint(Endpoint("vllm", mood="declines")) as refusing:
+        settings.PREDICTORS = {"refusing": refusing.entry(stop_after=2), "llm": llm.entry()}
+        wants = {"rules": False, "models": ["refusing", "llm"], "repetitions": 2}
+        batch = world.batch("question_paraphrase", variant="sentence", help="offered", help_from=wants)
+        with pytest.raises(Refused, match=r"\d unusable replies in a row"):
+            proposing.make(batch=batch, now=lambda: NOON)
+    assert len(llm.requests) == Reply.objects.filter(maker__startswith="llm:").count() > 4
+
+
+def test_a_budget_without_room_for_tests_of_proposals_is_named(
+    world: World, llm: Endpoint, settings: Any
+) -> None:
+    llm.reply = wording
+    with endpoint(Endpoint("vllm")) as loop:
+        settings.PREDICTORS = {"llm": llm.entry(), "loop": loop.entry(max_tokens=100_000)}
+        batch = a_searching_batch(world)
+        proposing.Asked(batch, "llm").ask(keys_of(batch), now=lambda: NOON)
+        Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 90_000})
+        batch.refresh_from_db()
+        loop.requests.clear()
+        with pytest.raises(Refused, match="budget of this batch"):
+            proposing.make(batch=batch, now=lambda: NOON)
+        assert loop.requests == []
+
+
+def test_prompts_wait_for_a_model_in_the_loop_that_is_away(
+    world: World, llm: Endpoint, settings: Any
+) -> None:
+    llm.reply = lambda body: '{"why": "none fits", "applies": false}'
+    with endpoint(Endpoint("vllm", mood="locked")) as loop:
+        settings.PREDICTORS = {"llm": llm.entry(), "loop": loop.entry()}
+        batch = a_searching_batch(world)
+        with pytest.raises(Refused, match="loop does not answer now"):
+            proposing.make(batch=batch, now=lambda: NOON)
+        assert llm.requests == []
+        loop.mood = "well"
+        listing._resting.clear()
+        proposing.make(batch=batch, now=lambda: NOON)
+    assert all("A model answers" in body["messages"][-1]["content"] for body in llm.requests)
+    assert len(llm.requests) == Reply.objects.count() > 3
 
 
 def test_a_crew_gives_results_in_order_and_uses_the_database_in_its_own_thread() -> None:
