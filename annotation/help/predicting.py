@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -254,7 +254,8 @@ def prepare(
         if kind == "preview":
             return Seen("slow", gettext(WORDS["slow"]), tries=counted)
         _keep(assignment, asked, response, now=now)
-        start(batch=batch, now=now)
+        if batch.loop_model not in stopped(batch):
+            start(batch=batch, now=now)
         return Seen("waiting", gettext(WORDS["waiting"]), tries=(counted or 0) + 1)
     requests = _requests(asked, slot=slot_of(assignment), seq=seq)
     name, purpose = (model, "panel") if model else (batch.loop_model, "loop")
@@ -776,9 +777,10 @@ def look_after(*, now: datetime) -> int:
         mine = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk")
         before = list(mine[:2])
         last = before[0].made_at if before else None
-        if before and before[0].result.get("stopped"):  # a manager starts it again
-            continue
         open_rows = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True)
+        open_rows = open_rows.exclude(
+            predictor__in=list(before[0].result.get("stopped", {})) if before else []
+        )
         # A job of a time to come is of before the clock was set back: nobody waits until it is that late again.
         if last is not None and timedelta() <= now - last < _pause(
             before, new=open_rows.filter(made_at__gt=last).exists()
@@ -796,6 +798,15 @@ def look_after(*, now: datetime) -> int:
     return started
 
 
+def stopped(batch: Batch, *, before: Job | None = None) -> dict[str, str]:
+    """The predictors that the batch's last job (or the one before `before`) stopped asking, and why: a manager starts
+    them again.
+    """
+    earlier = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk")
+    last = (earlier if before is None else earlier.filter(pk__lt=before.pk)).first()
+    return {} if last is None else dict(last.result.get("stopped", {}))
+
+
 def _pause(before: Sequence[Job], *, new: bool) -> timedelta:
     """How long after a batch's newest job there may be another. `before`: its newest job and the one before that."""
     if new or len(before) < 2 or before[0].result.get("asked", 1) or not before[0].result.get("left"):
@@ -808,10 +819,11 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     """Freeze the model of a batch that has none yet, ask what is open, and take verdicts again. Safe to run twice."""
     batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
     _freeze_now(batch)
-    filled = fill_all(batch=batch, now=timezone.now(), progress=progress)
+    left_alone = {} if job.made_by_id else stopped(batch, before=job)
+    filled = fill_all(batch=batch, now=timezone.now(), progress=progress, but=left_alone)
     result: dict[str, Any] = {"asked": filled.asked, "left": filled.left}
     result["verdicts"] = recheck(batch=batch, now=timezone.now())
-    reasons = {"stopped": dict(filled.stopped), "refused": dict(filled.refused)}
+    reasons = {"stopped": left_alone | dict(filled.stopped), "refused": dict(filled.refused)}
     return result | {name: value for name, value in reasons.items() if value}
 
 
@@ -852,8 +864,9 @@ def fill_all(
     batch: Batch,
     now: datetime,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    but: Collection[str] = (),
 ) -> Filled:
-    """`fill`, with the predictors that were stopped.
+    """`fill`, with the predictors that were stopped. Those in `but` are not asked.
 
     A model that does not answer, or that was exchanged since, leaves its rows open. What somebody waits for comes first;
     among equals the order is drawn each time, so that a few examples on which a model fails hold up no others for ever.
@@ -867,6 +880,8 @@ def fill_all(
         by_predictor.setdefault(predictor, []).append(key)
     filling, place = Filling(batch, now), 0
     for predictor, keys in by_predictor.items():
+        if predictor in but:
+            continue
         for _ in filling.answers(predictor, keys):
             place += 1
             progress(place, len(waiting))

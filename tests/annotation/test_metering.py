@@ -6,6 +6,7 @@ import dataclasses
 import json
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -493,3 +494,54 @@ def test_replies_of_earlier_versions_are_counted_by_the_state_of_their_request(
     )
     (line,) = proposing.counts(batch)
     assert line["unusable"] == {outcome: 1}
+
+
+def stopped_job(batch: Batch, predictor: str) -> Job:
+    return Job.objects.create(
+        project=batch.project,
+        kind="predictions",
+        ids={"batch": batch.pk},
+        state="done",
+        heartbeat=NOON,
+        made_at=NOON,
+        result={"asked": 20, "left": 5, "stopped": {predictor: "The model refuses to answer"}},
+    )
+
+
+def a_looped_batch(world: World) -> Batch:
+    return world.batch("question_paraphrase", variant="sentence", loop_model="loop")
+
+
+def test_a_check_does_not_start_a_model_that_was_stopped(world: World, llm: Endpoint, settings: Any) -> None:
+    settings.PREDICTORS = {"loop": llm.entry()}
+    batch = a_looped_batch(world)
+    stopped_job(batch, "loop")
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    response = envelope(assignment, {"question": "what year, then?"})
+    predicting.look(assignment=assignment, response=response, kind="try", seq=1, now=NOON)
+    assert Job.objects.filter(kind="predictions").count() == 1
+    predicting.start(batch=batch, by=world.mara, now=NOON)
+    (job,) = Job.objects.filter(kind="predictions", state="queued")
+    assert predicting._run(job, lambda done, total: None)["asked"] == 1
+
+
+def test_a_model_of_the_panel_that_was_stopped_holds_up_no_other(
+    world: World, llm: Endpoint, settings: Any
+) -> None:
+    with endpoint(Endpoint("vllm")) as other:
+        settings.PREDICTORS = {"loop": llm.entry(), "other": other.entry()}
+        batch = a_looped_batch(world)
+        assignment = world.take(batch, "ada")
+        assert assignment is not None
+        world.answer(assignment, {"question": "in which year was it, then?", "category": "general"})
+        predicting.start_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
+        Job.objects.filter(kind="predictions").update(
+            state="done", result={"stopped": {"other": "It refuses"}}
+        )
+        assert predicting.look_after(now=NOON + timedelta(hours=2)) == 1
+        (job,) = Job.objects.filter(kind="predictions", state="queued")
+        result = predicting._run(job, lambda done, total: None)
+        assert (len(other.requests), result["stopped"]) == (0, {"other": "It refuses"})
+    assert result["asked"] == 1
+    assert predicting.look_after(now=NOON + timedelta(days=1)) == 0
