@@ -337,15 +337,12 @@ def _untried(
     task = batch.task()
     tried = Trial.objects.filter(proposal=OuterRef("pk"), predictor=batch.loop_model)
     for key in keys:
-        rows = list(Proposal.objects.filter(~Exists(tried), item=key).order_by("pk"))
-        plain = _loaded(key).plain() if rows else None
-        for row in rows:
+        rows = Proposal.objects.filter(~Exists(tried), item=key).order_by("pk")
+        for row in rows.select_related("item__batch__project", "item__example__stored_table"):
             if loop.is_stopped:
                 return
-            asked = judging.asked(task, plain, row.data)
-            if (
-                asked.perturbed is not None
-            ):  # else the kind has become stricter since: there is nothing to try
+            asked = judging.asked(task, row.item.plain(), row.data)
+            if asked.perturbed is not None:  # else the kind has become stricter: there is nothing to try
                 yield row, asked
         tell()
 

@@ -48,7 +48,7 @@ def _columns() -> dict[str, str]:
     quote = connection.ops.quote_name
     return {
         quote(model._meta.db_table): ", ".join(
-            quote(field.column) for field in model._meta.local_concrete_fields if not field.generated
+            quote(str(field.column)) for field in model._meta.local_concrete_fields if not field.generated
         )
         for model in apps.get_models(include_auto_created=True)
         if model._meta.managed and model._meta.db_table not in WRITTEN_BY_MIGRATIONS
