@@ -264,9 +264,9 @@ class ChatModel:
             learned.structure = FALLBACKS[structure]
             return True
         # Also what another thread has learned meanwhile: this request was sent before.
-        known = set(rejected) & set(self.drop_rejected)
-        learned.dropped |= known
-        return bool(known)
+        droppable = set(rejected) & set(self.drop_rejected)
+        learned.dropped |= droppable
+        return bool(droppable)
 
     def _metered(self, client: httpx.Client, address: str, body: Mapping[str, Any]) -> _Answer:
         """One request, reserved before and settled after with the tokens that it used."""

@@ -341,9 +341,9 @@ def _untried(
         for row in rows.select_related("item__batch__project", "item__example__stored_table"):
             if loop.is_stopped:
                 return
-            asked = judging.asked(task, row.item.plain(), row.data)
-            if asked.perturbed is not None:  # else the kind has become stricter: there is nothing to try
-                yield row, asked
+            query = judging.asked(task, row.item.plain(), row.data)
+            if query.perturbed is not None:  # else the task type has become stricter: there is nothing to try
+                yield row, query
         tell()
 
 

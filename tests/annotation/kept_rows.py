@@ -28,10 +28,12 @@ def kept() -> Rows:
     with connection.cursor() as cursor:
         for table, columns in _columns().items():
             cursor.execute(f"SELECT {columns} FROM {table}")
-            if found := cursor.fetchall():
-                places = f"({', '.join(['%s'] * len(found[0]))})"
-                statement = f"INSERT INTO {table} ({columns}) VALUES {', '.join([places] * len(found))}"
-                rows.append((statement, [value for row in found for value in row]))
+            if values_of_rows := cursor.fetchall():
+                places = f"({', '.join(['%s'] * len(values_of_rows[0]))})"
+                statement = (
+                    f"INSERT INTO {table} ({columns}) VALUES {', '.join([places] * len(values_of_rows))}"
+                )
+                rows.append((statement, [value for row in values_of_rows for value in row]))
     return rows
 
 

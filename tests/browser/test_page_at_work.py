@@ -33,8 +33,8 @@ def world(tmp_path: Path, transactional_db: None) -> World:
 
 def accessible(page: Page, *, without: str | None = None) -> None:
     """The page, without what this selector names, has no violations."""
-    found = Axe().run(page, context={"exclude": [[without]]} if without else None, options=AXE)
-    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
+    results = Axe().run(page, context={"exclude": [[without]]} if without else None, options=AXE)
+    assert results.violations_count == 0, f"{page.url}\n{results.generate_report()}"
 
 
 def question(page: Page) -> str:

@@ -52,7 +52,7 @@ class Endpoint:
     hold: float = 0.0
     """Seconds until each answer."""
     gathers: int = 0
-    """The first answers wait until so many requests are there at a time."""
+    """Answers wait until this number of requests has arrived at the same time."""
     requests: list[Body] = field(default_factory=list)
     most_at_once: int = 0
     url: str = ""
