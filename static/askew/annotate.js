@@ -829,14 +829,16 @@ class AskewAnnotate extends HTMLElement {
 
   /* Two versions of one response: the person chooses. Until then both exist, here and on the server. */
   async #choose(mine, draft) {
-    const other = draft.response;
-    const choice = await chooseVersion({ fields: this.fields, grid: this.grid, mine: mine.data, other: other.data, savedAt: clock(draft.saved_at) });
-    const { data, unsure = false } = choice === "mine" ? mine : other;
-    this.#setUnsure(unsure);
-    if (!same(this.#collect(), data)) this.put(data);
-    this.draft.rebase(draft, choice === "mine" ? mine : null);
-    if (choice === "other") this.#state(t`Saved ${clock(draft.saved_at)}`);
-    this.#refresh();
+    const choice = await chooseVersion({ fields: this.fields, grid: this.grid, mine: mine.data, other: draft.response.data, savedAt: clock(draft.saved_at) });
+    if (choice === "other") {
+      this.draft.rebase(draft);
+      this.#show({ ...this.#current, draft }); // as a page that is opened now: what a program gave for the dropped version goes
+    } else {
+      this.#setUnsure(Boolean(mine.unsure));
+      if (!same(this.#collect(), mine.data)) this.put(mine.data);
+      this.draft.rebase(draft, mine);
+      this.#refresh();
+    }
     if (document.activeElement === document.body) this.#focusStart(); // the cell that had it was painted anew
   }
 

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from annotation.models import Annotation, Assignment, Batch, Flag
+from annotation.models import Annotation, Assignment, Batch, Draft, Flag
 from annotation.quality import guidance
 from benchmarks.browser_data import over_its_sample
 from tableqa import Example, Table
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World, make_world
-from tests.browser.pages import HeldRequests, annotating, passes, takes_keys
+from tests.browser.pages import TIMEOUT, HeldRequests, annotating, passes, takes_keys
 from tests.browser.test_kinds_cells import questions
+from tests.waiting import wait_until
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
@@ -286,6 +287,38 @@ def test_a_draft_that_is_resumed_shows_what_holds_at_once(
     expect(page.locator("li[data-holds~=answer_unchanged]")).to_have_attribute("data-state", "yes")
     page.get_by_role("button", name="Revert:").click()
     expect(page.locator("[data-field=answers]")).to_have_value("")  # nobody typed it
+
+
+def answer_is_saved(answer: str) -> None:
+    wait_until(lambda: _saved_answers() == [answer], f"the answer {answer} is saved", TIMEOUT)
+
+
+def _saved_answers() -> list[str]:
+    draft = Draft.objects.first()
+    return draft.response["data"].get("answers", []) if draft else []
+
+
+@pytest.mark.console_may_say("Failed to load resource")
+def test_the_version_that_is_kept_of_two_is_shown_with_what_its_program_gives(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first = annotating(new_context, live_server.url, world.ada, changes(world))
+    expect(first.get_by_role("radiogroup")).to_be_focused()
+    first.keyboard.press("1")
+    write(first, "$110")
+    answer_is_saved("28")
+    second = first.context.new_page()
+    second.goto(first.url)
+    takes_keys(second)
+    expect(second.locator("askew-programs .computed")).to_contain_text("18 → 28")
+    write(first, "$120")
+    answer_is_saved("38")
+    write(second, "$130")
+    dialog = second.get_by_role("dialog", name="Two versions of your work")
+    dialog.get_by_role("button", name="Keep the other version").click()
+    expect(second.locator("askew-programs .computed")).to_contain_text("18 → 38")
+    expect(second.locator("[data-field=answers]")).to_have_value("38")
+    expect(second.locator("li[data-holds~=computed_answer_differs]")).to_have_attribute("data-state", "yes")
 
 
 # -- the list of changes -----------------------------------------------------------------------------
