@@ -799,10 +799,12 @@ def look_after(*, now: datetime) -> int:
 
 
 def stopped(batch: Batch, *, before: Job | None = None) -> dict[str, str]:
-    """The predictors that the batch's last job (or the one before `before`) stopped asking, and why: a manager starts
-    them again.
+    """The predictors that the batch's last finished job (or the one before `before`) stopped asking, and why.
+
+    A manager starts them again, with a job of their own.
     """
     earlier = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk")
+    earlier = earlier.filter(Q(state=Job.State.DONE) | Q(made_by__isnull=False))
     last = (earlier if before is None else earlier.filter(pk__lt=before.pk)).first()
     return {} if last is None else dict(last.result.get("stopped", {}))
 

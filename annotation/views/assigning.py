@@ -373,7 +373,7 @@ def _model_costs(batch: Batch) -> dict[str, Any]:
         "model_costs": costs,
         "model_costs_table": work_tables.model_costs(costs.rows, costs.columns),
         "model_estimates": _estimates(batch),
-        "model_stops": last.result.get("stopped", {}) if last is not None else {},
+        "model_stops": predicting.stopped(batch),
         "model_refusals": last.result.get("refused", {}) if last is not None else {},
     }
 

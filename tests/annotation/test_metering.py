@@ -526,6 +526,19 @@ def test_a_check_does_not_start_a_model_that_was_stopped(world: World, llm: Endp
     assert predicting._run(job, lambda done, total: None)["asked"] == 1
 
 
+def test_a_job_that_failed_forgets_no_model_that_was_stopped(
+    world: World, llm: Endpoint, settings: Any
+) -> None:
+    settings.PREDICTORS = {"loop": llm.entry()}
+    batch = a_looped_batch(world)
+    failed = stopped_job(batch, "loop")
+    failed.pk, failed.public_id, failed.state, failed.result = None, "failed", "failed", {}
+    failed.save()
+    assert predicting.stopped(batch) == {"loop": "The model refuses to answer"}
+    predicting.start(batch=batch, by=world.mara, now=NOON)
+    assert predicting.stopped(batch) == {}
+
+
 def test_a_model_of_the_panel_that_was_stopped_holds_up_no_other(
     world: World, llm: Endpoint, settings: Any
 ) -> None:
