@@ -340,8 +340,12 @@ def estimate(
 ) -> Estimate:
     """What `requests` conversations like the samples would use: their length, and replies as long as earlier ones.
 
-    `replies` is the number of samples of one request. Without a project the database is not used.
+    `replies` is the number of samples of one request; an endpoint without the parameter `n` gets a request for each.
+    Without a project the database is not used.
     """
+    entry = settings.PREDICTORS.get(name, {})
+    if entry.get("extra", {}).get("n", 1) is None:
+        requests, replies = requests * replies, 1
     lengths = [estimate_messages(messages) for messages in samples]
     prompt = round(requests * sum(lengths) / len(lengths)) if lengths else 0
     usual = None
@@ -351,5 +355,5 @@ def estimate(
         )
         usual = earlier.aggregate(mean=Avg("completion_tokens"))["mean"]
     completion = round(requests * (USUAL_COMPLETION * replies if usual is None else usual))
-    price = settings.PREDICTORS.get(name, {}).get("price")
+    price = entry.get("price")
     return Estimate(requests, prompt, completion, cost(prompt, completion, price) if price else None)

@@ -155,6 +155,18 @@ def test_questions_are_estimated_before_they_are_asked(world: World, llm: Endpoi
     assert len(llm.requests) == 5
 
 
+def test_an_endpoint_without_several_samples_is_estimated_with_a_request_for_each(
+    world: World, llm: Endpoint, settings: Any
+) -> None:
+    settings.PREDICTORS = {"llm": llm.entry(extra={"n": None})}
+    params: dict[str, Any] = {"predictor": "llm", "purpose": "screening", "samples": 4, "limit": 5}
+    estimate = asking.estimate(sources=[world.source], **params)
+    assert estimate is not None
+    assert (estimate.requests, estimate.completion_tokens) == (20, 20 * 100)
+    call_command("ask_model", project="films", stdout=StringIO(), stderr=StringIO(), **params)
+    assert len(llm.requests) == 20
+
+
 # -- drawn items ------------------------------------------------------------------------------------
 
 
