@@ -18,7 +18,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from predictor import observing
@@ -302,7 +302,8 @@ class ChatModel:
                 if time.monotonic() > until:
                     raise httpx.ReadTimeout("it trickles")
             after = response.headers.get("retry-after", "")
-            return _Answer(response.status_code, data.decode("utf-8", "replace"), after)
+            answer = _Answer(response.status_code, data.decode("utf-8", "replace"), after)
+            return replace(answer, status=_true_status(answer))
 
 
 @dataclass(frozen=True)
@@ -320,6 +321,18 @@ class _Answer:
             return json.loads(self.text)
         except (ValueError, RecursionError):
             return None
+
+
+def _true_status(answer: _Answer) -> int:
+    """The status of an answer. A router in front of several providers may wrap the error of one of them in a 200."""
+    reply = answer.json if answer.status == 200 and '"error"' in answer.text else None
+    error = reply.get("error") if isinstance(reply, dict) and not reply.get("choices") else None
+    if not isinstance(error, dict):
+        return answer.status
+    code = error.get("code")
+    if isinstance(code, int) and 400 <= code < 600:
+        return code
+    return 400 if isinstance(code, str) and code else 502
 
 
 def _patience(said: str, attempt: int) -> float:

@@ -90,6 +90,8 @@ class Endpoint:
             )
         if mood == "failing":
             return 500, {"error": {"message": "internal"}}, {}
+        if mood == "wrapped":
+            return 200, {"error": {"message": "Provider returned error", "code": 429}}, {}
         if mood == "page":
             return 200, "<html><body>Sign in</body></html>", {}
         if mood == "locked":

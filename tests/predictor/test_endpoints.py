@@ -223,6 +223,7 @@ def test_every_reply_has_a_state_of_its_own(mood: str, state: str, listed_as: st
     [
         ("limited", "away", 4),
         ("failing", "away", 4),
+        ("wrapped", "away", 4),
         ("page", "away", 1),
         ("locked", "away", 1),
         ("filtered_prompt", "filtered", 1),
