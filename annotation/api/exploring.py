@@ -27,7 +27,8 @@ from annotation.roles import Permission
 PAGE_SIZE: Final = "page_size"
 SINGLE: Final = frozenset(
     {"q", "differs", "flagged", "gold", "unsure", "in_progress", "answered", "adjudicated", "assignment"}
-    | {"seconds_from", "seconds_to", "since", "until", "sort", "after", "before"}
+    | {"seconds_from", "seconds_to", "since", "until", "submitted_from", "submitted_before"}
+    | {"sort", "after", "before"}
 )
 """Parameters that take one value; the others can be repeated."""
 

@@ -501,12 +501,14 @@ def _respondents(who: Reader, chosen: Selection) -> list[int]:
 
 
 def _period(chosen: Selection) -> dict[str, datetime]:
-    found = {}
-    if chosen.since is not None:
-        found["gte"] = _begin(chosen.since)
-    if chosen.until is not None:
-        found["lt"] = _begin(chosen.until + timedelta(days=1))
-    return found
+    first = [chosen.submitted_from, _begin(chosen.since) if chosen.since else None]
+    end = [chosen.submitted_before, _begin(chosen.until + timedelta(days=1)) if chosen.until else None]
+    period = {}
+    if begins := [moment for moment in first if moment is not None]:
+        period["gte"] = max(begins)
+    if ends := [moment for moment in end if moment is not None]:
+        period["lt"] = min(ends)
+    return period
 
 
 def _begin(day: date) -> datetime:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -76,6 +76,7 @@ class Selection:
     verdicts     of the model in the loop
     seconds_from, seconds_to       active time of a response, in seconds
     since, until                   day on which a response was submitted (or the item skipped)
+    submitted_from, submitted_before   the same to the moment, with a time zone
     in_progress  somebody has the item in progress now; with `people`, one of them
     answered     the item has a response (True) or none (False)
     adjudicated  a person decided the item (True), or nobody or the rule did (False)
@@ -106,6 +107,8 @@ class Selection:
     seconds_to: float | None = None
     since: date | None = None
     until: date | None = None
+    submitted_from: datetime | None = None
+    submitted_before: datetime | None = None
     in_progress: bool | None = None
     answered: bool | None = None
     adjudicated: bool | None = None
@@ -213,6 +216,23 @@ class _Parser:
             )
             return None
 
+    def moment(self, name: str) -> datetime | None:
+        value = self.one(name)
+        if not value:
+            return None
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            moment = None
+        if moment is None or moment.tzinfo is None:
+            self.problems.append(
+                gettext("{name}: {value} is not a time. Write it as 2026-11-24T09:30:00+01:00.").format(
+                    name=name, value=value
+                )
+            )
+            return None
+        return moment
+
 
 PARAMETERS: Final = {
     "q": "q",
@@ -234,6 +254,8 @@ PARAMETERS: Final = {
     "seconds_to": "seconds_to",
     "since": "since",
     "until": "until",
+    "submitted_from": "submitted_from",
+    "submitted_before": "submitted_before",
     "in_progress": "in_progress",
     "answered": "answered",
     "adjudicated": "adjudicated",
@@ -283,6 +305,7 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         },
         **{name: parser.number(name) for name in ("seconds_from", "seconds_to")},
         **{name: parser.day(name) for name in ("since", "until")},
+        **{name: parser.moment(name) for name in ("submitted_from", "submitted_before")},
         "assignment": next(
             iter(parser.among("assignment", ("", *ASSIGNMENTS), [parser.one("assignment")])), ""
         ),
@@ -329,4 +352,6 @@ def _written(name: str, value: Any) -> str:
         return f"{value[0]}{SEPARATOR}{BETWEEN.join(value[1:])}"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, date):
+        return value.isoformat()
     return f"{value:.15g}" if isinstance(value, float) else str(value)

@@ -33,7 +33,10 @@ def rate(pay: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Share:
-    """One person's work in one batch within a period, at one rate; `several` where the batch has had more than one."""
+    """One person's work in one batch within a period, at one rate.
+
+    `span`: from when until when the rate held, None where it held more than once.
+    """
 
     person_id: int
     batch: Batch
@@ -41,12 +44,28 @@ class Share:
     skipped: int
     seconds: float
     pay: Mapping[str, Any]
-    several: bool = False
+    span: tuple[datetime | None, datetime | None] | None = (None, None)
+
+    @property
+    def is_at_one_of_several(self) -> bool:
+        """Whether the batch has had more than this rate."""
+        return self.span != (None, None)
+
+    @property
+    def submitted_from(self) -> str:
+        """For a link to the items: when the rate began, "" where it held from the beginning."""
+        return self.span[0].isoformat() if self.span and self.span[0] else ""
+
+    @property
+    def submitted_before(self) -> str:
+        """For a link to the items: when the rate ended, "" where it still holds."""
+        return self.span[1].isoformat() if self.span and self.span[1] else ""
 
     def and_also(self, other: Share) -> Share:
         """Both together: more work of the same person in the same batch at the same rate."""
         return replace(
             self,
+            span=self.span if self.span == other.span else None,
             items=self.items + other.items,
             skipped=self.skipped + other.skipped,
             seconds=self.seconds + other.seconds,
@@ -149,8 +168,10 @@ def _shares(which: Q, batches: QuerySet[Batch]) -> list[Share]:
     )
     found: dict[tuple[Any, ...], Share] = {}
     for batch, person, *number, items, skipped, seconds in counted:
-        pay = rates.rate_before(in_force[batch], next((ends[one] for one in number if one < len(ends)), None))
-        share = Share(person, known[batch], items, skipped, seconds or 0.0, pay, len(in_force[batch]) > 1)
+        until = next((ends[one] for one in number if one < len(ends)), None)
+        pay = rates.rate_before(in_force[batch], until)
+        span = rates.span_before(in_force[batch], until)
+        share = Share(person, known[batch], items, skipped, seconds or 0.0, pay, span)
         key = (batch, person, *sorted(pay.items()))
         before = found.get(key)
         found[key] = share if before is None else before.and_also(share)

@@ -10,6 +10,7 @@ until then there was none to keep; where pay is taken away, nothing is earned fr
 
 from __future__ import annotations
 
+import bisect
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -59,6 +60,15 @@ def rate_before(periods: Sequence[InForce], until: datetime | None) -> Pay:
     if until is None:
         return last
     return next((one.pay for one in periods if one.until is None or one.until >= until), last)
+
+
+def span_before(
+    periods: Sequence[InForce], until: datetime | None
+) -> tuple[datetime | None, datetime | None]:
+    """From when and until when the rate of `rate_before` holds; None is open on that side."""
+    ends = [period.until for period in periods[:-1] if period.until is not None]
+    place = len(ends) if until is None else bisect.bisect_left(ends, until)
+    return (ends[place - 1] if place else None), (ends[place] if place < len(ends) else None)
 
 
 def rate_at(periods: Sequence[InForce], moment: datetime | None) -> Pay:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import words
@@ -48,6 +51,8 @@ FILTERS: Final = {
     "seconds_to": gettext_noop("Active time to (seconds)"),
     "since": gettext_noop("From"),
     "until": gettext_noop("To the end of"),
+    "submitted_from": gettext_noop("Submitted from"),
+    "submitted_before": gettext_noop("Submitted before"),
     "in_progress": gettext_noop("In progress"),
     "answered": gettext_noop("Has responses"),
     "adjudicated": gettext_noop("Adjudicated"),
@@ -68,7 +73,7 @@ VERDICTS: Final = {
 }
 ALONG: Final = (
     *("label", "pair", "finding", "verdict", "in_progress", "answered", "assignment", "release"),
-    *("action", "item", "example"),
+    *("action", "item", "example", "submitted_from", "submitted_before"),
 )
 """Filters without a field in the form: it sends them along."""
 FOLDED: Final = (
@@ -144,6 +149,8 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
         "release": lambda: _release(who, value),
         "action": lambda: _action(who, value),
         "verdict": lambda: gettext(VERDICTS.get(value, value)),
+        "submitted_from": lambda: _moment(value),
+        "submitted_before": lambda: _moment(value),
     }
     if name in in_words:
         return label, str(in_words[name]())
@@ -182,6 +189,11 @@ def _action(who: Reader, public_id: str) -> str:
     """An action on several items in words; its id where the project has no such action."""
     action = ItemAction.objects.filter(project=who.project, public_id=public_id).first()
     return gettext(ItemAction.Kind(action.kind).label) if action is not None else public_id
+
+
+def _moment(value: str) -> str:
+    """A time as the reader's clock shows it."""
+    return date_format(timezone.localtime(datetime.fromisoformat(value)), "Y-m-d H:i:s")
 
 
 def _release(who: Reader, public_id: str) -> str:

@@ -19,6 +19,7 @@ from annotation.work import shares
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import PAGES, make_things, the_batch
 from tests.annotation.test_dashboards import timed
+from tests.annotation.test_rates import raised
 
 LINK = re.compile(
     r'<a [^>]*href="(/(?:projects/[^"/]+/explorer|batches/[^"/]+/items)/[^"]*)"[^>]*>'
@@ -279,3 +280,22 @@ def test_the_number_of_a_person_in_a_qualification_leads_to_their_items(world: W
     address = explorer_url(world.project, batch=batch, person=pseudonyms(world.project)[world.ada.pk])
     assert (address, 2) in numbers
     assert listed(mara(world), address) == 2
+
+
+def test_items_paid_at_each_of_several_rates_lead_to_the_explorer(world: World) -> None:
+    raised(world, world.batch(overlap=1))
+    client = mara(world)
+    address = reverse("people", args=[world.project.slug])
+    paid = [link for link in links(client, address) if "submitted_" in link[0]]
+    assert [number for _, number in paid] == [2, 2]
+    assert [listed(client, target) for target, _ in paid] == [2, 2]
+    first, second = (set(items_of(client, target)) for target, _ in paid)
+    assert (len(first), len(first | second)) == (2, 4)
+    filtered = client.get(paid[1][0]).content.decode()
+    assert "Submitted from:" in filtered
+    assert 'type="hidden" name="submitted_from"' in filtered, "a further filter keeps it"
+
+
+def items_of(client: Client, address: str) -> list[str]:
+    """The addresses of the items that a selection lists."""
+    return re.findall(r'hx-get="([^"]+)" hx-target="#beside"', client.get(address).content.decode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given
@@ -23,6 +23,7 @@ def test_parameters_become_a_selection() -> None:
             "gold": ["no"],
             "seconds_to": ["2.5"],
             "since": ["2026-11-24"],
+            "submitted_before": ["2026-11-24T09:30:00.123456+01:00"],
             "sort": ["-answered"],
         }
     )
@@ -37,6 +38,7 @@ def test_parameters_become_a_selection() -> None:
         gold=False,
         seconds_to=2.5,
         since=date(2026, 11, 24),
+        submitted_before=datetime(2026, 11, 24, 8, 30, 0, 123456, UTC),
         sort="-answered",
     )
 
@@ -57,6 +59,10 @@ def test_parameters_become_a_selection() -> None:
         ({"seconds_to": ["-1"]}, "seconds_to: -1 is not a number of seconds."),
         ({"seconds_to": ["nan"]}, "seconds_to: nan is not a number of seconds."),
         ({"since": ["yesterday"]}, "since: yesterday is not a date. Write it as 2026-11-24."),
+        (
+            {"submitted_from": ["2026-11-24T09:30:00"]},
+            "submitted_from: 2026-11-24T09:30:00 is not a time. Write it as 2026-11-24T09:30:00+01:00.",
+        ),
         ({"q": ["a\0b"]}, "q: use at most 200 values of at most 500 characters."),
         ({"after": ["a"], "before": ["b"]}, "Give either after or before."),
     ],
