@@ -36,6 +36,16 @@ class Calibration:
     def __call__(self, score: float) -> float:
         return float(np.interp(score, self.scores, self.shares)) if self.scores else min(score, 1.0)
 
+    def spread(self, scores: Sequence[float]) -> tuple[float, ...]:
+        """The shares of several answers to one question, the best first.
+
+        The map is fitted to best answers. The others keep their proportion to the first, so that equal shares at the
+        lower end of the map hide no margin.
+        """
+        first, *others = scores
+        share = self(first)
+        return share, *(share * min(other / first, 1.0) if first else 0.0 for other in others)
+
     def to_dict(self) -> dict[str, list[float]]:
         """JSON, as bundled.json holds it."""
         return {"scores": list(self.scores), "shares": list(self.shares)}

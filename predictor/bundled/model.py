@@ -157,7 +157,7 @@ class Bundled:
     def _answer(self, question: str, table: Table, topk: int) -> Prediction:
         started = time.perf_counter()
         found, given = self.answers(question, table)
-        best = found[0]
+        best, shares = found[0], self.calibration.spread([answer.score for answer in found[:topk]])
         rows, columns = table.shape
         cells = [list(cell) for cell in best.cells]
         return Prediction(
@@ -169,8 +169,11 @@ class Bundled:
             rows_total=rows,
             op=best.operation,
             cells=best.cells,
-            score=self.calibration(best.score),
-            topk=tuple(Alternative(one.answers, self.calibration(one.score)) for one in found[1:topk]),
+            score=shares[0],
+            topk=tuple(
+                Alternative(answer.answers, share)
+                for answer, share in zip(found[1:topk], shares[1:], strict=False)
+            ),
             truncated=len(given.rows) < rows
             or columns > MOST_COLUMNS
             or given.question >= QUESTION_PIECES + 2,

@@ -127,3 +127,10 @@ def test_a_card_gets_new_figures_and_keeps_the_rest(tmp_path: Path) -> None:
     for kept in ("## How fast it is\n\n300 questions", "\n* A part of a cell: ", "\n| on disk | "):
         assert kept in again
     assert again.partition("## How good")[0] == card.partition("## How good")[0]
+
+
+def test_next_answers_keep_their_proportion_to_the_first() -> None:
+    calibration = Calibration((0.3, 1.0), (0.05, 0.95))
+    assert calibration.spread([0.2, 0.1, 0.05]) == pytest.approx((0.05, 0.025, 0.0125))
+    assert calibration.spread([1.0, 0.0]) == (0.95, 0.0)
+    assert calibration.spread([0.0, 0.0]) == (0.05, 0.0)
