@@ -89,12 +89,14 @@ def _visible(example: tableqa.Example, shows: Sequence[str]) -> tableqa.Example:
 class Held:
     """A verdict with what it rests on: gold answers and judgements under "original" and "perturbed".
 
-    `gold` has the "scale" of the answers, too, where they have one.
+    `gold` has the "scale" of the answers, too, where they have one. `is_confirmed`: the program gives the gold answer of
+    the perturbed example.
     """
 
     verdict: verdicts.Verdict
     gold: Mapping[str, Any]
     judgements: Mapping[str, verdicts.Judgement | None]
+    is_confirmed: bool = False
 
     @property
     def words(self) -> str:
@@ -128,7 +130,13 @@ def hold(
         perturbed_computed=_judged(perturbed, asked.computed, scale),
         failed=failed,
     )
-    return Held(verdict, {**right, "scale": scale} if scale else right, found)
+    gold_answers = {**right, "scale": scale} if scale else right
+    return Held(verdict, gold_answers, found, is_confirmed(right["perturbed"], asked.computed))
+
+
+def is_confirmed(answers: Sequence[str], computed: Sequence[str] | None) -> bool:
+    """Whether a program gives these answers to the changed example."""
+    return bool(answers) and list(computed or ()) == list(answers)
 
 
 def _judged(said: Raw | None, gold: Sequence[str] | None, scale: str) -> verdicts.Judgement | None:

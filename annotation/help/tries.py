@@ -65,19 +65,21 @@ def of_person(assignment: Assignment) -> int:
 
 
 def fooled_today(assignment: Assignment, *, now: datetime) -> int:
-    """The items of this task type on which the person has fooled the project's models today, in its time zone."""
+    """The items of this task type on which the person has verifiably fooled the project's models today, in its time zone."""
     project = assignment.batch.project
     midnight = now.astimezone(zoneinfo.ZoneInfo(project.time_zone)).replace(
         hour=0, minute=0, second=0, microsecond=0
     )
-    newest = Verdict.objects.filter(of=OuterRef("pk")).order_by("-pk").values("verdict")[:1]
+    newest = Verdict.objects.filter(of=OuterRef("pk")).order_by("-pk").values("pk")[:1]
     rows = Try.objects.filter(
         assignment__person_id=assignment.person_id,
         assignment__batch__project=project,
         assignment__batch__task_type=assignment.batch.task_type,
         made_at__gte=midnight,
     ).exclude(kind=Try.Kind.PANEL)
-    fooled = rows.annotate(newest=Subquery(newest)).filter(newest="fooled")
+    fooled = rows.annotate(newest=Subquery(newest)).filter(
+        newest__in=Verdict.objects.filter(verdict="fooled", is_confirmed=True)
+    )
     return fooled.values("assignment").distinct().count()
 
 
@@ -93,6 +95,7 @@ def keep_verdict(row: Try, held: Held, *, now: datetime) -> Verdict | None:
         verdict=held.verdict,
         gold=dict(held.gold),
         judgements={name: one.to_dict() if one else None for name, one in held.judgements.items()},
+        is_confirmed=held.is_confirmed,
         made_at=now,
     )
 

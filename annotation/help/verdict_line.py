@@ -7,7 +7,7 @@ from typing import Literal
 
 from django.utils.translation import gettext, gettext_noop
 
-from annotation.help.judging import Held
+from annotation.help.judging import Held, is_confirmed
 from tableqa import verdicts
 
 Part = tuple[Literal["verdict", "answer", "expected", "confidence", "meaning"], str]
@@ -64,7 +64,7 @@ def meaning(*, given: Sequence[str], computed: Sequence[str] | None) -> str:
     """Whether the program confirms this answer to the changed example: "program" or "unverified"; "" without one."""
     if not given:
         return ""
-    return "program" if computed and list(computed) == list(given) else "unverified"
+    return "program" if is_confirmed(given, computed) else "unverified"
 
 
 def parts(

@@ -82,12 +82,14 @@ class Verdict(models.Model):
     """What a try came to by the gold answers of a moment. The newest counts; earlier ones stay.
 
     `gold` and `judgements` hold a list of answers and `tableqa.verdicts.Judgement` for "original" and "perturbed".
+    `is_confirmed`: the program gives the gold answer of the perturbed example; None where that was not recorded.
     """
 
     of = models.ForeignKey(Try, models.CASCADE, related_name="verdicts")
     verdict = models.CharField(max_length=20)
     gold = models.JSONField()
     judgements = models.JSONField()
+    is_confirmed = models.BooleanField(null=True)
     made_at = models.DateTimeField()
 
     objects = VerdictQuerySet.as_manager()

@@ -309,7 +309,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
     def preview(self, data: object, item: Item) -> dict[str, Any]:
         """Old and new answer: the confirmed program's, run on the draft, beside the typed one.
 
-        after         what will be the answer: the typed one, else the computed one, else nothing yet
+        after         what will be the answer: the typed one, else the computed one; nothing while programs disagree
         computed      what the program gives, None without one or where it does not run (`problem` says why)
         differs       whether the typed (or kept) answer is another one than the computed
         alternatives  what each of the offered programs gives, where they disagree on the draft, else []
@@ -326,11 +326,12 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         found = previewed(program, item.example, edited)
         answers = found["before"] if item.variant == "answer_stays" else list(response.answers)
         differs = bool(answers and found["computed"]) and not agrees(tuple(found["computed"]), answers)
+        alternatives = _alternatives(response, item, edited)
         return {
             **found,
-            "after": answers or found["computed"],
+            "after": answers or (None if alternatives else found["computed"]),
             "differs": differs,
-            "alternatives": _alternatives(response, item, edited),
+            "alternatives": alternatives,
         }
 
     # -- afterwards ----------------------------------------------------------------------------------

@@ -218,6 +218,9 @@ def test_where_programs_disagree_on_the_draft_their_answers_are_given_and_none_i
     offers = task.preview(draft, longest)["alternatives"]
     assert [offer["answers"] for offer in offers] == [["Alien"], ["Heat"]], "the chosen program first"
     assert task.filled_in(draft, longest)["answers"] == []
+    tried = task.tried(draft, longest)
+    assert tried is not None
+    assert tried.answers == (() if variant == "answer_changes" else ("Heat",)), "no verdict names one of them"
     silent = task.preview(data(OVERTAKEN), longest)["alternatives"]
     assert {tuple(offer["answers"]) for offer in silent} == {("Alien",), ("Heat",)}
     agreed = data({**OVERTAKEN, "new": "130"}, program=by_column("c2"))

@@ -756,11 +756,21 @@ def test_a_check_that_verifiably_fools_the_model_is_a_moment_with_the_count_of_t
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
     table = Table(["Film", "Year"], [["Psycho", "1960"], ["Alien", "1979"], ["Heat", "1995"], ["Up", "2009"]])
+    years = {"Alien": "1979", "Heat": "1995", "Up": "2009"}
     films = [
-        Example("m-1", "when did Alien come out?", table, ["1979"]),
-        Example("m-2", "when did Heat come out?", table, ["1995"]),
+        Example(f"m-{film}", f"when did {film} come out?", table, [year]) for film, year in years.items()
     ]
-    server.says = lambda request: answer("1979" if "Alien" in request.question else "1995")(request)
+
+    def film_of(question: str) -> str:
+        return next(film for film in years if film in question)
+
+    def change_year(page: Page) -> None:
+        row = 1 + list(years).index(film_of(page.locator(".question").inner_text()))
+        page.locator(f"[data-row=r{row}] [data-column=c1]").click()
+        page.keyboard.type("2001")
+        page.keyboard.press("Enter")
+
+    server.says = lambda request: answer(years[film_of(request.question)])(request)
     batch = world.batch(
         "value_change",
         variant="answer_changes",
@@ -770,13 +780,22 @@ def test_a_check_that_verifiably_fools_the_model_is_a_moment_with_the_count_of_t
     )
     page = annotating(new_context, live_server.url, world.ada, batch)
     says, box = page.locator(".says"), page.locator("askew-prediction")
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.keyboard.press("n")  # no program: the answer may be nonsense
+    change_year(page)
+    page.locator("[data-field=answers]").fill("in the year of the cat")
+    expect(says.locator(".meaning")).to_have_text("unverified")
+    page.locator("[data-field=answers]").press("Escape")
+    page.keyboard.press("c")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check")
+    expect(box).to_have_attribute("data-verdict", "fooled")
+    expect(says.locator(".today")).to_be_empty()
+    page.keyboard.press("Control+Enter")
     for number in (1, 2):
+        expect(page.locator("[data-progress-text]")).to_contain_text(f"{number} of")
         expect(page.get_by_role("radiogroup")).to_be_focused()
-        row = 1 if "Alien" in page.locator(".question").inner_text() else 2
         page.keyboard.press("1")
-        page.locator(f"[data-row=r{row}] [data-column=c1]").click()
-        page.keyboard.type("2001")
-        page.keyboard.press("Enter")
+        change_year(page)
         expect(page.locator("[data-field=answers]")).to_have_value("2001")
         expect(box).to_have_attribute("data-verdict", "fooled")
         expect(says.locator(".meaning")).to_have_text("verified")
@@ -787,7 +806,6 @@ def test_a_check_that_verifiably_fools_the_model_is_a_moment_with_the_count_of_t
         expect(box).to_have_attribute("data-moment", "")
         if number == 1:
             page.keyboard.press("Control+Enter")
-            expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
 
 
 def test_an_item_that_the_model_already_gets_wrong_has_one_quiet_line(
