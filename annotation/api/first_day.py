@@ -36,6 +36,18 @@ class AskedShape(serializers.Serializer[Any]):
     asked_at = serializers.DateTimeField()
 
 
+class ReadRequest(serializers.Serializer[Any]):
+    """Answers that you have read: ids of your questions."""
+
+    answers = serializers.ListField(child=serializers.CharField(max_length=12), max_length=100)
+
+
+class UnreadShape(serializers.Serializer[Any]):
+    """How many answers to your questions you have not read."""
+
+    unread = serializers.IntegerField()
+
+
 class TryRequest(shapes.Envelope):
     """A response to the item of a batch with this number (from 1)."""
 
@@ -66,6 +78,20 @@ class Ask(APIView):
             now=timezone.now(),
         )
         return Response(AskedShape(inquiry).data)
+
+
+class ReadAnswers(APIView):
+    """Answers of the managers that were shown beside the items."""
+
+    @extend_schema(request=ReadRequest, responses=UnreadShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Mark answers to your questions from a batch as read."""
+        actor = access.actor(request)
+        batch = access.batch(actor, public_id, Permission.ANNOTATE)
+        data = valid(ReadRequest, request)
+        answered = inquiring.unread(actor.person).filter(batch=batch, public_id__in=data["answers"])
+        inquiring.read(inquiries=list(answered), person=actor.person, now=timezone.now())
+        return Response({"unread": actor.person.unread_answers})
 
 
 class Try(APIView):

@@ -67,6 +67,7 @@ class DayShape(serializers.Serializer[Any]):
     items_left = serializers.IntegerField(allow_null=True)
     minutes_left = serializers.IntegerField(allow_null=True)
     is_near = serializers.BooleanField()
+    key = serializers.CharField(help_text="Tells this day of yours in this batch from others.")
 
 
 class SessionShape(serializers.Serializer[Any]):

@@ -263,6 +263,7 @@ class AnswerShape(serializers.Serializer[Any]):
     id = serializers.CharField()
     question = serializers.CharField()
     answer = serializers.CharField()
+    is_whole = serializers.BooleanField(help_text="The text of the answer is not cut.")
 
 
 class AssignmentShape(serializers.Serializer[Any]):

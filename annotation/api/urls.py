@@ -34,6 +34,7 @@ urlpatterns = [
     path("batches/<str:public_id>/adjudication/", views.AdjudicationQueue.as_view(), name="api_adjudication"),
     path("batches/<str:public_id>/history/", own_work.PastItems.as_view(), name="api_past_items"),
     path("batches/<str:public_id>/examples/", own_work.WorkedExamples.as_view(), name="api_worked_examples"),
+    path("batches/<str:public_id>/answers/", first_day.ReadAnswers.as_view(), name="api_read_answers"),
     path("batches/<str:public_id>/session/", own_work.Session.as_view(), name="api_session"),
     path("assignments/<str:public_id>/response/", own_work.PastResponse.as_view(), name="api_past_response"),
     path("task-types/", views.TaskTypes.as_view(), name="api_task_types"),

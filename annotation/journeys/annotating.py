@@ -401,13 +401,18 @@ def sent_back(assignments: Sequence[Assignment]) -> dict[int, str]:
     return dict(notes.values_list("assignment_id", "note"))
 
 
-def answers(assignment: Assignment) -> list[dict[str, str]]:
+def answers(assignment: Assignment) -> list[dict[str, Any]]:
     """Answers to the person's questions from this batch that they have not read; no statement where there is none."""
     if not assignment.person.unread_answers:
         return []
     unread = inquiring.unread(assignment.person).filter(batch=assignment.batch_id)
     return [
-        {"id": inquiry.public_id, "question": _short(inquiry.text), "answer": _short(inquiry.answer)}
+        {
+            "id": inquiry.public_id,
+            "question": _short(inquiry.text),
+            "answer": _short(inquiry.answer),
+            "is_whole": len(inquiry.answer) <= MOST_OF_AN_ANSWER,
+        }
         for inquiry in unread
     ]
 

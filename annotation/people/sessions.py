@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
+
+from django.utils.crypto import salted_hmac
 
 from annotation.models import Assignment, Batch, Person, Project
 from annotation.money import costs, paying
@@ -57,11 +59,15 @@ class Checks:
 
 @dataclass(frozen=True)
 class Day:
-    """What the daily limits of a batch and its project still allow; None where there is no such limit."""
+    """What the daily limits of a batch and its project still allow; None where there is no such limit.
+
+    `key` tells days, people and batches apart, so that a browser remembers which reminder was dismissed.
+    """
 
     items_left: int | None
     minutes_left: int | None
     is_near: bool
+    key: str = ""
 
     @property
     def is_over(self) -> bool:
@@ -103,7 +109,9 @@ def day(*, batch: Batch, person: Person, now: datetime) -> Day | None:
     if not {"items_per_day", "hours_per_day"} & {*caps, *everywhere}:
         return None
     facts = gates.facts(batch=batch, person=person, now=now)
-    return left_today(caps, everywhere, facts)
+    begun_at = gates.day_begun(batch.project, now).isoformat()
+    key = salted_hmac("annotation.day", f"{person.pk} {batch.pk} {begun_at}").hexdigest()[:16]
+    return replace(left_today(caps, everywhere, facts), key=key)
 
 
 def left_today(caps: Mapping[str, float], everywhere: Mapping[str, float], facts: gates.Facts) -> Day:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation import access
 from annotation.journeys import annotating
-from annotation.models import Assignment, Batch
+from annotation.models import Assignment, Batch, Inquiry, Person
 from annotation.money import paying
 from annotation.people import draft_words, own_work, sessions, worked_examples
 from annotation.quality import inquiring
@@ -39,7 +39,7 @@ def my_work(request: PageRequest) -> HttpResponse:
         "page": work,
         "rows": rows,
         "State": State,
-        "answers": list(inquiring.unread(request.user)) if request.user.unread_answers else [],
+        "answers": _new_answers(request.user),
         "session": sessions.session(person=actor.person, projects=projects, now=timezone.now()),
         "shares": [share for share in paying.own(request.user, projects) if _has_work(share)],
         "batches": batches.values_list("public_id", "name"),
@@ -61,6 +61,13 @@ def worked(request: PageRequest, public_id: str) -> HttpResponse:
         "examples": worked_examples.worked_examples(batch, actor.person),
     }
     return render(request, "annotating/worked_examples.html", context)
+
+
+def _new_answers(person: Person) -> list[Inquiry]:
+    """Answers to the person's questions that they have not read until now."""
+    answered = list(inquiring.unread(person)) if person.unread_answers else []
+    inquiring.read(inquiries=answered, person=person, now=timezone.now())
+    return answered
 
 
 def _has_work(share: paying.Share) -> bool:

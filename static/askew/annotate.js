@@ -37,6 +37,7 @@ class AskewAnnotate extends HTMLElement {
   #fetching = null;
   #done = []; // annotations submitted here, newest last
   #answered = new Set(); // answers to questions that this page has shown
+  #readAnswers = []; // of these, those that were beside the current item, whole
   #sending = false;
   #handed = false;
   #changing = false;
@@ -1012,7 +1013,7 @@ class AskewAnnotate extends HTMLElement {
       await send("POST", this.#url("ask"), { text });
       field.value = "";
       this.#closePanels();
-      this.#notice(t("Question sent. The answer appears under Annotator questions. The item stays with you."), "note", "submit");
+      this.#notice(t("Question sent. The answer will appear here and on “My work”. The item stays with you."), "note", "submit");
       this.#toActions();
     });
   }
@@ -1058,10 +1059,23 @@ class AskewAnnotate extends HTMLElement {
   }
 
   /* Answers to the person's questions, each shown once on this page; then they are on the page Annotator questions. */
+  /* An item was finished beside these answers: they are read, and the header counts them no more. */
+  async #confirmAnswers() {
+    const answers = this.#readAnswers.splice(0);
+    if (!answers.length || this.practice) return;
+    try {
+      const { unread } = await send("POST", `${this.dataset.api}batches/${this.#current.batch.id}/answers/`, { answers });
+      if (!unread) document.querySelector("nav .badge")?.closest("li").remove();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem; // they stay unread, and come again with the next page
+    }
+  }
+
   #tellAnswers(answers = []) {
-    for (const { id, question, answer } of answers) {
+    for (const { id, question, answer, is_whole: isWhole } of answers) {
       if (this.#answered.has(id)) continue;
       this.#answered.add(id);
+      if (isWhole) this.#readAnswers.push(id);
       this.#notice(t`Answer to your question “${question}”: ${answer}`, "note", `answer-${id}`);
     }
   }
@@ -1238,6 +1252,7 @@ class AskewAnnotate extends HTMLElement {
   // --- the next item -----------------------------------------------------------------------------------------------
 
   #advance(said, next, submitted) {
+    this.#confirmAnswers();
     this.#setProgress({ ...this.#progress, submitted: this.#progress.submitted + submitted });
     if (next && !this.#waiting.some(({ id }) => id === next.id)) this.#waiting.push(next);
     const ahead = this.#waiting.shift();

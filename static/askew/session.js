@@ -4,12 +4,14 @@
 import { counted, t } from "./language.js";
 import { Problem, send } from "./api.js";
 
-const DISMISSED = "askew:break"; // the day on which the reminder was dismissed
+const DISMISSED = "askew:break"; // the keys of the days whose reminder was dismissed
+const REMEMBERED = 50;
 
 export class Session {
   #page;
   #url;
   #asking = null;
+  #day = "";
 
   constructor(page, url) {
     this.#page = page;
@@ -19,7 +21,7 @@ export class Session {
     this.reminder = page.querySelector("[data-break]");
     this.reminder?.querySelector("button").addEventListener("click", () => {
       this.reminder.hidden = true;
-      keep(today());
+      dismiss(this.#day);
     });
   }
 
@@ -52,7 +54,8 @@ export class Session {
 
   #remind(day) {
     if (!this.reminder) return;
-    const near = Boolean(day?.is_near) && kept() !== today();
+    this.#day = day?.key ?? "";
+    const near = Boolean(day?.is_near) && !dismissed().includes(this.#day);
     this.reminder.hidden = !near;
     if (!near) return;
     const left = [
@@ -67,18 +70,16 @@ function inWords({ right, judged }) {
   return counted(judged, "{1} of your last {0} check right", "{1} of your last {0} checks right").replace("{1}", right);
 }
 
-const today = () => new Date().toISOString().slice(0, 10);
-
-function kept() {
+function dismissed() {
   try {
-    return localStorage.getItem(DISMISSED);
+    return JSON.parse(localStorage.getItem(DISMISSED)) ?? [];
   } catch {
-    return null;
+    return [];
   }
 }
 
-function keep(day) {
+function dismiss(day) {
   try {
-    localStorage.setItem(DISMISSED, day);
+    localStorage.setItem(DISMISSED, JSON.stringify([...dismissed(), day].slice(-REMEMBERED)));
   } catch { /* then it comes again with the next submission */ }
 }

@@ -421,6 +421,7 @@ API: dict[str, dict[str, Call]] = {
     "api_next": {"post": (the_batch, {"holding": []}, ANNOTATE, Permission.ANNOTATE)},
     "api_past_items": {"get": (the_batch, None, ANNOTATE, Permission.ANNOTATE)},
     "api_worked_examples": {"get": (the_batch, None, ANNOTATE, Permission.ANNOTATE)},
+    "api_read_answers": {"post": (the_batch, {"answers": []}, ANNOTATE, Permission.ANNOTATE)},
     "api_session": {"get": (the_batch, None, ANNOTATE, Permission.ANNOTATE)},
     "api_past_response": {
         "get": (

@@ -56,8 +56,6 @@ def test_it_is_a_badge_beside_the_item_and_on_my_work_until_it_is_read(
     work = client.get(reverse("annotate", args=[batch.public_id]))
     assert HREF in work.content.decode()
     assert "Answer to your question “Do totals count?”: They do, &lt;b&gt;always&lt;/b&gt;." in text(work)
-    mine = text(client.get(reverse("my_work")))
-    assert "Answers to your questions Do totals count? They do, &lt;b&gt;always&lt;/b&gt;." in mine
 
     page = client.get(reverse("inquiries", args=["films"]))
     assert "new They do" in text(page)
@@ -68,6 +66,26 @@ def test_it_is_a_badge_beside_the_item_and_on_my_work_until_it_is_read(
         assert "Do totals count?" not in text(page), address
     assert "new They do" not in text(client.get(reverse("inquiries", args=["films"])))
     assert list(doctor.findings()) == []
+
+
+def test_my_work_shows_it_once_and_then_it_is_read(world: World, inquiry: Inquiry) -> None:
+    client = client_of(world.ada)
+    page = client.get(reverse("my_work"))
+    assert "Answers to your questions Do totals count? They do, &lt;b&gt;always&lt;/b&gt;." in text(page)
+    assert HREF not in page.content.decode()
+    assert "Do totals count?" not in text(client.get(reverse("my_work")))
+
+
+def test_who_was_shown_an_answer_beside_an_item_marks_it_as_read(
+    world: World, batch: Batch, inquiry: Inquiry
+) -> None:
+    client = client_of(world.ada)
+    address = reverse("api_read_answers", args=[batch.public_id])
+    unknown = client.post(address, {"answers": ["nothing"]}, content_type="application/json")
+    assert unknown.json() == {"unread": 1}
+    read = client.post(address, {"answers": [inquiry.public_id]}, content_type="application/json")
+    assert read.json() == {"unread": 0}
+    assert HREF not in client.get("/").content.decode()
 
 
 def test_it_comes_with_the_next_item_through_the_interface_and_of_that_batch_alone(
@@ -82,7 +100,12 @@ def test_it_comes_with_the_next_item_through_the_interface_and_of_that_batch_alo
     ).json()
 
     assert found["answers"] == [
-        {"id": inquiry.public_id, "question": "Do totals count?", "answer": "They do, <b>always</b>."}
+        {
+            "id": inquiry.public_id,
+            "question": "Do totals count?",
+            "answer": "They do, <b>always</b>.",
+            "is_whole": True,
+        }
     ]
     assert elsewhere["answers"] == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,11 @@ def test_a_limit_that_is_near_is_told_and_dismissed_for_the_day(
     with page.expect_response("**/session/"):
         page.reload()
     expect(reminder).to_be_hidden()
+    other = world.batch(size=4, caps={"items_per_day": 20})
+    page.goto(f"{live_server.url}/batches/{other.public_id}/annotate/")
+    takes_keys(page)
+    page.keyboard.press("1")
+    expect(reminder).to_contain_text("Today's limit is near: 19 items left.")
 
 
 def test_an_answer_comes_while_the_page_is_open(
@@ -91,8 +97,19 @@ def test_an_answer_comes_while_the_page_is_open(
 
     passes(page, 31_000)
 
+    expect(page.locator("nav .badge")).to_have_count(0)  # the page is older than the answer
     notice = page.locator(f"[data-topic=answer-{asked.public_id}]")
     expect(notice).to_have_text("Answer to your question “Do totals count?”: They do.")
     expect(page.locator(".question")).to_have_text(question)
     passes(page, 31_000)
     expect(notice).to_have_count(1)
+
+    page.reload()
+    takes_keys(page)
+    expect(notice).to_have_count(1)
+    expect(page.locator("nav .badge")).to_have_text(re.compile("1 new answer"))
+    page.keyboard.press("1")  # an item is finished beside the answer
+    expect(page.locator(".question")).not_to_have_text(question)
+    expect(page.locator("nav .badge")).to_have_count(0)
+    page.goto(f"{live_server.url}/work/")
+    expect(page.locator("nav .badge")).to_have_count(0)
