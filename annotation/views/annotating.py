@@ -177,6 +177,12 @@ def resume(request: PageRequest, public_id: str) -> HttpResponse:
 # -- the page ---------------------------------------------------------------------------------------
 
 
+def _total(assignment: Assignment, submitted: int) -> int:
+    """Items of the batch that the person has submitted or can still have: others and their own edits may be in it, too."""
+    batch = assignment.batch_id
+    return submitted + queue.left_for(assignment.person, [batch])[batch]
+
+
 def _page(
     request: HttpRequest,
     assignment: Assignment,
@@ -208,6 +214,7 @@ def _page(
     last = _last_annotation(batch, assignment.person_id)
     # A response is made under what its person had before them: the version of the day when the item was handed out.
     payload = annotating.payload(assignment)
+    payload["progress"]["total"] = _total(assignment, payload["progress"]["submitted"])
     shown = guidance.version(batch.project_id, task.key, payload["guidelines"])
     draft: Draft | None = getattr(assignment, "draft", None)
     kept = draft.response if draft is not None and draft.revision else None

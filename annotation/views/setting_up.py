@@ -15,7 +15,7 @@ from annotation import access, uploads
 from annotation.board import board
 from annotation.forms.projects import ProjectForm, RenameForm
 from annotation.journeys import defining, restoring, setting_up
-from annotation.models import Batch, Job, Project
+from annotation.models import Batch, Job, Project, Tally
 from annotation.roles import Permission
 from annotation.views import boards
 from annotation.views.figure_gallery import figure_gallery
@@ -89,11 +89,14 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
     batches = list(opened.order_by("opened_at", "pk"))
     left = queue.left_for(request.user, [batch.pk for batch in batches])
     after = gates.qualifications_ahead(request.user, batches)
+    tallies = Tally.objects.filter(person=request.user, batch__in=batches)
+    submitted = dict(tallies.values_list("batch", "submitted"))
     return [
         {
             "batch": batch,
             "title": kind_title(batch),
             "left": left[batch.pk],
+            "total": left[batch.pk] + submitted.get(batch.pk, 0),
             "after": after.get(batch.pk, ""),
         }
         for batch in batches
