@@ -1330,8 +1330,7 @@ class AskewAnnotate extends HTMLElement {
       else delete part.dataset.typing;
     }
     const hint = this.bar.querySelector("[data-while-typing]");
-    // In a list, and in a table that is not written in, the keys that are shown act at once.
-    hint?.toggleAttribute("data-on", (text || (on && this.grid?.mode === "edit" && this.grid.contains(target))) && !this.keys.off);
+    hint?.toggleAttribute("data-on", on && !this.keys.off);
   }
 
   /* The total is the one that the visit began with, although other people may add items meanwhile; it grows when this

@@ -128,10 +128,10 @@ export class Past {
     this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     this.strip.toggleAttribute("data-looking", this.looking);
     if (!item) return this.#say("");
-    this.strip.scrollIntoView({ block: "end" });
     this.change.hidden = !item.can_change;
     const answer = [item.words.join(" "), item.unsure ? t("Not sure.") : ""].filter(Boolean).join(" ");
     this.#say(t`${this.#at + 1} of your last ${this.#items.length}. Your response: ${answer} ${item.note}`);
+    this.strip.scrollIntoView({ block: "end" }); // with its words, which may need several lines
   }
 
   #say(words) {
@@ -187,6 +187,7 @@ export class Past {
   }
 
   #onKey(event) {
+    if (event.key === "Escape" && !this.looking && !this.strip.hidden && !this.#leftOpen) this.#open(false);
     if (!(this.looking || this.#stepping) || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (this.#acts(event)) event.preventDefault();
     else if (PASSED_ON.has(event.key) || (event.key === "Enter" && event.target.closest("a, button, summary"))) return;

@@ -68,6 +68,7 @@ def test_back_and_forward_show_the_last_items_and_return_to_the_current_one(
     page.keyboard.press("p")
     expect(page.locator(".question")).to_have_text(first)
     expect(words(page)).to_contain_text("2 of your last 2.")
+    assert page.locator(".panel kbd:visible, .panel .commits:visible").count() == 0
     page.keyboard.press("1")  # rests: nothing is entered into what is looked back on
     page.keyboard.press("s")
     expect(page.locator("details[data-panel=skip]")).not_to_have_attribute("open", "")
@@ -257,3 +258,32 @@ def test_looking_back_is_accessible(
     page.keyboard.press("p")
     expect(words(page)).to_contain_text("1 of your last 1.")
     accessible(page)
+
+
+def test_without_an_earlier_item_escape_closes_the_strip(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(size=2))
+    page.keyboard.press("p")
+    expect(words(page)).to_contain_text("You have not submitted an item in this batch yet.")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-past]")).to_be_hidden()
+
+
+def test_on_a_phone_an_earlier_item_is_in_sight_with_its_words_and_the_way_back(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    size = {"width": 390, "height": 844}
+    batch = world.batch("question_paraphrase", variant="sentence", size=2)
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport=size)
+    page.locator("textarea[name=question]").fill("in which of all of these years did that film come out, then?")
+    page.locator("input[name=category]").first.press("Space")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
+    page.locator("[data-more-actions]").click()
+    page.locator("details.earlier summary").click()
+    page.locator("[data-past-button]").click()
+    page.locator("[data-past] ol button").first.click()
+    expect(words(page)).to_contain_text("1 of your last 1.")
+    expect(words(page)).to_be_in_viewport(ratio=1)
+    expect(page.locator("[data-past-back]")).to_be_in_viewport(ratio=1)

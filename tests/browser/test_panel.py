@@ -232,7 +232,7 @@ def test_the_choices_of_cell_relevance_come_before_what_explains_the_marked_cell
     assert choices["y"] < marked["y"]
 
 
-def test_the_hint_about_escape_is_shown_only_where_letters_are_written(
+def test_the_hint_about_escape_is_shown_wherever_keys_are_dashed(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     hint = "[data-while-typing]"
@@ -245,4 +245,9 @@ def test_the_hint_about_escape_is_shown_only_where_letters_are_written(
     batch = world.batch("header_synonym", sources=[world.import_written(*questions())])
     page = annotating(new_context, live_server.url, world.ada, batch)
     expect(page.locator(".line.open .head")).to_be_focused()
-    expect(page.locator(hint)).to_be_hidden()  # digits of the list act at once
+    expect(page.locator("kbd[data-shortcut]:not([data-shortcut=submit]):visible").first).to_have_css(
+        "border-top-style", "dashed"
+    )
+    expect(page.locator(hint)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(hint)).to_be_hidden()
