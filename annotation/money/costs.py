@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 CENT = Decimal("0.01")
@@ -51,7 +52,12 @@ def per_hundred(amount: Decimal | None, *, examples: int) -> Decimal | None:
 
 def in_words(amount: Decimal | None, rate: Mapping[str, Any]) -> str:
     """An amount with its currency, or a dash."""
-    return "–" if amount is None else f"{amount:,.2f} {rate['currency']}"
+    return "–" if amount is None else f"{_number(amount)} {rate['currency']}"
+
+
+def _number(amount: Decimal) -> str:
+    """An amount with two decimals, as the reader's language writes it."""
+    return number_format(amount, 2, use_l10n=True, force_grouping=True)
 
 
 def all_in_words(amounts: Mapping[str, Decimal | None]) -> str:
@@ -66,4 +72,4 @@ def rate_in_words(rate: Mapping[str, Any]) -> str:
     by_item = "per_item" in rate
     words = gettext("{amount} {currency} an item") if by_item else gettext("{amount} {currency} an hour")
     amount = Decimal(str(rate["per_item" if by_item else "per_hour"]))
-    return words.format(amount=f"{amount:.2f}", currency=rate["currency"])
+    return words.format(amount=_number(amount), currency=rate["currency"])

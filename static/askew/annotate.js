@@ -533,7 +533,7 @@ class AskewAnnotate extends HTMLElement {
     const [line] = this.places.commits;
     if (!line) return; // practice submits nothing
     this.bar.toggleAttribute("data-choice-submits", turns.some((group) => this.#isOpen(group)) && this.#isWritten());
-    line.hidden = !turns.length;
+    line.hidden = !turns.length || !this.#isWritten(); // before that, a choice submits nothing
     if (!turns.length || turns.at(-1).contains(line)) return;
     for (const sentence of line.children) sentence.textContent = sentence.dataset[turns.length > 1 ? "several" : "single"];
     turns.at(-1).append(line);

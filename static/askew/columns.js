@@ -12,6 +12,7 @@ import { t } from "./language.js";
 import { send } from "./api.js";
 import { withIds } from "./tables.js";
 
+const STATES = { taken: t("taken"), rejected: t("rejected") };
 const AGAIN = [1, 2, 4, 8, 15, 30]; // seconds until suggestions that are still being made are asked for once more
 
 export class ColumnList extends HTMLElement {
@@ -268,7 +269,7 @@ export class ColumnList extends HTMLElement {
     if (choice.state) place.dataset.state = choice.state;
     if (index < 9) place.append(make("kbd", { textContent: String(index + 1) }));
     place.append(make("span", { className: "text", textContent: choice.text, dir: "auto" }));
-    if (choice.state) place.append(make("span", { className: "sr", textContent: ` (${choice.state})` }));
+    if (choice.state) place.append(make("span", { className: "sr", textContent: ` (${STATES[choice.state]})` }));
     if (choice.rejectable) {
       const button = make("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: choice.state === "rejected" ? "↺" : "✕" });
       button.dataset.reject = index;

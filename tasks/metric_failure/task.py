@@ -447,7 +447,9 @@ def _rank(name: str, rank: object, among: object) -> dict[str, Any] | None:
     if not _is_number(rank) or not isinstance(among, int) or among < 2:
         return None
     place = among - round(2 * float(rank) * (among - 1)) / 2  # type: ignore[arg-type]
-    words = gettext("rank {place} of {among}").format(place=language.number(f"{place:g}"), among=among)
+    words = gettext("rank {place} of {among}").format(
+        place=language.number(f"{place:g}").shown(), among=among
+    )
     return {"name": name, "place": language.shown(words), "share": round(100 * float(rank))}  # type: ignore[arg-type]
 
 

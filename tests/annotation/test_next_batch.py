@@ -146,7 +146,9 @@ def test_home_asks_as_much_for_many_batches_as_for_few(world: World, client: Cli
     assert len(many) == len(few)
 
 
-def test_totals_count_what_the_person_can_have_not_what_others_have_done(world: World, client: Client) -> None:
+def test_totals_count_what_the_person_can_have_not_what_others_have_done(
+    world: World, client: Client
+) -> None:
     batch = world.batch(name="Labels", size=4, overlap=1)
     for _ in range(2):
         world.label(batch, "bo", "extraction")
@@ -155,4 +157,3 @@ def test_totals_count_what_the_person_can_have_not_what_others_have_done(world: 
     assert "1 of 2 item" in text(client.get("/"))
     assert "1 of 2 left" in text(client.get(reverse("project", args=["films"])))
     assert "1 of 2" in text(client.get(reverse("annotate", args=[batch.public_id])))
-

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from django.utils import translation
 
 from annotation.journeys import adjudicating, annotating, setting_up
 from annotation.models import Assignment, Batch, Project
-from annotation.money import paying
+from annotation.money import costs, paying
 from annotation.refusals import Refused
 from tests.annotation.cast import NOON, World, envelope, make_world
 
@@ -175,3 +176,11 @@ def test_a_period_that_ends_before_it_begins_is_told(world: World) -> None:
 )
 def test_a_rate_is_said_in_words(pay: dict[str, object], words: str) -> None:
     assert paying.rate(pay) == words
+
+
+def test_amounts_are_written_as_the_language_writes_them() -> None:
+    amounts = {"EUR": Decimal("1234.5")}
+    assert costs.all_in_words(amounts) == "1,234.50 EUR"
+    with translation.override("de"):
+        assert costs.all_in_words(amounts) == "1.234,50 EUR"
+        assert costs.rate_in_words({"currency": "EUR", "per_hour": 14.5}) == "14,50 EUR je Stunde"

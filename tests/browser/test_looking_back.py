@@ -276,7 +276,9 @@ def test_on_a_phone_an_earlier_item_is_in_sight_with_its_words_and_the_way_back(
     size = {"width": 390, "height": 844}
     batch = world.batch("question_paraphrase", variant="sentence", size=2)
     page = annotating(new_context, live_server.url, world.ada, batch, viewport=size)
-    page.locator("textarea[name=question]").fill("in which of all of these years did that film come out, then?")
+    page.locator("textarea[name=question]").fill(
+        "in which of all of these years did that film come out, then?"
+    )
     page.locator("input[name=category]").first.press("Space")
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
