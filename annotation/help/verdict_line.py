@@ -89,7 +89,7 @@ def parts(
         return [("verdict", f"{first}.")]
     gold: Sequence[str] = ()
     if perturbed is None:
-        label, answers = gettext("Model right so far"), original
+        label, answers = gettext("Right on the original"), original
     else:
         label, answers = gettext(own.get(held.verdict, LABELS[held.verdict])), perturbed
         if held.verdict != "not_fooled":

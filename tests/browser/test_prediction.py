@@ -76,7 +76,7 @@ def test_the_answer_is_there_when_somebody_stops_typing(
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     state(page, "answered")
     expect(page.locator("[data-part=perturbed]")).to_have_attribute("hidden", "")
-    expect(page.locator(".says")).to_contain_text("Model right so far")
+    expect(page.locator(".says")).to_contain_text("Right on the original")
     label, first = page.locator(".says .verdict").bounding_box(), page.locator(".says .answer").bounding_box()
     assert label is not None
     assert first is not None
