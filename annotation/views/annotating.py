@@ -142,17 +142,9 @@ def _next_batch(actor: access.Actor, done: Batch) -> tuple[Batch | None, int]:
         .select_related("project")
         .order_by("opened_at", "pk")
     )
-    left = queue.left_for(person, [one.pk for one in running])
-    ahead = gates.qualifications_ahead(person, running)
     begun = set(Tally.objects.filter(person=person, submitted__gt=0).values_list("batch_id", flat=True))
     running.sort(key=lambda one: (one.project_id != done.project_id, one.pk not in begun))
-    for one in running:
-        if not left[one.pk] or one.pk in ahead:
-            continue
-        gate = gates.shut(batch=one, person=person, now=now, holding=None)
-        if gate is None or gate.address:
-            return one, left[one.pk]
-    return None, 0
+    return queue.first_with_items(person, running, now=now)
 
 
 @page("POST")

@@ -56,7 +56,7 @@ from annotation.models import (
 from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.public_ids import new_public_id
 from annotation.refusals import Refused, refuse
-from annotation.work.gates import shut
+from annotation.work.gates import qualifications_ahead, shut
 from annotation.work.places import keep_for
 from tableqa.canonical import canonical
 
@@ -371,6 +371,19 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
         if is_out:
             found[pk] = 0
     return found
+
+
+def first_with_items(person: Person, batches: Sequence[Batch], *, now: datetime) -> tuple[Batch | None, int]:
+    """The first of these batches that gives the person an item now, or says how to get one, with the number of its items."""
+    left = left_for(person, [batch.pk for batch in batches])
+    locked = qualifications_ahead(person, batches)
+    for batch in batches:
+        if not left[batch.pk] or batch.pk in locked:
+            continue
+        gate = shut(batch=batch, person=person, now=now, holding=None)
+        if gate is None or gate.address:
+            return batch, left[batch.pk]
+    return None, 0
 
 
 def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Batch, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from django.test import Client
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,3 +106,16 @@ def test_every_exercise_counts_once(goes: dict[int, bool | None]) -> None:
     score = practising.Score(6, goes)
     assert score.judged + score.unjudged + len(score.left) == 6
     assert score.right <= score.judged
+
+
+def test_a_batch_whose_limit_of_today_is_reached_is_not_where_it_leads(world: World, client: Client) -> None:
+    limited = world.batch(size=3, caps={"items_per_day": 1})
+    assignment = world.take(limited, "ada")
+    assert assignment is not None
+    world.answer(assignment, {"label": "extraction"}, now=timezone.now())
+    client.force_login(world.ada)
+    practised(client, set())
+
+    page = client.get(f"{PAGE}?score=1")
+
+    assert f"/batches/{limited.public_id}/annotate/" not in page.content.decode()
