@@ -178,14 +178,18 @@ def _refuse_taken(name: str) -> NoReturn:
     refuse("name_taken", "This project already has a batch {name!r}. Choose another name.", name=name)
 
 
-def _require_fitting_model(loop_model: str, sample: Sample) -> None:
-    """Refuse a model in the loop that cannot answer the questions of the sources in the form of their answers."""
+def reason_against(loop_model: str, sample: Sample) -> str:
+    """Why a model cannot answer the questions of a sample in the form of their answers; "" where it can."""
     if not loop_model:
-        return
+        return ""
     sources = list(sample.sources)
     if sample.feeds_from is not None:
         sources += loop_fit.sources_of(sample.feeds_from)
-    if reason := loop_fit.obstacle(settings.PREDICTORS.get(loop_model), loop_fit.with_sentences(sources)):
+    return loop_fit.obstacle(settings.PREDICTORS.get(loop_model), loop_fit.with_sentences(sources))
+
+
+def _require_fitting_model(loop_model: str, sample: Sample) -> None:
+    if reason := reason_against(loop_model, sample):
         refuse("invalid_request", reason)
 
 

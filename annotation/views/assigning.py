@@ -129,8 +129,13 @@ class _ModelAnswers:
         self.sample = form.sample_of(data)
 
     @cached_property
+    def reason_against(self) -> str:
+        """Why the model cannot be in the loop over these examples; "" where it can."""
+        return "" if self.sample is None else assigning.reason_against(self.predictor, self.sample)
+
+    @cached_property
     def accuracy(self) -> model_accuracy.Accuracy | None:
-        if self.predictor not in settings.PREDICTORS or self.sample is None:
+        if self.predictor not in settings.PREDICTORS or self.sample is None or self.reason_against:
             return None
         try:
             starts = assigning.candidates(self.project, self.task, self.sample)

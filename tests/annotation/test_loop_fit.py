@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from annotation.help import loop_fit
 from annotation.journeys import assigning
@@ -98,6 +99,18 @@ def test_the_form_says_why(world: World) -> None:
     assert REASON in page
     assert 'value="long"' in page
     assert not Batch.objects.exists()
+
+
+def test_the_form_says_why_as_soon_as_model_and_source_are_chosen(world: World) -> None:
+    client = Client()
+    client.force_login(world.mara)
+    fields = {"kind": "question_paraphrase:word", "seed": 0, "of": "originals", "loop_model": "small"}
+    fields |= {"sources": told_in_sentences(world).public_id}
+    part = client.get(reverse("model_answers", args=["films"]), fields).content.decode()
+    assert REASON in part
+    assert 'name="ask"' not in part, "it would be refused"
+    fitting = client.get(reverse("model_answers", args=["films"]), {**fields, "loop_model": "large"})
+    assert REASON not in fitting.content.decode()
 
 
 @pytest.mark.parametrize("model", ["small", "large"])
