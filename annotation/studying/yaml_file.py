@@ -89,14 +89,19 @@ def read(text: str) -> Written:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = " ".join(part for part in (error.context, error.problem) if part)
-        words = gettext("This is not valid YAML: {said}.").format(said=said)
+        words = _not_yaml(said)
         raise StudyError([Fault(mark.line + 1 if mark else 1, "", words)]) from None
     except yaml.YAMLError as error:
-        said = str(error).splitlines()[0]
-        words = gettext("This is not valid YAML: {said}.").format(said=said)
-        raise StudyError([Fault(1, "", words)]) from None
+        raise StudyError([Fault(1, "", _not_yaml(str(error).splitlines()[0]))]) from None
     except RecursionError:
         raise StudyError([Fault(1, "", gettext("The file is nested too deeply."))]) from None
+
+
+def _not_yaml(said: str) -> str:
+    words = gettext(
+        "This is not valid YAML: {said}. Put texts that contain , : ? {{ }} [ ] or # in quotation marks."
+    )
+    return words.format(said=said)
 
 
 class _Loader(yaml.SafeLoader):

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -45,7 +46,7 @@ from annotation.quality import gold
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.roles import Role
-from annotation.studying import applying, missing, planning, standing, words, writing, yaml_file
+from annotation.studying import applying, definitions, missing, planning, standing, words, writing, yaml_file
 from annotation.studying.planning import Plan
 from annotation.studying.standing import Counts, Pace, Standing
 from annotation.studying.study import Study, document, parse
@@ -327,7 +328,7 @@ class TestBadFiles:
                 "a: [1",
                 (
                     "line 1: This is not valid YAML: while parsing a flow sequence expected ',' or ']', but got "
-                    "'<stream end>'."
+                    "'<stream end>'. Put texts that contain , : ? { } [ ] or # in quotation marks."
                 ),
             ),
             ("a: 1\nb: 2\na: 3", "line 3: a: 'a' appears twice, first on line 1. Remove one."),
@@ -419,6 +420,29 @@ def test_the_reference_names_every_key_of_the_schema() -> None:
                 yield from keys(part)
 
     assert set(keys(json.loads(writing.published_schema()))) - documented == set()
+
+
+def yaml_blocks() -> list[Any]:
+    """The indented blocks of the documentation that are a study file or a part of one."""
+    keys = "|".join(json.loads(writing.published_schema())["properties"])
+    blocks = []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        for block in re.findall(r"(?:^ {4}.*\n(?:\n(?= {4}))?)+", page.read_text(encoding="utf-8"), re.M):
+            text = textwrap.dedent(block)
+            if re.match(rf"(?:{keys}):(?:\s|$)", text):
+                blocks.append(pytest.param(text, id=f"{page.stem}-{len(blocks)}"))
+    return blocks
+
+
+@pytest.mark.parametrize("text", yaml_blocks())
+def test_every_study_file_of_the_documentation_is_accepted(text: str) -> None:
+    whole = text if text.startswith("study:") else f"study: 1\nproject: {{slug: docs, name: Docs}}\n{text}"
+
+    study = parse(whole)
+
+    assert study.task_types or study.batches
+    for name, data in study.task_types.items():
+        assert definitions.read(name, definitions.written(data)) == data
 
 
 # -- the plan ---------------------------------------------------------------------------------------
