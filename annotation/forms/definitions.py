@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -36,14 +37,18 @@ class DefinitionForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 26, "spellcheck": "false", "class": "code"}),
     )
 
+    def __init__(self, *args: Any, stored: Mapping[str, Mapping[str, Any]], **kwargs: Any) -> None:
+        """stored: the definitions of the project by name, which stay valid as they are."""
+        super().__init__(*args, **kwargs)
+        self.stored = stored
+
     def clean(self) -> dict[str, Any]:
         """The definition as `definition`; every fault with its line."""
         said = super().clean() or {}
         if "text" in said:
             try:
-                said["definition"] = definitions.read(
-                    said.get("name", ""), said["text"].replace("\r\n", "\n")
-                )
+                name, text = said.get("name", ""), said["text"].replace("\r\n", "\n")
+                said["definition"] = definitions.read(name, text, self.stored.get(name))
             except StudyError as error:
                 for fault in error.faults:
                     self.add_error(None, str(fault))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -25,7 +25,7 @@ from annotation.quality import guidance
 from annotation.refusals import refuse, require_storable
 from tasks import resolving
 from tasks.common.defined import DefinedTask, task_of
-from tasks.common.definitions import BadDefinition, name_faults
+from tasks.common.definitions import BadDefinition, name_faults, new_faults
 from tasks.contract import task_types
 
 MAX_NAMES = 10
@@ -55,6 +55,8 @@ def define(
         if before is not None and before.data == data:
             _take(before)
             return before
+        if faults := new_faults(data):
+            _refuse(name, BadDefinition(faults))
         guidelines_change = before is None or before.task().guidelines() != task.guidelines()
         row = _saved(project, name, data, before, by=by, now=now)
         if before is not None and row.pk != before.pk:
@@ -133,7 +135,11 @@ def _checked(name: str, data: Mapping[str, Any]) -> DefinedTask:
             raise BadDefinition(wrong)
         return task_of(name, data)
     except BadDefinition as error:
-        refuse("invalid_request", "{name}: {faults}", name=name, faults=str(error))
+        _refuse(name, error)
+
+
+def _refuse(name: str, error: BadDefinition) -> NoReturn:
+    refuse("invalid_request", "{name}: {faults}", name=name, faults=str(error))
 
 
 def _saved(

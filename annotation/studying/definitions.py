@@ -12,8 +12,8 @@ from django.conf import settings
 
 from annotation.studying import yaml_file
 from annotation.studying.study import parse
-from annotation.studying.yaml_file import Fault, StudyError
-from tasks.common.definitions import NAME, in_order
+from annotation.studying.yaml_file import Fault, StudyError, spell
+from tasks.common.definitions import NAME, in_order, new_faults
 
 _ABOVE = "study: 1\nproject: {slug: x, name: x}\ntask_types:\n"
 _LINES_ABOVE = _ABOVE.count("\n") + 1
@@ -67,12 +67,25 @@ def shipped() -> Mapping[str, Mapping[str, Any]]:
     return {name: data for study in studies for name, data in study.task_types.items()}
 
 
-def read(name: str, text: str) -> Mapping[str, Any]:
-    """The definition that a text holds. Raises `StudyError` with the lines of the text."""
+def read(name: str, text: str, stored: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    """The definition that a text holds. Raises `StudyError` with the lines of the text.
+
+    stored: the definition that the project has under this name, which stays valid as it is.
+    """
     key = name if re.fullmatch(NAME, name) else _PLACEHOLDER
     within = "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True))
     try:
-        return parse(f"{_ABOVE}  {key}:\n{within}\n").task_types[key]
+        study = parse(f"{_ABOVE}  {key}:\n{within}\n")
+        data = study.task_types[key]
+        if faults := [] if data == stored else new_faults(data):
+            paths = [("task_types", key, *fault.path) for fault in faults]
+            raise StudyError(
+                [
+                    Fault(study.line(*path), spell(path), fault.message)
+                    for path, fault in zip(paths, faults, strict=True)
+                ]
+            )
+        return data
     except StudyError as error:
         last = max(1, len(text.splitlines()))
         raise StudyError([_moved(fault, f"task_types.{key}", last) for fault in error.faults]) from None

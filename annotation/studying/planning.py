@@ -26,6 +26,7 @@ from annotation.studying.study import GoldItem, ItemName, Run, SourceFile, Study
 from annotation.terms import TERMS, Context, changeable
 from annotation.words import shown
 from tasks.common.defined import task_of
+from tasks.common.definitions import new_faults
 from tasks.common.schema_faults import unknown
 from tasks.contract import Invalid, Item, Preparing, TaskType, task_types
 from tasks.pace import usual_seconds
@@ -457,7 +458,12 @@ class _ProjectComparison(_Comparison):
         """The task types that the study defines."""
         for name, data in self.study.task_types.items():
             before = self.there.task_types.get(name)
-            if before is None:
+            if before != data and (faults := new_faults(data)):
+                for fault in faults:
+                    said = self.say("cannot", "task type", name, str(fault))
+                    line = self.study.line("task_types", name, *fault.path)
+                    yield dataclasses.replace(said, line=line)
+            elif before is None:
                 words = gettext("a task type of this project, with {fields}.").format(
                     fields=", ".join(one["name"] for one in data["fields"])
                 )

@@ -46,7 +46,11 @@ def task_types(request: PageRequest, slug: str) -> HttpResponse:
     project = access.project(access.actor(request), slug, Permission.SET_UP)
     rows = defining.newest(project)
     edited = _edited(request, rows)
-    form = DefinitionForm(request.POST or None, initial=_initial(edited, request.GET.get("from", "")))
+    form = DefinitionForm(
+        request.POST or None,
+        initial=_initial(edited, request.GET.get("from", "")),
+        stored={name: row.data for name, row in rows.items()},
+    )
     if form.is_valid() and "preview" not in request.POST and not request.headers.get("HX-Request"):
         with refusals_on(form):
             cleaned = form.cleaned_data

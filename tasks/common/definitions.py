@@ -289,6 +289,18 @@ def faults(name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ())
     return found
 
 
+def new_faults(data: Mapping[str, Any]) -> list[DefinitionFault]:
+    """What a new definition that has no other faults cannot have, although stored ones keep working with it."""
+    marked = [place for place, field in enumerate(data["fields"]) if field["type"] == "cells"]
+    message = gettext(
+        "The table has one selection, and {name!r} uses it. Remove this field, or make a second task type."
+    )
+    return [
+        DefinitionFault(("fields", place, "type"), message.format(name=data["fields"][marked[0]]["name"]))
+        for place in marked[1:]
+    ]
+
+
 def decided(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The decided field and its rule: as the definition says, else the first required field that has options or steps."""
     fields = {field["name"]: field for field in data["fields"]}

@@ -146,6 +146,61 @@ def test_a_name_of_an_installed_task_type_is_refused(world: World) -> None:
         defining.define(project=world.project, name="question_type", data=DEFINITION, by=world.mara, now=NOON)
 
 
+TWO_SELECTIONS: list[dict[str, Any]] = [
+    *DEFINITION["fields"],
+    {"name": "cause", "type": "cells"},
+    {"name": "effect", "type": "cells"},
+]
+SECOND_SELECTION = (
+    "fields[5].type: The table has one selection, and 'cause' uses it. "
+    "Remove this field, or make a second task type."
+)
+
+
+def test_a_second_field_of_cells_is_refused_with_place_and_remedy(world: World) -> None:
+    with pytest.raises(Refused) as refused:
+        define(world, fields=TWO_SELECTIONS)
+
+    assert refused.value.detail == f"table_complexity: {SECOND_SELECTION}"
+    assert not TaskTypeDefinition.objects.exists()
+
+
+def test_the_page_names_the_line_of_a_second_field_of_cells(world: World) -> None:
+    text = yaml_file.write({**DEFINITION, "fields": TWO_SELECTIONS})
+    line = text.splitlines().index("  - name: effect") + 2
+
+    page = manager(world).post(PAGE, {"name": "complexity", "text": text, "save": "1"})
+
+    assert page.context["form"].non_field_errors() == [f"line {line}: {SECOND_SELECTION}"]
+
+
+def test_a_study_file_cannot_add_a_second_field_of_cells(world: World) -> None:
+    fields = "      - {name: cause, type: cells}\n      - {name: effect, type: cells}\n"
+    said = parse(FILE.replace("    agreement:", f"{fields}    agreement:"))
+
+    (change,) = applying.planned(said, None, now=NOON).cannot
+
+    assert (change.name, change.words, change.line) == ("table_complexity", SECOND_SELECTION, 16)
+
+
+def test_a_stored_definition_with_two_fields_of_cells_keeps_working(world: World) -> None:
+    data = {**DEFINITION, "fields": TWO_SELECTIONS}
+    row = TaskTypeDefinition.objects.create(
+        project=world.project, name="table_complexity", number=1, data=data, made_by=world.mara, made_at=NOON
+    )
+    batch = batch_of(world, row)
+
+    say(world, batch, "ada", {**EASY, "cause": [["r0", "c0"]], "effect": [["r0", "c0"]]})
+
+    assert define(world, fields=TWO_SELECTIONS) == row
+    page = manager(world).post(PAGE, {"name": row.name, "text": yaml_file.write(data), "save": "1"})
+    assert page.status_code == 302
+    exported = standing.of_project(world.project, now=NOON).study
+    again = parse(yaml_file.write(document(exported)))
+    assert applying.planned(again, world.project, now=NOON).cannot == ()
+    assert doctor.findings() == []
+
+
 # -- the study file ---------------------------------------------------------------------------------
 
 
