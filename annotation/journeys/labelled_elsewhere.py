@@ -84,6 +84,7 @@ class Labelled:
     response: dict[str, Any]
     made_at: datetime | None = None
     origin: dict[str, Any] | None = None
+    seconds: float = 0.0
 
 
 class Kept(NamedTuple):
@@ -91,6 +92,7 @@ class Kept(NamedTuple):
 
     made_at  time of the response; None: the time of the import
     origin   where the response comes from, as JSON: the detail of its event
+    seconds  of active time; 0 where the file has none
     """
 
     annotator: str
@@ -98,6 +100,7 @@ class Kept(NamedTuple):
     said: int
     made_at: datetime | None
     origin: bulk.Json | None
+    seconds: float
     response: bulk.Json
 
 
@@ -125,7 +128,8 @@ class Labels:
         name, said = json.dumps(label.annotator), queue.fingerprint(label.response)
         made_at = label.made_at.isoformat() if label.made_at else ""
         origin = json.dumps(label.origin) if label.origin else ""
-        line = f"{label.item}\t{said}\t{name}\t{made_at}\t{origin}\t{json.dumps(label.response)}\n"
+        times = f"{made_at}\t{origin}\t{label.seconds!r}"
+        line = f"{label.item}\t{said}\t{name}\t{times}\t{json.dumps(label.response)}\n"
         self._hash.update(line.encode())
         self._file.write(line)
 
@@ -140,13 +144,14 @@ class Labels:
     def __iter__(self) -> Iterator[Kept]:
         self._file.seek(0)
         for line in self._file:
-            item, said, name, made_at, origin, response = line.rstrip("\n").split("\t")
+            item, said, name, made_at, origin, seconds, response = line.rstrip("\n").split("\t")
             yield Kept(
                 json.loads(name),
                 int(item),
                 int(said),
                 datetime.fromisoformat(made_at) if made_at else None,
                 bulk.Json(origin) if origin else None,
+                float(seconds),
                 bulk.Json(response),
             )
 
@@ -221,6 +226,7 @@ class Columns:
 
     made_at  column with the time of the response (ISO 8601 with a time zone); "" where the file has none
     origin   column with where the response comes from, a JSON object for the audit log; "" where the file has none
+    seconds  column with the seconds of active time; "" where the file has none
     """
 
     example: str = "example"
@@ -229,6 +235,7 @@ class Columns:
     response: str = "response"
     made_at: str = ""
     origin: str = ""
+    seconds: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Columns that have another name than the field they hold: {"Label": "label"}."""
 
@@ -260,7 +267,8 @@ def _look(
     for name in (columns.example, columns.annotator):
         if name not in header:
             raise _no_column(name, header, columns)
-    about = (columns.example, columns.annotator, columns.source, columns.made_at, columns.origin)
+    times = (columns.made_at, columns.origin, columns.seconds)
+    about = (columns.example, columns.annotator, columns.source, *times)
     data = [name for name in header if name not in about]
     if not data:
         refuse("import_failed", "The file has no response column, such as 'label'.")
@@ -456,6 +464,7 @@ def _label(
                 response,
                 datetime.fromisoformat(made_at) if made_at else None,
                 json.loads(origin) if origin else None,
+                float(row.get(columns.seconds) or 0),
             )
     raise _Wrong(" ".join(problems) or gettext("The response is missing."))
 
@@ -732,7 +741,7 @@ def _stage_page(
             StagedLabel,
             [
                 *("label_import_id", "number", "item_key", "annotator", "said", "response"),
-                *("made_at", "origin", "assignment_key", "annotation_key"),
+                *("made_at", "origin", "active_seconds", "assignment_key", "annotation_key"),
             ],
             (
                 (
@@ -744,6 +753,7 @@ def _stage_page(
                     label.response,
                     label.made_at or now,
                     label.origin,
+                    label.seconds,
                     *keys,
                 )
                 for place, (label, *keys) in enumerate(zip(page, assignments, annotations, strict=True))
@@ -806,6 +816,7 @@ def _submit_all(
                     "reason": Value("made elsewhere"),
                     "annotation_id": "label.annotation_key",
                     "said": "label.said",
+                    "active_seconds": "label.active_seconds",
                     **dict.fromkeys(("leased_at", "leased_until", "seen_at", "ended_at"), "label.made_at"),
                 },
                 _ON_FREE_PLACES,
@@ -842,6 +853,7 @@ def _submit_all(
             "response": "label.response",
             "guidelines_id": Value(guidelines.pk),
             "made_at": "label.made_at",
+            "active_seconds": "label.active_seconds",
             "event_id": "event.id",
         },
         _WITH_EVENTS,

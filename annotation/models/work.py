@@ -372,9 +372,9 @@ class Annotation(models.Model):
     """One revision of one person's response to an item. Immutable; the newest counts, all are exported.
 
     `response` is null where the revision withdraws the one before (undo). `active_seconds` is 0 where nobody knows: labels
-    made elsewhere, pages without a sign of life for longer than counts as work. `unmet` has the codes of the conditions
-    that the response leaves unmet (`TaskType.unmet`), null where it leaves none. `unsure` is true where its author was not
-    sure, else null: it is shown and released, and decides nothing.
+    made elsewhere without a time, pages without a sign of life for longer than counts as work. `unmet` has the codes of the
+    conditions that the response leaves unmet (`TaskType.unmet`), null where it leaves none. `unsure` is true where its
+    author was not sure, else null: it is shown and released, and decides nothing.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
@@ -509,6 +509,7 @@ class StagedLabel(models.Model):
     response = models.JSONField()
     made_at = models.DateTimeField()
     origin = models.JSONField(null=True)
+    active_seconds = models.FloatField(default=0)
     assignment_key = models.BigIntegerField()
     assignment_public_id = models.CharField(max_length=12, default=new_public_id)
     annotation_key = models.BigIntegerField()

@@ -113,10 +113,11 @@ def work(batch: Batch) -> dict[str, Any]:
 def per_accepted(items: Sequence[tuple[float, bool]]) -> dict[str, Any]:
     """Seconds of active time per accepted item: of all items worked on, those excluded and undecided among them.
 
-    items: seconds and whether it was accepted. The interval is that of a ratio of means over items, by linearisation
-    (Cochran 1977, Sampling Techniques, 3rd edition, section 6.4): low is never below 0, and there is none of fewer than two
-    accepted items.
+    items: seconds and whether it was accepted. Items of 0 seconds are left out: their time is unknown. The interval is that
+    of a ratio of means over items, by linearisation (Cochran 1977, Sampling Techniques, 3rd edition, section 6.4): low is
+    never below 0, and there is none of fewer than two accepted items.
     """
+    items = [(seconds, is_accepted) for seconds, is_accepted in items if seconds > 0]
     n = sum(is_accepted for _, is_accepted in items)
     if not n:
         return {"value": None, "low": None, "high": None, "n": 0}

@@ -1,7 +1,7 @@
 """Responses of a release as datasets of Argilla: a folder for each batch that `argilla.Dataset.from_disk` (SDK 2.x) reads.
 
-Each field of the task type is a question; the question `askew` has id, annotator, time and the whole response as JSON. Users
-of Argilla have UUIDs: each pseudonym has one that depends on nothing else.
+Each field of the task type is a question; the question `askew` has id, annotator, times and the whole response as JSON.
+Users of Argilla have UUIDs: each pseudonym has one that depends on nothing else.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def records(raw: Raw, batch: str) -> Iterator[Record]:
         for line in raw.annotations_of(item):
             if line["newest"] and line["response"] is not None:
                 data = line["response"]["data"]
-                origin = {name: line[name] for name in ("id", "annotator", "made_at")}
+                origin = {name: line[name] for name in ("id", "annotator", "made_at", "active_seconds")}
                 by = {"user_id": str(uuid.uuid5(PEOPLE, line["annotator"])), "status": "submitted"}
                 values = {**_values(task, data), RESPONSE: canonical({**origin, "data": data})}
                 for question, value in values.items():

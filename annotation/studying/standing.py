@@ -535,7 +535,7 @@ def _examples(sources: list[Source], derived: bool) -> dict[tuple[str, str], int
 
 
 def _paces(batches: list[Batch]) -> dict[str, Pace]:
-    """The mean active time of the newest submissions to the newest batches of each kind."""
+    """The mean active time of the newest submissions to the newest batches of each kind, where it is known."""
     kinds: dict[str, list[int]] = {}
     for batch in batches:
         if batch.opened_at is not None:
@@ -544,7 +544,9 @@ def _paces(batches: list[Batch]) -> dict[str, Pace]:
     for kind, keys in kinds.items():
         measured: list[float] = []
         for key in keys[:-NEWEST:-1]:
-            standing = Assignment.objects.submitted().filter(batch=key, person__is_simulated=False)
+            standing = Assignment.objects.submitted().filter(
+                batch=key, person__is_simulated=False, active_seconds__gt=0
+            )
             seconds = standing.order_by("-pk").values_list("active_seconds", flat=True)
             measured += seconds[: MEASURED - len(measured)]
         if measured:

@@ -46,8 +46,8 @@ LONGEST_MODEL: Final = 200
 LONGEST_URL: Final = 200
 LONGEST_CITATION: Final = 5_000
 Progress = Callable[[int, int], None]
-_COLUMNS: Final = labelled_elsewhere.Columns(made_at="made_at", origin="origin")
-_HEADER: Final = ("example", "annotator", "source", "made_at", "origin", "response")
+_COLUMNS: Final = labelled_elsewhere.Columns(made_at="made_at", origin="origin", seconds="active_seconds")
+_HEADER: Final = ("example", "annotator", "source", "made_at", "origin", "active_seconds", "response")
 
 
 @dataclass(frozen=True)
@@ -557,6 +557,7 @@ def _rows(
                     "source": source.name,
                     "made_at": at.isoformat() if at else "",
                     "origin": json.dumps(origin),
+                    "active_seconds": repr(response.seconds),
                     "response": json.dumps(data),
                 },
             )

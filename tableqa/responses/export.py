@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from tableqa.language import phrase
 from tableqa.readers.records import Fields, Place, plain
 
 OWN = "askew"
@@ -24,6 +25,7 @@ class GivenResponse:
     at       time of the response, with a time zone; None where the export has none
     values   by field: a text, a number or a list of texts
     natures  by field: what the tool says that the field holds
+    seconds  of active time; 0 where the export has none
     """
 
     place: Place
@@ -32,6 +34,7 @@ class GivenResponse:
     at: datetime | None
     values: Mapping[str, Any]
     natures: Mapping[str, Nature]
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,14 @@ def time_of(fields: Fields, name: str) -> datetime | None:
         raise fields.error(name, f"is not a time: {value!r}", "Write it as 2026-03-02T12:00:00Z") from error
 
 
+def seconds_of(fields: Fields, name: str) -> float:
+    """A duration in seconds, 0 where there is none; ReaderError."""
+    seconds = float(fields.number(name)) if name in fields else 0.0
+    if seconds >= 0:
+        return seconds
+    raise fields.error(name, phrase("{field} is negative", field=name), phrase("Correct it"))
+
+
 def own_terms(meta: object) -> dict[str, Any]:
     """Variant and settings of a batch as Askew wrote them for another tool; {} where they are not there."""
     known = meta if isinstance(meta, Mapping) else {}
@@ -115,8 +126,7 @@ def own_terms(meta: object) -> dict[str, Any]:
 
 
 def own_response(place: Place, stored: Fields) -> GivenResponse:
-    """A response as Askew wrote it for another tool: id, annotator, made_at and data; ReaderError."""
+    """A response as Askew wrote it for another tool: id, annotator, made_at, active_seconds and data; ReaderError."""
     values = {name: plain(value) for name, value in stored.nested("data").value.items()}
-    return GivenResponse(
-        place, stored.text("annotator"), stored.name("id"), time_of(stored, "made_at"), values, {}
-    )
+    at, seconds = time_of(stored, "made_at"), seconds_of(stored, "active_seconds")
+    return GivenResponse(place, stored.text("annotator"), stored.name("id"), at, values, {}, seconds)

@@ -9,6 +9,7 @@ the control `askew`; such annotations are read from there.
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tableqa.responses.export import (
     Tool,
     own_response,
     own_terms,
+    seconds_of,
     time_of,
 )
 
@@ -100,14 +102,15 @@ def _predictions(task: Fields) -> Iterator[GivenPrediction]:
 
 
 def _response(annotation: Fields, losses: list[str]) -> GivenResponse | None:
+    seconds = seconds_of(annotation, "lead_time")
     if stored := _stored(annotation):
-        return own_response(annotation.place, stored)
+        return replace(own_response(annotation.place, stored), seconds=seconds)
     values, natures = _values(annotation, losses)
     if not values:
         return None
     id = annotation.name("id") if "id" in annotation else ""
     at = time_of(annotation, "created_at")
-    return GivenResponse(annotation.place, _person(annotation), id, at, values, natures)
+    return GivenResponse(annotation.place, _person(annotation), id, at, values, natures, seconds)
 
 
 def _stored(annotation: Fields) -> Fields | None:

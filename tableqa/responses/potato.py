@@ -11,7 +11,7 @@ from typing import Any
 from tableqa.language import gettext_noop
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, Place, decoded, plain, text_of
-from tableqa.responses.export import GivenResponse, Nature, Task, Tool, time_of
+from tableqa.responses.export import GivenResponse, Nature, Task, Tool, seconds_of, time_of
 from tableqa.responses.folder import files, opened
 
 LOSSES = {"region": gettext_noop("marked spans and relations")}
@@ -34,7 +34,7 @@ def tasks(path: Path) -> Iterator[Task]:
                 place = state.place.inside(f"item {id}")
                 places.setdefault(id, place)
                 losses.setdefault(id, []).extend("region" for _ in spans.get(id) or [])
-                response = _response(Fields(place, {"answers": answers}), person, _time(state, id))
+                response = _response(Fields(place, {"answers": answers}), person, *_times(state, id))
                 if response is not None:
                     responses.setdefault(id, []).append(response)
     for id, place in places.items():
@@ -51,7 +51,7 @@ def _state(file: Path) -> Fields:
     return Fields(place, decoded(place, text, _MEND))
 
 
-def _response(answers: Fields, person: str, at: Any) -> GivenResponse | None:
+def _response(answers: Fields, person: str, at: Any, seconds: float) -> GivenResponse | None:
     chosen: dict[str, list[tuple[str, str]]] = {}
     for pair in answers.listed("answers"):
         if not isinstance(pair, list) or len(pair) != 2:
@@ -67,7 +67,7 @@ def _response(answers: Fields, person: str, at: Any) -> GivenResponse | None:
     values, natures = {}, {}
     for schema, pairs in chosen.items():
         values[schema], natures[schema] = _value(pairs)
-    return GivenResponse(answers.place, person, "", at, values, natures)
+    return GivenResponse(answers.place, person, "", at, values, natures, seconds)
 
 
 def _value(pairs: list[tuple[str, str]]) -> tuple[Any, Nature]:
@@ -81,15 +81,14 @@ def _value(pairs: list[tuple[str, str]]) -> tuple[Any, Nature]:
     return name, "choice"
 
 
-def _time(state: Fields, id: str) -> Any:
-    """The end of the last session on an item; None where the state has none."""
+def _times(state: Fields, id: str) -> tuple[Any, float]:
+    """The end of the last session on an item, and the seconds on it; None and 0 where the state has none."""
     data = (state.value.get("instance_id_to_behavioral_data") or {}).get(id)
     if not isinstance(data, dict):
-        return None
+        return None, 0.0
     fields = Fields(state.place.inside(f"item {id}"), data)
-    return next(
-        (time_of(fields, name) for name in ("session_end", "session_start") if fields.value.get(name)), None
-    )
+    ends = (time_of(fields, name) for name in ("session_end", "session_start") if fields.value.get(name))
+    return next(ends, None), seconds_of(fields, "total_time_ms") / 1000
 
 
 TOOL = Tool("potato", "Potato", tasks, LOSSES, has_examples=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -67,6 +68,18 @@ def test_people_labels_and_times_of_potato_are_read(world: World) -> None:
     assert labels()[0] == ("ada", {"kind": "read", "topics": ["film"], "quality": 4, "why": "Read it."})
     assert labels()[3][1]["topics"] == ["film", "sport"]
     assert Annotation.objects.earliest("made_at").made_at == datetime(2025, 5, 4, 3, 2, 1, tzinfo=UTC)
+
+
+def test_the_seconds_of_potato_are_those_of_its_milliseconds(world: World, tmp_path: Path) -> None:
+    folder = shutil.copytree(EXPORTS / "potato", tmp_path / "potato")
+    state = folder / "ada" / "user_state.json"
+    text = state.read_text("utf-8").replace('"total_time_ms": 0', '"total_time_ms": 21500')
+    state.write_text(text, "utf-8")
+
+    write(world, folder, "potato", source=world.source.name)
+
+    times = Annotation.objects.values_list("assignment__person__name", "active_seconds")
+    assert set(times) == {("ada", 21.5), ("bo", 0.0)}
 
 
 def test_responses_of_potato_need_a_source_with_the_items(world: World) -> None:

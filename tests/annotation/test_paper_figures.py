@@ -79,6 +79,12 @@ def test_without_an_accepted_item_there_is_no_time_per_item(items: list[tuple[fl
     assert dashboards.per_accepted(items)["value"] is None
 
 
+def test_time_per_accepted_item_leaves_out_items_whose_time_is_unknown() -> None:
+    found = dashboards.per_accepted([(60.0, True), (0.0, True), (90.0, True), (0.0, False)])
+
+    assert (found["value"], found["n"]) == (75.0, 2)
+
+
 def test_cost_per_accepted_item_is_in_the_currency_of_the_batch() -> None:
     per = {"value": 120.0, "low": 60.0, "high": 180.0, "n": 10}
     lines = [{"name": "one", "per_accepted": per, "amounts": {"EUR": Decimal("5.00")}}]

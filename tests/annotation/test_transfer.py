@@ -24,14 +24,17 @@ from annotation.models import (
     Source,
     TaskTypeDefinition,
 )
+from annotation.money import paying
 from annotation.quality import agreement
 from annotation.refusals import Refused
 from annotation.releases import exporting, release_files
 from annotation.releases.raw_records import Raw
+from annotation.studying import standing
 from annotation.transfer import mapping_file, responses
 from annotation.transfer.responses import Preview
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_kinds_judging import EDIT
+from tests.annotation.test_restoring import elsewhere, released, require_the_same, restore
 
 TABLE = [["Film", "Year"], ["Heat", "1995"]]
 
@@ -157,6 +160,64 @@ def test_a_release_and_its_restored_project_say_where_a_response_comes_from(
     assert [one["imported"] for one in exporting.open_release(folder).annotations] == [expected] * 4
     restored = Annotation.objects.filter(assignment__batch__project=again)
     assert list(restored.values_list("event__detail", flat=True)) == [expected] * 4
+
+
+@pytest.fixture
+def timed(tmp_path: Path) -> Path:
+    """Two tasks: xenia took 30 and 50 seconds, and of the others nobody knows how long they took."""
+    xenia = {"id": 1, "email": "xenia@example.org"}
+    label = choice("label", "extraction")
+    return label_studio(
+        tmp_path,
+        task(1, annotation(xenia, label, lead_time=30.0), annotation(2, label, lead_time=None)),
+        task(2, annotation(xenia, label, lead_time=50), annotation(2, label)),
+    )
+
+
+def test_the_seconds_of_label_studio_are_kept_with_the_response(world: World, timed: Path) -> None:
+    write(world, timed)
+
+    for rows in (
+        Annotation.objects.values_list("active_seconds", flat=True),
+        Assignment.objects.values_list("active_seconds", flat=True),
+    ):
+        assert sorted(rows) == [0.0, 0.0, 30.0, 50.0]
+    assert list(findings()) == []
+
+
+def test_responses_without_a_known_time_are_left_out_of_averages(world: World, timed: Path) -> None:
+    write(world, timed)
+
+    pace = standing.of_project(world.project, now=NOON).paces["question_type"]
+
+    assert (pace.seconds, pace.of) == (40.0, 2)
+
+
+def test_imported_time_is_not_paid(world: World, timed: Path) -> None:
+    write(world, timed)
+
+    assert paying.summed(paying.of_batch(Batch.objects.get())).amounts == {}
+
+
+def test_a_restored_project_makes_the_same_release_of_imported_times(
+    world: World, timed: Path, tmp_path: Path
+) -> None:
+    with elsewhere():
+        write(world, timed)
+        before = released(world.project, tmp_path / "before")
+
+    after = released(restore(before).project, tmp_path / "after")
+
+    lines = exporting.open_release(before).annotations
+    assert sorted(line["active_seconds"] for line in lines) == [0.0, 0.0, 30.0, 50.0]
+    require_the_same(before, after)
+
+
+def test_a_negative_time_is_refused_with_its_field(world: World, tmp_path: Path) -> None:
+    path = label_studio(tmp_path, task(1, annotation(1, choice("label", "extraction"), lead_time=-3)))
+
+    with pytest.raises(Refused, match=r"record 1.*lead_time is negative\. Correct it"):
+        write(world, path)
 
 
 def test_imported_people_cannot_sign_in(world: World, two_people: Path) -> None:
@@ -350,7 +411,13 @@ def test_own_exports_for_other_tools_come_back_without_loss(world: World, tmp_pa
     assert preview.losses == []
     rows = Annotation.objects.filter(assignment__batch__name="back")
     assert sorted(
-        (one["annotator"], one["example"], json.dumps(one["response"]["data"]), one["made_at"])
+        (
+            one["annotator"],
+            one["example"],
+            json.dumps(one["response"]["data"]),
+            one["made_at"],
+            one["active_seconds"],
+        )
         for one in raw.annotations
     ) == sorted(
         (
@@ -358,6 +425,7 @@ def test_own_exports_for_other_tools_come_back_without_loss(world: World, tmp_pa
             row.assignment.item.example.external_id,
             json.dumps((row.response or {})["data"]),
             row.made_at.isoformat(),
+            row.active_seconds,
         )
         for row in rows
     )
