@@ -15,7 +15,7 @@ from typing import Any, Final
 from annotation.releases import provenances
 from annotation.releases.raw_records import Raw, load, records
 from annotation.releases.release_files import read_manifest
-from annotation.releases.task_records import task_of_record
+from annotation.releases.task_records import definition_of, task_of_record
 from tableqa.canonical import canonical
 from tableqa.sheets import guarded
 from tasks.common.fields import AnswerChoice, AnswerMultiChoice, AnswerRank
@@ -57,6 +57,7 @@ COLUMNS: Final = (
 )
 """Columns of a row; after them come the fields of the response, as `response.NAME`."""
 LONGEST_CELL: Final = 32_767
+_UNCARRIED: Final = ("guidelines", "practice")
 RESPONSE: Final = "askew"
 """The control that has id, annotator, time and the whole response as JSON, in every task of Label Studio."""
 
@@ -246,9 +247,13 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
 
 
 def terms_of(raw: Raw, batch: str) -> dict[str, Any]:
-    """What an import needs to make a batch of the same task type."""
+    """What an import needs to make a batch of the same task type: of a definition all but guidelines and practice."""
     record = raw.batches[batch]
-    return {"task_type": record["type"], "variant": record["variant"], "settings": record["settings"]}
+    terms = {"task_type": record["type"], "variant": record["variant"], "settings": record["settings"]}
+    if "definition" not in record:
+        return terms
+    definition = definition_of(record)
+    return {**terms, "definition": {key: definition[key] for key in definition if key not in _UNCARRIED}}
 
 
 def items_of(raw: Raw, batch: str) -> dict[str, tuple[str, str]]:

@@ -111,6 +111,8 @@ class Summary:
     without_time: int = 0
     terms: dict[str, Any] = field(default_factory=dict)
     """Variant and settings of the batch, in Askew's own exports."""
+    definition: Mapping[str, Any] = field(default_factory=dict)
+    """Of the task type, likewise."""
 
     def add(self, task: Task) -> None:
         self.tasks += 1
@@ -118,6 +120,7 @@ class Summary:
         self.most = max(self.most, len(task.responses))
         self.losses.update(task.losses)
         self.terms = self.terms or dict(task.terms)
+        self.definition = self.definition or task.definition
         if task.task_type:
             self.task_types[task.task_type] += 1
         for response in task.responses:
@@ -169,6 +172,17 @@ def usual_fields(columns: Iterable[Column], task: TaskType) -> dict[str, str]:
     if len(there) == 1 and there[0] not in here and len(here) == 1:
         return {there[0]: here[0]}
     return {name: name if name in here else LEAVE_OUT for name in there}
+
+
+def carried_definition(summary: Summary, mapping: ImportMapping) -> Mapping[str, Any] | None:
+    """The definition that the file has, if it holds all fields of the responses and the mapping changes none of them."""
+    fields = summary.definition.get("fields")
+    names = (
+        {one.get("name") for one in fields if isinstance(one, dict)} if isinstance(fields, list) else set()
+    )
+    renamed = [mapping.fields, *mapping.values.values()]
+    is_same = all(there == here for changes in renamed for there, here in changes.items())
+    return summary.definition if is_same and summary.columns.keys() <= names else None
 
 
 def definition_of(

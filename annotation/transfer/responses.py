@@ -351,8 +351,12 @@ def _task_type(
         names: dict[str, str] = {}
         for column in columns:
             names[column.name] = mappings.name_of(column.name, names.values())
-        fields = {**names, **given.fields}
-        task = _defined(preview, project, key, fields, by, now)
+        if (carried := mappings.carried_definition(summary, given)) is not None:
+            fields = {column.name: column.name for column in columns}
+            task = defining.define(project=project, name=key, data=carried, by=by, now=now).task()
+        else:
+            fields = {**names, **given.fields}
+            task = _defined(preview, project, key, fields, by, now)
     preview.mapping = ImportMapping(**{**asdict(given), "task_type": key, "fields": fields})
     if task is None:
         return None

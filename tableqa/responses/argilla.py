@@ -11,7 +11,16 @@ from typing import Any
 from tableqa.language import gettext_noop
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, Place, decoded, plain, read_records
-from tableqa.responses.export import OWN, GivenResponse, Nature, Task, Tool, own_response, own_terms
+from tableqa.responses.export import (
+    OWN,
+    GivenResponse,
+    Nature,
+    Task,
+    Tool,
+    own_definition,
+    own_response,
+    own_terms,
+)
 from tableqa.responses.folder import files, opened
 
 LOSSES = {
@@ -56,7 +65,8 @@ def _types(path: Path) -> Mapping[str, str]:
 def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     id = record.name("id") if "id" in record else number
     metadata = record.value.get("metadata") or {}
-    data = Fields(record.place, {**metadata, **record.nested("fields").value, "id": id})
+    shown = {name: value for name, value in metadata.items() if name != "definition"}
+    data = Fields(record.place, {**shown, **record.nested("fields").value, "id": id})
     losses = ["suggestion" for _ in record.value.get("suggestions") or {}]
     losses += ["vector" for _ in record.value.get("vectors") or {}]
     own: dict[str, GivenResponse] = {}
@@ -82,8 +92,15 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
         for person, one in values.items()
     ]
     kind = metadata.get("task_type", "") if own else ""
+    meta = metadata if own else {}
     return Task(
-        data, id, tuple(responses), str(kind), tuple(losses), terms=own_terms(metadata if own else {})
+        data,
+        id,
+        tuple(responses),
+        str(kind),
+        tuple(losses),
+        terms=own_terms(meta),
+        definition=own_definition(meta),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from tableqa.language import phrase
 from tableqa.readers.records import Fields, Place, plain
@@ -60,6 +60,7 @@ class Task:
     data       the record that annotators saw, with its id: what an example is made of
     task_type  of Askew, where the file comes from Askew's own export
     terms      variant and settings of its batch, likewise
+    definition of the task type, likewise, where it is one of a project
     beside     what the meta of the example keeps beside its data
     predictions  of models, as far as they are read; `beside` has all of them as they are
     losses     what of the task is not read, as keys of `Tool.losses`, one for each time
@@ -73,6 +74,7 @@ class Task:
     beside: Mapping[str, Any] = field(default_factory=dict)
     terms: Mapping[str, Any] = field(default_factory=dict)
     predictions: tuple[GivenPrediction, ...] = ()
+    definition: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def predictions_count(self) -> int:
@@ -123,6 +125,12 @@ def own_terms(meta: object) -> dict[str, Any]:
     return {
         name: value for name, value in terms.items() if isinstance(value, str if name == "variant" else dict)
     }
+
+
+def own_definition(meta: object) -> dict[str, Any]:
+    """The definition of a task type as Askew wrote it for another tool; {} where there is none. It may have faults."""
+    definition = meta.get("definition") if isinstance(meta, Mapping) else None
+    return cast(dict[str, Any], plain(definition)) if isinstance(definition, dict) else {}
 
 
 def own_response(place: Place, stored: Fields) -> GivenResponse:

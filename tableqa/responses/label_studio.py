@@ -23,6 +23,7 @@ from tableqa.responses.export import (
     Nature,
     Task,
     Tool,
+    own_definition,
     own_response,
     own_terms,
     seconds_of,
@@ -81,6 +82,7 @@ def tasks(path: Path) -> Iterator[Task]:
             beside,
             own_terms(meta),
             predicted,
+            own_definition(meta),
         )
 
 

@@ -33,6 +33,7 @@ from annotation.studying import standing
 from annotation.transfer import mapping_file, responses
 from annotation.transfer.responses import Preview
 from tests.annotation.cast import NOON, World
+from tests.annotation.test_defining import batch_of, define, say
 from tests.annotation.test_kinds_judging import EDIT
 from tests.annotation.test_restoring import elsewhere, released, require_the_same, restore
 
@@ -589,3 +590,73 @@ def test_own_exports_of_a_task_type_with_variants_come_back(world: World, tmp_pa
     assert (back.task_type, back.variant, back.settings) == (batch.task_type, batch.variant, batch.settings)
     given, original = (Annotation.objects.get(assignment__batch=one).response for one in (back, batch))
     assert (given or {})["data"] == (original or {})["data"]
+
+
+RICH_FIELDS: list[dict[str, Any]] = [
+    {"name": "level", "type": "choice", "options": ["easy", "hard"]},
+    {"name": "reasons", "type": "multi_choice", "options": ["long", "wide"], "when": "level == hard"},
+    {"name": "evidence", "type": "cells"},
+    {"name": "quality", "type": "scale", "min": 0, "max": 7, "optional": True},
+    {"name": "rank3", "type": "rank", "options": ["a", "b", "c"]},
+    {"name": "comment", "type": "text", "optional": True},
+]
+RICH_RESPONSES: list[dict[str, Any]] = [
+    {"level": "easy", "evidence": [["r0", "c0"]], "quality": 7, "rank3": ["c", "a", "b"]},
+    {"level": "hard", "reasons": ["long"], "evidence": [["r0", "c1"]], "rank3": ["a", "b", "c"]},
+]
+
+
+def data_of(batch: Batch) -> list[str]:
+    rows = Annotation.objects.filter(assignment__batch=batch)
+    return sorted(json.dumps((row.response or {})["data"]) for row in rows)
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
+def test_own_exports_bring_their_definition_into_an_empty_project(
+    world: World, tmp_path: Path, tool: str
+) -> None:
+    fields = {"title": {"en": "Level", "de": "Stufe"}, "fields": RICH_FIELDS}
+    row = define(world, **fields, practice=[], guidelines="Look.")
+    batch = batch_of(world, row, overlap=2, size=1)
+    for who, data in zip(("ada", "bo"), RICH_RESPONSES, strict=True):
+        say(world, batch, who, data)
+    folder, out = tmp_path / "release", tmp_path / "out"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    call_command("export_release", folder, out, "--to", tool)
+    empty = setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+    path = out / f"{batch.public_id}{'.json' if tool == 'label_studio' else ''}"
+    mapping = mapping_file.parse({"source": "films", "batch": "back"})
+
+    preview = responses.write(project=empty, path=path, tool=tool, mapping=mapping, by=world.mara, now=NOON)
+
+    assert (preview.imported, preview.is_new_type, preview.losses) == (2, True, [])
+    back = TaskTypeDefinition.objects.get(project=empty)
+    uncarried = ("guidelines", "practice")
+    assert (back.name, back.data) == (row.name, {k: v for k, v in row.data.items() if k not in uncarried})
+    assert data_of(Batch.objects.get(name="back")) == data_of(batch)
+    again = mapping_file.parse(mapping_file.as_data(preview.mapping) | {"batch": "again"})
+    second = responses.look(project=empty, path=path, tool=tool, mapping=again, by=world.mara, now=NOON)
+    assert second.problems == []
+
+
+def test_a_definition_with_faults_in_an_export_is_refused_with_them(world: World, tmp_path: Path) -> None:
+    tasks = task(1, annotation(1, choice("level", "easy")))
+    definition = {"title": "Level", "instruction": "Look", "fields": [{"name": "level", "type": "choice"}]}
+    tasks["meta"] = {"task_type": "level", "definition": definition}
+
+    with pytest.raises(Refused, match=r"level: .*needs `options`"):
+        write(world, label_studio(tmp_path, tasks))
+
+
+def test_a_mapping_that_renames_a_field_leaves_the_definition_of_the_file(
+    world: World, tmp_path: Path
+) -> None:
+    tasks = task(1, annotation(1, choice("level", "easy")))
+    field = {"name": "level", "type": "choice", "options": ["easy", "hard"]}
+    definition = {"title": "Level", "instruction": "Look", "fields": [field]}
+    tasks["meta"] = {"task_type": "level", "definition": definition}
+
+    write(world, label_studio(tmp_path, tasks), fields={"level": "difficulty"})
+
+    (made,) = TaskTypeDefinition.objects.get().data["fields"]
+    assert made["name"] == "difficulty"
