@@ -150,10 +150,6 @@ def _guarded(value: Any) -> str:
 # -- Label Studio -----------------------------------------------------------------------------------
 
 
-MOST_ANSWERS = 20
-"""Numbers of answers that the configuration of a choice of answers lists."""
-
-
 def write_label_studio(raw: Raw, folder: Path) -> int:
     """For each batch `NAME.json`, its tasks, and `NAME.xml`, the labelling configuration that shows them.
 
@@ -162,18 +158,24 @@ def write_label_studio(raw: Raw, folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     number = 0
     for id, batch in raw.batches.items():
-        (folder / f"{id}.xml").write_text(configuration(task_of_record(batch)), encoding="utf-8")
+        most_answers = 2
         with (folder / f"{id}.json").open("w", encoding="utf-8") as file:
             file.write("[")
             for index, task in enumerate(tasks(raw, id)):
                 file.write(("," if index else "") + "\n" + json.dumps(task, ensure_ascii=False))
+                most_answers = max(most_answers, len(set(task["data"]["answers"])))
                 number += 1
             file.write("\n]\n")
+        xml = configuration(task_of_record(batch), most_answers)
+        (folder / f"{id}.xml").write_text(xml, encoding="utf-8")
     return number
 
 
-def configuration(task: TaskType) -> str:
-    """The labelling configuration of Label Studio: question and table, choices as such, the whole response as JSON."""
+def configuration(task: TaskType, most_answers: int) -> str:
+    """The labelling configuration of Label Studio: question and table, choices as such, the whole response as JSON.
+
+    most_answers: the largest number of different answers of an example; a choice of answers lists as many.
+    """
     lines = [
         "<View>",
         '  <Header value="$question"/>',
@@ -185,7 +187,9 @@ def configuration(task: TaskType) -> str:
         if control == "choices":
             several = "multiple" if field.kind == "choices" else "single"
             lines.append(f'  <Choices name="{html.escape(field.name)}" toName="text" choice="{several}">')
-            lines += [f'    <Choice value="{html.escape(value)}"/>' for value in _offered(field)]
+            lines += [
+                f'    <Choice value="{html.escape(value)}"/>' for value in _offered(field, most_answers)
+            ]
             lines.append("  </Choices>")
         elif control == "textarea":
             lines.append(f'  <TextArea name="{html.escape(field.name)}" toName="text"/>')
@@ -200,9 +204,9 @@ def _control(field: Field) -> str:
     return "choices" if field.kind in ("choice", "choices") else ""
 
 
-def _offered(field: Field) -> list[str]:
+def _offered(field: Field, most_answers: int) -> list[str]:
     """The values that a configuration lists: of a choice of answers their numbers, and its own options."""
-    numbers = range(1, MOST_ANSWERS + 1) if isinstance(field, AnswerChoice | AnswerMultiChoice) else ()
+    numbers = range(1, most_answers + 1) if isinstance(field, AnswerChoice | AnswerMultiChoice) else ()
     return [*map(str, numbers), *(value for value, _ in field.choices)]
 
 

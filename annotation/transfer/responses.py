@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
@@ -252,11 +252,7 @@ def _import(
     for task in tasks:
         summary.add(task)
     if not summary.responses:
-        refuse(
-            "import_failed",
-            "{name} has no responses. Export the tasks with their annotations.",
-            name=path.name,
-        )
+        _refuse_without_responses(path.name, tool, summary, sum(task.predictions_count for task in tasks))
     preview = Preview(path.name, tool, _digest(path), summary, mapping)
     _complete(preview, project, path)
     if most is not None and summary.responses > most:
@@ -269,6 +265,29 @@ def _import(
         return preview
     _write(preview, project, path, tasks, task_type, by, now, progress)
     return preview
+
+
+def _refuse_without_responses(name: str, tool: str, summary: Summary, predictions: int) -> NoReturn:
+    """Say what the file has instead of responses, and what to do."""
+    if predictions:
+        refuse(
+            "import_failed",
+            "{name} has predictions of models, but no responses of people. Import it as examples: their meta "
+            "keeps the predictions. They become proposals if the export has annotations.",
+            name=name,
+        )
+    if summary.losses:
+        of_tool = TOOLS[tool].losses
+        refuse(
+            "import_failed",
+            "{name} has no responses that can be imported. Not read: {losses}. Choices, numbers, rankings "
+            "and texts are read.",
+            name=name,
+            losses="; ".join(
+                f"{gettext(of_tool[key])} ({summary.losses[key]})" for key in sorted(summary.losses)
+            ),
+        )
+    refuse("import_failed", "{name} has no responses. Export the tasks with their annotations.", name=name)
 
 
 def _first(tasks: Sequence[Task]) -> list[Task]:

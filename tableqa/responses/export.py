@@ -107,7 +107,8 @@ def time_of(fields: Fields, name: str) -> datetime | None:
             return at if at.tzinfo else at.replace(tzinfo=UTC)
         return datetime.fromtimestamp(fields.number(name), UTC)
     except (ValueError, OverflowError, OSError) as error:
-        raise fields.error(name, f"is not a time: {value!r}", "Write it as 2026-03-02T12:00:00Z") from error
+        what = phrase("{field} is not a time: {value}", field=name, value=repr(value))
+        raise fields.error(name, what, phrase("Write it as 2026-03-02T12:00:00Z")) from error
 
 
 def seconds_of(fields: Fields, name: str) -> float:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tableqa.language import gettext_noop
+from tableqa.language import gettext_noop, phrase
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, decoded, plain, read_records
 from tableqa.responses.export import (
@@ -43,6 +43,7 @@ _CONTROLS: dict[str, tuple[str, Nature]] = {
 LOSSES = {
     "cancelled": gettext_noop("skipped (cancelled) annotations"),
     "empty": gettext_noop("annotations without a result"),
+    "taxonomy": gettext_noop("values of taxonomies"),
     "region": gettext_noop("regions and relations, such as marked spans"),
     "prediction": gettext_noop("predictions of models of which the file has only the number"),
 }
@@ -53,7 +54,8 @@ def tasks(path: Path) -> Iterator[Task]:
     for record in read_records(path):
         task = record.fields
         if "data" not in task:
-            raise task.error("data", "is missing", "Export the project as JSON, not as JSON-MIN or CSV")
+            what = phrase("the field {name} is missing", name="data")
+            raise task.error("data", what, phrase("Export the project as JSON, not as JSON-MIN or CSV"))
         data = task.nested("data")
         id = task.name("id") if "id" in task else str(record.number)
         if "id" not in data:
@@ -132,7 +134,7 @@ def _values(annotation: Fields, losses: list[str]) -> tuple[dict[str, Any], dict
         control, type = result.text("from_name", default=""), result.text("type", default="")
         key, nature = _CONTROLS.get(type, ("", "text"))
         if not control or not key:
-            losses.append("region")
+            losses.append("taxonomy" if type == "taxonomy" else "region")
             continue
         value = result.nested("value").required(key)
         values[control], natures[control] = _joined(values.get(control), value, nature)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from annotation.refusals import Refused
 from annotation.releases import exporting, release_files
 from annotation.work import practising
 from tableqa import Example, Table
-from tasks.common.defined import task_of
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import LATER, PAGE, batch_of, define, manager, say
 
@@ -81,11 +81,17 @@ def test_preferences_are_decided_measured_and_released(world: World, pairs: Sour
     assert doctor.findings() == []
 
 
-def test_the_export_to_label_studio_offers_numbers_and_keeps_rankings_as_text() -> None:
-    configuration = exporting.configuration(task_of("preference", PREFERENCE))
+def test_the_export_to_label_studio_offers_the_answers_there_are_and_keeps_rankings_as_text(
+    world: World, pairs: Source, tmp_path: Path
+) -> None:
+    batch = batch_of(world, define(world, **PREFERENCE), size=None)
+    say(world, batch, "ada", FIRST)
+    released(world, tmp_path / "release")
 
-    assert '<Choice value="2"/>' in configuration
-    assert '<Choice value="tie"/>' in configuration
+    exporting.write_label_studio(exporting.open_release(tmp_path / "release"), tmp_path / "out")
+
+    configuration = (tmp_path / "out" / f"{batch.public_id}.xml").read_text("utf-8")
+    assert re.findall(r'<Choice value="(.*?)"/>', configuration) == ["1", "2", "tie"]
     assert '<TextArea name="order" toName="text"/>' in configuration
 
 

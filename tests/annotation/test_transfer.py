@@ -296,6 +296,55 @@ def test_what_is_lost_is_counted(world: World, tmp_path: Path) -> None:
     ]
 
 
+def test_values_of_taxonomies_are_counted_as_such(world: World, tmp_path: Path) -> None:
+    taxonomy = {"from_name": "kind", "type": "taxonomy", "value": {"taxonomy": [["a", "b"]]}}
+
+    preview = look(
+        world, label_studio(tmp_path, task(1, annotation(1, choice("label", "extraction"), taxonomy)))
+    )
+
+    assert preview.losses == [(1, "values of taxonomies")]
+
+
+def test_the_field_that_json_min_lacks_is_named(world: World, tmp_path: Path) -> None:
+    lines = {"id": 1, "question": "when?", "label": "extraction"}
+
+    with pytest.raises(
+        Refused, match=r"record 1: the field data is missing\. Export the project as JSON, not"
+    ):
+        write(world, label_studio(tmp_path, lines))
+
+
+def test_the_field_of_a_bad_time_is_named(world: World, tmp_path: Path) -> None:
+    bad = annotation(1, choice("label", "extraction"), created_at="yesterday")
+
+    with pytest.raises(
+        Refused, match=r"annotations\[0\]: created_at is not a time: 'yesterday'\. Write it as 2026"
+    ):
+        write(world, label_studio(tmp_path, task(1, bad)))
+
+
+def test_a_file_of_spans_says_what_is_not_read_and_what_is(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "ada.jsonl"
+    path.write_text('{"id": 1, "text": "Heat", "label": [[0, 4, "FILM"]]}\n', "utf-8")
+
+    with pytest.raises(Refused) as refused:
+        write(world, path, "doccano")
+
+    assert refused.value.detail == (
+        "ada.jsonl has no responses that can be imported. Not read: marked spans and relations (1). "
+        "Choices, numbers, rankings and texts are read."
+    )
+
+
+def test_a_file_of_predictions_alone_says_what_to_do(world: World, tmp_path: Path) -> None:
+    result = [choice("label", "extraction")]
+    only_predicted = {**task(1), "predictions": [{"model_version": "m", "score": 0.5, "result": result}]}
+
+    with pytest.raises(Refused, match=r"Import it as examples: their meta keeps the predictions"):
+        write(world, label_studio(tmp_path, only_predicted))
+
+
 def test_nothing_is_imported_if_one_response_is_invalid(world: World, tmp_path: Path) -> None:
     path = label_studio(
         tmp_path, task(1, annotation(1, choice("label", "extraction")), annotation(2, choice("label", "hm")))
