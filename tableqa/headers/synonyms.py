@@ -9,6 +9,7 @@ usual names, the thesaurus is not asked: it would add other senses ("Musician" f
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -79,7 +80,15 @@ def synonyms(
         by_columns = names.suggest(table, column)
         told = {same_name(suggestion.text) for suggestion in by_columns}
         found = [one if same_name(one.text) in told else _known(one, names) for one in found] + by_columns
+    found = [suggestion for suggestion in found if not _repeats_a_word(suggestion.text, header)]
     return Suggested(tuple(_best(found, taken(table), limit)), missing)
+
+
+def _repeats_a_word(name: str, header: str) -> bool:
+    """Whether a name has a word twice that the header does not: "Geographic geographic position"."""
+    counts = Counter(word.text.lower() for word in words_of(name))
+    before = Counter(word.text.lower() for word in words_of(header))
+    return any(number > max(1, before[word]) for word, number in counts.items())
 
 
 def _written_out(header: str) -> Iterator[Suggestion]:

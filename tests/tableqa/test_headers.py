@@ -54,6 +54,11 @@ class TestSynonyms:
         table = one_column("Country", "Spain", "Italy")
         assert found(synonyms(table, "c0", words)) == ["Nation", "State"]
 
+    def test_no_name_has_a_word_twice(self, words):
+        names = found(synonyms(one_column("Geographic coordinates", "53 N"), "c0", words))
+        assert "Geographic geographic position" not in names
+        assert found(synonyms(one_column("Place of the place", "53 N"), "c0", words))
+
     def test_what_the_cells_are_decides_between_meanings(self, words):
         days = synonyms(one_column("Date", "May 5, 2004", "May 6, 2004"), "c0", words)
         people = synonyms(one_column("Date", "Ann", "Bob", "Cy"), "c0", words)
