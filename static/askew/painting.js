@@ -24,6 +24,8 @@ const ROOM = 24; // px of more or less room before columns are measured again
 const CHEAP = 4000; // cells up to which they are
 const REST = 120; // ms that the room has been what it is
 const SQUEEZED = 1.6; // times its room: a table that is wider is not squeezed into it
+const WIDEST = 22; // rem that a column may become for a new word, as much as a cell may be at first (askew.css)
+const GIVEN = 1 / 3; // of its width that a column gives to others at most
 const CUT = 4; // px of a column that may be out of sight without a word
 const SLICE = 6; // ms of painting between two looks at what else there is to do
 
@@ -45,6 +47,10 @@ export class Painting {
   #dirty = new Set();
   #idle = null;
   #widths = null; // rem at zoom 1: [row number, columns...]
+  #measured = null; // the same, as the table was measured
+  #withChanges = false; // whether it had changes then
+  #needs = new Map(); // row id -> column id -> rem that the longest new word takes
+  #least = null; // rem that the longest word of each column takes, once it has been asked for
   #areas = [];
   #rowPlaces;
   #sizes = null;
@@ -96,16 +102,23 @@ export class Painting {
     const over = this.sheet.scrollWidth - this.sheet.clientWidth;
     // A scrollbar beside the table takes a little room: that counts where the table would scroll sideways for it.
     if (Math.abs(room - this.#room) < ROOM && (over <= 0 || over > ROOM)) return;
-    if (this.#state.rows.length * this.#state.columns.length > CHEAP) {
-      if (over > 0 && over <= ROOM && !this.#twin) this.#trim(over);
+    if (!this.#isCheap) {
+      this.#room = room;
+      if (!this.#twin) this.#share(true);
       return;
     }
     clearTimeout(this.#fitting);
-    this.#fitting = setTimeout(() => {
-      this.#unlock();
-      this.#lockWidths(room);
-      this.#drawAreas();
-    }, REST);
+    this.#fitting = setTimeout(() => this.#measureAgain(room), REST);
+  }
+
+  get #isCheap() {
+    return this.#state.rows.length * this.#state.columns.length <= CHEAP;
+  }
+
+  #measureAgain(room) {
+    this.#unlock();
+    this.#lockWidths(room);
+    this.#drawAreas();
   }
 
   /* Room for a vertical scrollbar is kept where rows are out of sight. */
@@ -141,7 +154,7 @@ export class Painting {
       const entry = this.#entries.get(id);
       return entry && (entry.row !== state.rows[this.#rowPlaces.get(id)] || entry.columns !== this.#columnsKey);
     }));
-    if (!sameColumns || changed.length <= FEW) this.#makeRoom(everywhere ? [] : changed);
+    this.#makeRoom(everywhere || changed.length > FEW ? [] : changed);
     return true;
   }
 
@@ -570,31 +583,87 @@ export class Painting {
     if (natural && room) this.#lock(widths, room);
   }
 
-  /* Make the widest column narrower by these pixels, without measuring the table. */
-  #trim(over) {
+  /* What is new in a header or in a cell of these rows is never broken within a word or number: its column grows as long
+     as that stands there. */
+  #makeRoom(rowIds) {
+    if (!this.#widths || this.#twin) return;
+    if (this.#withChanges && this.#isCheap && !hasChanges(this.#state)) {
+      this.#measureAgain(this.#room);
+      return;
+    }
+    this.#measureNew(rowIds);
+    this.#share();
+  }
+
+  /* Bring what the new words need in line with the state: measure those of headers and of these rows, without any layout. */
+  #measureNew(rowIds) {
+    const { rows, columns } = this.#state;
     const { rem, zoom } = this.#scale();
-    const widest = this.#widths.indexOf(Math.max(...this.#widths.slice(1)), 1);
-    this.#setWidths(this.#widths.with(widest, this.#widths[widest] - Math.ceil(over / zoom) / rem));
+    const width = (...parts) => roomFor(...parts) / zoom / rem;
+    const measure = (id, row) => new Map(columns.flatMap((column, at) => {
+      if (!row.inserted && !row.old?.has(at)) return [];
+      const cell = this.cell(id, column.id);
+      return [[column.id, width(cell, cell.querySelector("ins") ?? cell, partsOf(row.cells[at], this.#numeric[at]))]];
+    }));
+    for (const [id, widths] of this.#needs) {
+      const row = rows[this.#rowPlaces.get(id)];
+      if (!row || !widths.size || (!row.old && !row.inserted)) this.#needs.delete(id);
+    }
+    for (const id of rowIds) {
+      const row = rows[this.#rowPlaces.get(id)];
+      if (row.old || row.inserted) this.#needs.set(id, measure(id, row));
+    }
+    const renamed = columns.filter(({ old }) => old !== null);
+    this.#needs.set(this.#base.header_id, new Map(renamed.map(({ id, name }) => {
+      const th = this.#headCells.get(id);
+      return [id, width(th, th.querySelector("ins") ?? th, name.split(BLANKS))];
+    })));
+  }
+
+  /* Give each column the width that was measured, or what new words in it need. Where the table fitted before, the
+     column with the most slack beyond its longest word gives room to the others; if that is not enough, the table scrolls. */
+  #share(anew = false) {
+    const needs = [0, ...this.#state.columns.map(({ id }) => Math.max(0, ...[...this.#needs.values()].map((widths) => widths.get(id) ?? 0)))];
+    const wide = needs.some((need, at) => need > this.#measured[at]);
+    if (!wide && !anew && this.#widths === this.#measured) return;
+    const { rem, zoom } = this.#scale();
+    const room = Math.floor(this.#inner(this.#room) / zoom) / rem;
+    const limit = Math.min(WIDEST, room - this.#measured[0]);
+    let widths = wide ? this.#measured.map((width, at) => Math.max(width, Math.min(needs[at], limit))) : this.#measured;
+    const over = sum(widths) - room;
+    if (over > 0 && sum(this.#measured) - room <= ROOM / rem) {
+      this.#least ??= this.#leastWidths();
+      const slack = widths.map((width, at) => (at ? Math.max(0, Math.min(width - Math.max(this.#least[at], needs[at]), GIVEN * width)) : 0));
+      const [most, at] = slack.reduce((known, width, place) => (width > known[0] ? [width, place] : known), [0, 0]);
+      if (most >= over) widths = widths.with(at, widths[at] - over);
+    }
+    if (equal(widths, this.#widths)) return;
+    this.#setWidths(widths);
     this.#drawAreas();
   }
 
-  /* What is new in a header or in a cell of these rows is never broken within a word or number: its column grows, if need
-     be at the cost of the widest one. */
-  #makeRoom(rowIds) {
-    if (!this.#widths || this.#twin) return;
+  /* The rem that the longest word of each column takes, in its cells or in its header; the first one is that of the rows'
+     numbers. Texts are measured, nothing is laid out. */
+  #leastWidths() {
     const { rem, zoom } = this.#scale();
-    const rows = rowIds.map((id) => this.#state.rows[this.#rowPlaces.get(id)]).filter(({ left }) => !left);
-    const missing = this.#state.columns.map(({ id, name, old }, at) => Math.max(
-      old === null ? 0 : missingRoom(this.#headCells.get(id), name.split(/\s+/u)),
-      ...rows.map((row) => missingRoom(this.cell(row.id, id), this.#numeric[at] ? [row.cells[at]] : row.cells[at].split(/\s+/u))),
-    ));
-    if (!missing.some((width) => width > 0)) return;
-    const widths = this.#widths.map((width, at) => width + Math.ceil((missing[at - 1] ?? 0) / zoom) / rem);
-    const over = sum(widths) - Math.floor(this.#inner(this.#room) / zoom) / rem;
-    const widest = widths.indexOf(Math.max(...widths.slice(1)), 1);
-    if (over > 0 && over < widths[widest] / 3 && !(missing[widest - 1] > 0)) widths[widest] -= over;
-    this.#setWidths(widths);
-    this.#drawAreas();
+    const { columns, rows } = this.#state;
+    const [first] = this.#entries.values();
+    return [this.#measured[0], ...columns.map(({ id, name, old }, at) => {
+      const th = this.#headCells.get(id);
+      const widths = [roomFor(th, th, [name, typeof old === "string" ? old : ""].join(" ").split(BLANKS))];
+      for (const small of th.querySelectorAll("small:not(.sr)")) widths.push(roomFor(th, small, [small.textContent]));
+      const cell = first?.tr.children[at + 1];
+      if (cell) {
+        const longest = new Ruler(this.table).longest();
+        for (const row of rows) {
+          for (const text of [row.cells[at] ?? "", row.old?.get(at)]) {
+            if (typeof text === "string" && longest.mayBe(text)) for (const part of partsOf(text, this.#numeric[at])) longest.take(part);
+          }
+        }
+        widths.push(Math.ceil(longest.width + 1 + paddingOf(cell)));
+      }
+      return Math.max(...widths) / zoom / rem;
+    })];
   }
 
   #scale() {
@@ -618,6 +687,10 @@ export class Painting {
     // Rounding alone makes no table scroll sideways: each column gives a part back, and none becomes narrower than it was.
     const part = over > 0 && over <= 2 * whole.length ? Math.min(1, over / added) : 0;
     this.#setWidths(whole.map((width, at) => (width - part * (width - measured[at])) / rem));
+    this.#measured = this.#widths;
+    this.#withChanges = hasChanges(this.#state);
+    this.#needs.clear();
+    this.#least = null;
     table.classList.toggle("pinned", widths[1] <= room / 3);
     table.classList.add("locked");
   }
@@ -905,15 +978,26 @@ function offerRemoval(th, what, name, removed) {
   th.ariaLabel = removed ? t`${name}, removed` : name;
 }
 
-/* The pixels that the longest of these words lacks in a changed cell, at most twice as many as the cell is wide. */
-function missingRoom(cell, words) {
-  const changed = cell.querySelector("ins");
-  if (!changed) return 0;
-  const { paddingLeft, paddingRight } = getComputedStyle(cell);
-  const longest = new Ruler(changed).longest();
+/* The parts of a cell's text that are never broken: its words, or a number as a whole. */
+function partsOf(text, numeric) {
+  return numeric && formatOf(text).kind === "number" ? [text] : text.split(BLANKS);
+}
+
+/* The pixels that a cell needs for the longest of these words in the font of an element in it. */
+function roomFor(cell, place, words) {
+  const longest = new Ruler(place).longest();
   for (const word of words) longest.take(word);
-  const room = cell.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
-  return Math.min(Math.max(0, Math.ceil(longest.width + 1 - room)), 2 * cell.clientWidth);
+  return Math.ceil(longest.width + 1 + paddingOf(cell));
+}
+
+function paddingOf(cell) {
+  const { paddingLeft, paddingRight } = getComputedStyle(cell);
+  return Number.parseFloat(paddingLeft) + Number.parseFloat(paddingRight);
+}
+
+function hasChanges({ columns, rows }) {
+  return columns.some(({ old, removed, inserted }) => old !== null || removed || inserted)
+    || rows.some(({ old, removed, inserted }) => old || removed || inserted);
 }
 
 /* Finds the widest of many texts in the font of an element, without laying any out. */

@@ -172,6 +172,109 @@ def test_a_new_number_is_never_cut(grid: Grid) -> None:
         cell.click()
 
 
+BROKEN = """(cells) => cells.flatMap((cell) => {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const words = [];
+    while (walker.nextNode()) {
+        const { currentNode: text } = walker;
+        for (const word of text.data.matchAll(/\\S+/g)) {
+            const range = document.createRange();
+            range.setStart(text, word.index);
+            range.setEnd(text, word.index + word[0].length);
+            if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) words.push(word[0]);
+        }
+    }
+    return words;
+})"""
+"""The words that are broken in two."""
+
+
+def nearly_full(grid: Grid, room: int, table: dict[str, Any]) -> None:
+    """Show a table in a window that is so wide that this much room (px) is left beside it."""
+    grid.page.set_viewport_size({"width": 1800, "height": 850})
+    grid.show(table, mode="edit")
+    left: int = grid.page.evaluate(
+        "() => document.querySelector('askew-grid').clientWidth - document.querySelector('.sheet').offsetWidth"
+    )
+    grid.page.set_viewport_size({"width": 1800 - left + room, "height": 850})
+    grid.show(table, mode="edit")
+
+
+def widths_of(grid: Grid) -> list[int]:
+    found: list[int] = grid.page.locator("thead th[data-column]").evaluate_all(
+        "(cells) => cells.map((cell) => Math.round(cell.getBoundingClientRect().width))"
+    )
+    return found
+
+
+INSURANCE = "Rechtsschutzversicherung"
+SHIPPING = "Donaudampfschifffahrtsgesellschaft"
+
+
+def test_a_new_word_breaks_no_word_of_another_column(grid: Grid) -> None:
+    numbers = [f"eightletr {place}" for place in range(4)]
+    table = {
+        "header": ["Name", "Long", *(f"Col{place}" for place in range(4))],
+        "rows": [[f"Ann {row}", SHIPPING, *numbers] for row in range(1, 5)],
+    }
+    nearly_full(grid, 40, table)
+    before = widths_of(grid)
+    grid.types(INSURANCE)
+    grid.press("Enter")
+    expect(grid.cell("r0", "c0").locator("ins")).to_have_text(INSURANCE)
+    assert grid.page.locator("tbody td, thead th").evaluate_all(BROKEN) == []
+    assert widths_of(grid)[1] == before[1]
+    grid.press("Control+z")
+    assert widths_of(grid) == before
+
+
+def test_a_column_with_room_to_spare_gives_some_of_it_to_a_new_word(grid: Grid) -> None:
+    table = {
+        "header": ["Name", "Notes"],
+        "rows": [["Ann", "several short words that can be set in more lines than one"]] * 3,
+    }
+    nearly_full(grid, 10, table)
+    grid.types(INSURANCE)
+    grid.press("Enter")
+    expect(grid.cell("r0", "c0").locator("ins")).to_have_text(INSURANCE)
+    assert grid.page.locator("tbody td, thead th").evaluate_all(BROKEN) == []
+    assert grid.page.locator(".sheet").evaluate("(sheet) => sheet.scrollWidth <= sheet.clientWidth")
+
+
+@pytest.mark.parametrize("rows", [5, 2000])
+def test_a_column_is_as_wide_as_its_new_words_need_for_as_long_as_they_stand_there(
+    grid: Grid, rows: int
+) -> None:
+    table = {"header": ["No", "Id", "Note"], "rows": [["1", "b", "c"] for _ in range(rows)]}
+    grid.page.set_viewport_size({"width": 1366, "height": 850})
+    grid.show(table, mode="edit")
+    before = widths_of(grid)
+    grid.press("ArrowRight")
+    grid.types(SHIPPING)
+    grid.press("Enter")
+    assert grid.page.locator("tbody td, thead th").evaluate_all(BROKEN) == []
+    once = widths_of(grid)
+    grid.types(SHIPPING)
+    grid.press("Enter")
+    assert widths_of(grid) == once
+    grid.types("w" * 300)
+    grid.press("Enter")
+    assert once[1] < widths_of(grid)[1] <= 360
+    grid.press("Control+z", "Control+z", "Control+z")
+    assert widths_of(grid) == before
+
+
+def test_a_table_that_was_opened_with_changes_is_measured_again_without_them(grid: Grid) -> None:
+    table = {"header": ["Id", "Note"], "rows": [["b", "c"]] * 5}
+    grid.show(table, mode="edit")
+    before = widths_of(grid)
+    change = {"op": "set_cell", "row": "r0", "column": "c0", "at": [0, 0], "old": "b", "new": SHIPPING}
+    grid.show(table, [change], mode="edit")
+    assert widths_of(grid) != before
+    grid.press("Control+z")
+    assert widths_of(grid) == before
+
+
 def test_what_is_not_allowed_is_refused_with_a_reason_that_is_seen_and_heard(grid: Grid) -> None:
     grid.show(mode="edit", allowed=["set_cell"], protected=[["r1", "c2", "evidence"]])
     expect(grid.page.get_by_role("button", name="Remove row")).to_have_count(0)
