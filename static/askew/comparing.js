@@ -8,7 +8,7 @@ import { placesOf } from "./tables.js";
 import { count, describe } from "./words.js";
 
 const WHOLE = 60; // rows of a table that is shown whole at first
-const FIRST = 20; // rows shown of a table in which no row is changed, at most half of it
+const FIRST = 20; // rows shown of a long table in which no row is changed
 const NEAR = 1; // rows shown above and below a changed one
 const SHORTEST = 3; // rows that are left out together, at least
 
@@ -26,7 +26,8 @@ export class Comparing extends Mode {
     this.#further = tools;
     this.#all = grid.edits.state;
     this.#cut = !whole && this.#all.rows.length > WHOLE;
-    this.mayCut = !whole && this.#withRuns(new Set()) !== this.#all.rows;
+    // Where no row is changed (but headers are), "Only changed rows" would leave nothing to read.
+    this.mayCut = !whole && this.#all.rows.some(this.#isSpecial()) && this.#withRuns(new Set()) !== this.#all.rows;
     this.#fold();
   }
 
@@ -102,11 +103,16 @@ export class Comparing extends Mode {
   }
 
   #withRuns(opened) {
+    return withRuns(this.#all.rows, this.#isSpecial(), opened);
+  }
+
+  /* Whether a row is changed, moved or marked. */
+  #isSpecial() {
     const { operations } = this.grid.edits;
     const moved = new Set(operations.filter(({ op }) => op === "move_row").map(({ row }) => row));
     const { rows } = this.grid.evidence;
     const marked = (id) => moved.has(id) || rows.has(id);
-    return withRuns(this.#all.rows, (row) => (row.special ?? Boolean(row.old || row.removed || row.inserted)) || marked(row.id), opened);
+    return (row) => (row.special ?? Boolean(row.old || row.removed || row.inserted)) || marked(row.id);
   }
 }
 
@@ -117,7 +123,7 @@ export function withRuns(rows, isSpecial, opened) {
   rows.forEach((row, at) => {
     if (isSpecial(row)) for (let near = at - NEAR; near <= at + NEAR; near += 1) wanted.add(near);
   });
-  if (!wanted.size) for (let at = 0; at < Math.min(FIRST, rows.length / 2); at += 1) wanted.add(at);
+  if (!wanted.size) for (let at = 0; at < FIRST; at += 1) wanted.add(at);
   const shown = [];
   let run = [];
   const close = () => {

@@ -98,6 +98,22 @@ def test_rows_without_changes_of_a_long_table_open_by_key_and_are_found(empty: P
     assert empty.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize(("rows", "shown"), [(9, 9), (40, 40), (100, 20)])
+def test_only_changed_rows_is_offered_only_where_a_row_is_changed(empty: Page, rows: int, shown: int) -> None:
+    table = {"header": ["x", "y"], "rows": [[str(row), "1"] for row in range(rows)]}
+    names = [{"op": "rename_header", "column": "c0", "at": [0], "old": "x", "new": new} for new in ("u", "v")]
+
+    comparison = compares(empty, table, [names[0]], [names[1]])
+
+    expect(comparison.locator("thead th").nth(1)).to_contain_text("u")
+    expect(comparison.locator("tr[data-row^=r]:not(.left-out)")).to_have_count(shown)
+    expect(comparison.get_by_role("button", name="Only changed rows")).to_have_count(0)
+    expect(comparison.get_by_role("button", name="Show all rows")).to_have_count(0)
+    for run in comparison.get_by_role("button", name="rows without changes").all():
+        run.click()
+    expect(comparison.locator("tr[data-row^=r]")).to_have_count(rows)
+
+
 def test_two_tables_have_equal_rows_and_scroll_as_one_in_both_directions(empty: Page) -> None:
     rows = [
         [f"row {row}", "word " * (row % 7), *(str(row * column) for column in range(8))] for row in range(60)
