@@ -93,7 +93,7 @@ def contrasted(
         if "place" in row:
             row["cells"] = [_cell(merged, row, at, marks, shows, letters) for at in range(len(columns))]
             for cell, column in zip(row["cells"], columns, strict=True):
-                cell["numbers"] = column["numbers"]
+                cell |= {"numbers": column["numbers"], "removed": column["removed"]}
     return {
         "title": base.title,
         "caption": base.caption,

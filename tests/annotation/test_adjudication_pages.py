@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 from hypothesis import given
@@ -58,6 +59,18 @@ def test_a_row_and_a_column_that_somebody_removed_are_struck_and_counted() -> No
     assert [row["removed"] for row in found["rows"]][:3] == [False, True, False]
     assert [column["removed"] for column in found["columns"]][:2] == [True, False]
     assert [(one["letters"], one["lines"]) for one in found["summary"]] == [("A B", 1), ("B", 1)]
+
+
+def test_without_scripts_all_cells_of_a_removed_column_are_struck() -> None:
+    column = RemoveColumn(column="c0", old=("Film", "Heat", "Alien", "Ran"))
+    found = contrast(Said("A", [column], marked=[("r1", "c0")]), Said("B", [put("r0", "1996")]))
+
+    page = render_to_string("comparing/_merged.html", {"merged": found})
+
+    rows = re.findall(r"<tr><th.*?</tr>", page)[1:]
+    assert [[" removed" in part for part in re.findall(r"<td[^>]*>", row)] for row in rows] == [
+        [True, False]
+    ] * 3
 
 
 def test_a_cell_says_who_marked_it() -> None:

@@ -114,6 +114,32 @@ def test_only_changed_rows_is_offered_only_where_a_row_is_changed(empty: Page, r
     expect(comparison.locator("tr[data-row^=r]")).to_have_count(rows)
 
 
+def test_a_removed_column_is_no_wider_than_its_name_or_who_removed_it(empty: Page) -> None:
+    table = {"header": ["City", "Score"], "rows": [["Rome", "1"], ["Oslo", "2"]]}
+    removed = {"op": "remove_column", "column": "c1", "old": ["Score", "1", "2"]}
+    comparison = compares(empty, table, [removed], [removed])
+    header = comparison.locator("thead th").nth(2)
+    expect(header).to_contain_text("removed by")
+
+    name, note, place = header.evaluate(
+        """(th) => [th.querySelector("span"), th.querySelector("small"), th].map((part) => {
+            if (part === th) return [th.getBoundingClientRect().width, th.scrollWidth - th.clientWidth];
+            const range = document.createRange();
+            range.selectNodeContents(part);
+            const { width, top } = range.getBoundingClientRect();
+            return [width, top];
+        })"""
+    )
+
+    assert place[1] <= 0
+    assert place[0] < name[0] + note[0]  # side by side, they would need more
+    assert name[1] < note[1]  # one above the other
+    decoration = "part => getComputedStyle(part).textDecorationLine"
+    assert header.locator("span").first.evaluate(decoration) == "line-through"
+    assert "line-through" not in header.evaluate(decoration)
+    assert comparison.locator("td.removed").first.evaluate(decoration) == "line-through"
+
+
 def test_two_tables_have_equal_rows_and_scroll_as_one_in_both_directions(empty: Page) -> None:
     rows = [
         [f"row {row}", "word " * (row % 7), *(str(row * column) for column in range(8))] for row in range(60)
