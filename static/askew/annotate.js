@@ -54,6 +54,7 @@ class AskewAnnotate extends HTMLElement {
   #ownSession = null; // a promise of the session, once it is shown
   #strip = null; // a promise of the strip of earlier items, once somebody has asked for it
   #rank = ""; // the option of the rank that has the focus
+  #due = null; // the question that is missing first, where choices submit
   #again = []; // groups of choices that were all made when the item came, and not yet made again by key
 
   connectedCallback() {
@@ -514,7 +515,7 @@ class AskewAnnotate extends HTMLElement {
     return texts.every((field) => field.closest("[hidden]") || this.#isEntered(field));
   }
 
-  /* Mark the choice whose turn it is, and the keys that would act on another one. A small screen keeps only that in sight. */
+  /* Mark the choice whose turn it is, and the keys that would act on another one. */
   #markTurn() {
     const turns = this.#committing();
     const turn = turns.find((group) => this.#isOpen(group)) ?? turns.at(-1);
@@ -525,7 +526,25 @@ class AskewAnnotate extends HTMLElement {
       const aim = this.#aim(inputs);
       for (const input of inputs) input.closest("label")?.querySelector("kbd")?.toggleAttribute("data-elsewhere", Boolean(aim) && aim !== input);
     }
+    this.#markDue(turns);
     this.#tellCommits(turns);
+  }
+
+  /* Mark the question that is missing first, in the order of the page: a small screen keeps only that in sight. That can be
+     a question which a choice has led to, as what is wrong where a score is low. */
+  #markDue(turns) {
+    const followUps = turns.length ? this.#followUps() : [];
+    const questions = this.fields.filter((field) => turns.includes(field) || followUps.includes(field));
+    const due = questions.find((group) => this.#isOpen(group)) ?? turns.at(-1) ?? null;
+    for (const field of this.fields) field.toggleAttribute("data-due", field === due && questions.length > 1);
+    if (due === this.#due) return;
+    if (followUps.includes(due)) this.#announce(due.dataset.required);
+    else if (followUps.includes(this.#due)) this.commits?.moved();
+    this.#due = due;
+  }
+
+  #followUps() {
+    return this.fields.filter((field) => field.dataset.kind === "choices" && "required" in field.dataset && !field.closest("[hidden]"));
   }
 
   /* Below the last of the choices that submit: that they do. Until then Submit is no more prominent than the rest. */
@@ -533,7 +552,8 @@ class AskewAnnotate extends HTMLElement {
     const [line] = this.places.commits;
     if (!line) return; // practice submits nothing
     this.bar.toggleAttribute("data-choice-submits", turns.some((group) => this.#isOpen(group)) && this.#isWritten());
-    line.hidden = !turns.length || !this.#isWritten(); // before that, a choice submits nothing
+    // Before the person has written, and while another question is open, a choice submits nothing.
+    line.hidden = !turns.length || !this.#isWritten() || this.#followUps().some((group) => this.#isOpen(group));
     if (!turns.length || turns.at(-1).contains(line)) return;
     for (const sentence of line.children) sentence.textContent = sentence.dataset[turns.length > 1 ? "several" : "single"];
     turns.at(-1).append(line);

@@ -12,6 +12,7 @@ const DIGIT = /^\d$/u;
 export class Commits {
   #page;
   #pressed = null; // the label on which a pointer went down
+  #isTouch = false; // whether that was a finger
   #layout = null; // the choices that submit, with their keys
   #changedAt = -Infinity; // when that set changed
   #shownAt = -Infinity; // when the item came
@@ -19,7 +20,8 @@ export class Commits {
   /* commit(group) is called when a choice of a [data-commit] group has been made by a pointer. */
   constructor(page, commit) {
     this.#page = page;
-    page.addEventListener("pointerdown", ({ target, button }) => {
+    page.addEventListener("pointerdown", ({ target, button, pointerType }) => {
+      this.#isTouch = pointerType === "touch";
       this.#pressed = button === 0 ? target.closest?.("[data-commit] label") ?? null : null;
     });
     page.addEventListener("mousedown", ({ detail }) => {
@@ -33,6 +35,12 @@ export class Commits {
   shown() {
     this.#shownAt = performance.now();
     this.arranged();
+  }
+
+  /* On a small screen, choices that submit lie where those of a question with several were: a second tick is not meant for
+     them. */
+  moved() {
+    if (this.#isTouch) this.#shownAt = performance.now();
   }
 
   /* The choices that submit may be other ones: those of two examples instead of one. */

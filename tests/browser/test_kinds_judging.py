@@ -502,6 +502,41 @@ def test_a_low_score_asks_what_is_wrong(world: World, new_context: NewContext, l
     assert submitted()[-1]["left_errors"] == []
 
 
+def test_on_a_phone_what_is_wrong_is_asked_before_which_is_better(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    page = annotating(new_context, live_server.url, world.cy, pair(world), **phone)
+    wrong, better = page.locator("[data-errors-of=right]"), page.get_by_role("group", name="Which is better?")
+    sentence = page.get_by_text("The last choice submits the item.", exact=True)
+    docked = page.locator("[data-due]")
+
+    page.locator("label:has([name=left][value='5'])").tap()
+    page.locator("label:has([name=right][value='2'])").tap()
+
+    expect(docked).to_have_attribute("data-field", "right_errors")
+    expect(wrong.locator("label").last).to_be_in_viewport(ratio=1)
+    expect(wrong.locator("legend")).to_contain_text("Example R: What is wrong with it?")
+    expect(
+        page.locator("askew-annotate [role=status]", has_text="Choose what is wrong with example R.")
+    ).to_have_count(1)
+    expect(sentence).to_be_hidden()
+
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    wrong.locator("label").last.tap()
+
+    expect(docked).to_have_attribute("data-field", "better")
+    expect(sentence).to_be_visible()
+    better.locator("label", has_text="Equally good").tap()  # too soon to be meant
+    expect(better.locator(":checked")).to_have_count(0)
+    page.clock.run_for(251)
+    better.locator("label", has_text="Example L").tap()
+    page.clock.resume()
+    expect(page.locator("main")).to_contain_text("All caught up")
+    assert submitted()[-1]["right_errors"] == ["invented"]
+
+
 def test_one_changed_example_alone_is_one_digit_and_nothing_is_called_left(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
