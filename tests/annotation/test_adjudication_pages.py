@@ -73,6 +73,19 @@ def test_without_scripts_all_cells_of_a_removed_column_are_struck() -> None:
     ] * 3
 
 
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ([["r0", "n1"]], "1 of the new cells is the annotator's own text."),
+        ([["r0", "n1"], ["r1", "n1"]], "2 of the new cells are the annotator's own text."),
+    ],
+)
+def test_cells_of_an_annotators_own_are_counted(own: list[list[str]], words: str) -> None:
+    page = render_to_string("column_adding/response.html", {"data": {"own": own, "does_not_apply": True}})
+
+    assert words in page
+
+
 def test_a_cell_says_who_marked_it() -> None:
     found = contrast(Said("A", marked=[("r0", "c1")]), Said("B", marked=[("r0", "c1"), ("r1", "c1")]))
 
