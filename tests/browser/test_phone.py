@@ -88,6 +88,30 @@ def test_a_choice_and_submit_are_on_screen_at_first(
     assert page.evaluate(SCROLLING) == ["html.", "div.sheet"]
 
 
+def test_choices_kept_in_sight_hide_no_part_of_what_follows_a_short_table(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    example = Example(
+        "q", "How many films are there?", Table(["Film"], [["Heat"], ["Alien"], ["Ran"]]), ["3"]
+    )
+    batch = world.batch("value_change", variant="answer_changes", sources=[world.import_written(example)])
+    page = annotating(new_context, live_server.url, world.ada, batch, **PHONE)
+    heading = page.get_by_role("heading", name="Your changes")
+    expect(heading).to_be_in_viewport(ratio=1)
+    settled(page)
+
+    edges = page.locator("[data-step=program]").evaluate(
+        """(step) => {
+            const [, down] = getComputedStyle(step).boxShadow.match(/([\\d.]+)px 0px 0px$/);
+            return [step.getBoundingClientRect().bottom + Number(down), Number(down)];
+        }"""
+    )
+    box = heading.bounding_box()
+    assert box
+    assert edges[1] > 0
+    assert box["y"] >= edges[0]
+
+
 def test_the_last_of_many_choices_is_in_sight_once_it_has_the_focus(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
