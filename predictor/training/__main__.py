@@ -183,7 +183,7 @@ def calibrated(folder: Path, data: Path) -> int:
     """`--calibrate`: what a model's scores mean, kept with its weights."""
     try:
         calibrate(folder, data)
-    except (ModelError, TrainingError) as error:
+    except (ModelError, TrainingError, ValueError) as error:
         print(f"train: {error}", file=sys.stderr)
         return 1
     return 0

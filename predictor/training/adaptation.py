@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from predictor.architectures import find, weights_sha
 from predictor.bundled import WEIGHTS
+from predictor.bundled.calibration import Calibration
 from predictor.bundled.decode import Balance
 from predictor.protocol import PredictRequest
 from predictor.training.augment import BEFORE, START, Column, Wanted, compare_columns, seed_folder, wanted
@@ -39,20 +41,45 @@ SHIPPED = "bundled"
 
 @dataclass(frozen=True)
 class Start:
-    """Weights to start from: the folder of the served model, and how its network is made."""
+    """Weights to start from: the folder of the served model, how its network is made, and its name on a card."""
 
     folder: Path
     network: Callable[[], Network]
+    name: str
+
+    def origin(self) -> dict[str, Any]:
+        """What the model that continues from these weights records of them: `model` is name@sha."""
+        return {
+            "model": f"{self.name}@{weights_sha(self.folder)}",
+            "licence": find(self.folder).licence,
+            "seen": int(self._settings["seen"]) if "seen" in self._settings else None,
+        }
+
+    def balance(self) -> Balance:
+        """The balance of operations of these weights."""
+        return Balance(self._settings["balance"]["weights"], self._settings["balance"]["biases"])
+
+    def calibration(self) -> Calibration:
+        """What their scores mean; without knots where it was never fitted."""
+        stored = self._settings.get("calibration")
+        return Calibration.from_dict(stored) if stored else Calibration()
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        settings: dict[str, Any] = json.loads((self.folder / "bundled.json").read_text())
+        return settings
 
 
 def start_of(place: Path) -> Start:
     """What `--from` names: `bundled`, the --out of a finished training, or the folder of a model. Raises TrainingError."""
     if str(place) == SHIPPED:
-        place = WEIGHTS
+        return Start(WEIGHTS, partial(network_of, WEIGHTS), SHIPPED)
     if (place / "checkpoint.pt").is_file() and (place / "model" / "bundled.json").is_file():
-        return Start(place / "model", partial(_from_checkpoint, place / "checkpoint.pt"))
+        return Start(
+            place / "model", partial(_from_checkpoint, place / "checkpoint.pt"), place.resolve().name
+        )
     if (place / "model.onnx").is_file() and (place / "bundled.json").is_file():
-        return Start(place, partial(network_of, place))
+        return Start(place, partial(network_of, place), find(place).name)
     raise TrainingError(
         f"{place} contains no weights to start from: --from is {SHIPPED}, the --out of a finished training, or the "
         "folder of a model"
@@ -155,7 +182,6 @@ class _Adaptation:
         self.options, self.start, self.asked, self.say = options, start, asked, say
         self.out = Path(options.out)
         self.device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.balance = json.loads((start.folder / "bundled.json").read_text())["balance"]
         self.plan: Plan = replace(
             tiny_plan(options.seed) if options.tiny else plan_of(options, self.device),
             made_first=0.0,
@@ -201,7 +227,7 @@ class _Adaptation:
             export(
                 training.result(),
                 self.start.folder,
-                Balance(self.balance["weights"], self.balance["biases"]),
+                self.start.balance(),
                 folder / "model",
                 {"plan": plan.to_dict(), "seen": training.state.seen, "column": name},
                 self.options.storage,

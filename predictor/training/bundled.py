@@ -16,12 +16,15 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from predictor.bundled.calibration import Calibration
 from tableqa.examples import Example
 from tableqa.readers import READERS
 from tableqa.tables import Table
+
+if TYPE_CHECKING:
+    from predictor.training.adaptation import Start
 
 TRAIN = "random-split-1-train.tsv"
 DEVELOPMENT = "random-split-1-dev.tsv"
@@ -86,7 +89,7 @@ def train(options: Namespace, say: Any = print) -> Path:
         made = options.made
     if begun is not None:
         network = begun.network()
-        say(f"starting from the weights in {begun.folder}", flush=True)
+        say(f"starting from the weights of {begun.origin()['model']} in {begun.folder}", flush=True)
     else:
         network = Network(Shape(**encoder_shape(encoder), **sizes, dropout=dropout))
         if not options.tiny:
@@ -110,7 +113,7 @@ def train(options: Namespace, say: Any = print) -> Path:
         until=time.time() + 60 * options.minutes if options.minutes else None,
     )
     asked = read_all(held, readings), read_all(development, readings)
-    folder = finish(training, encoder, *asked, storage=options.storage, say=say)
+    folder = finish(training, encoder, *asked, begun=begun, storage=options.storage, say=say)
     describe(options, folder, kept, development or held, made, say)
     return folder
 
@@ -121,34 +124,54 @@ def finish(
     held: Sequence[Any],
     development: Sequence[Any],
     *,
+    begun: Start | None = None,
     storage: Any = "float16",
     say: Any = print,
 ) -> Path:
-    """Balance the operations and calibrate the scores on the held-out questions, measure, write the model's folder."""
-    from predictor.training.evaluation import all_candidates, balanced, calibrated, report, verdicts
+    """Balance the operations and calibrate the scores on the held-out questions, measure, write the model's folder.
+
+    begun   the weights that the training continued from; they give balance and calibration where fewer than
+            `LEAST_HELD_OUT` questions are held out
+    """
+    from predictor.training.evaluation import (
+        LEAST_HELD_OUT,
+        all_candidates,
+        balanced,
+        calibrated,
+        report,
+        verdicts,
+    )
     from predictor.training.export import export, runner_of
     from predictor.training.loop import runner
 
     network = training.result()
-    balance = balanced(held, all_candidates(held, runner(network, training.device)))
+    is_enough = len(held) >= LEAST_HELD_OUT
+    if is_enough or begun is None:
+        balance = balanced(held, all_candidates(held, runner(network, training.device)))
+    else:
+        balance = begun.balance()
     folder: Path = training.folder / "model"
-    export(
-        network,
-        encoder,
-        balance,
-        folder,
-        {"plan": training.plan.to_dict(), "seen": training.state.seen},
-        storage,
-    )
-    measured, calibration = {}, Calibration()
+    about = {"plan": training.plan.to_dict(), "seen": training.state.seen}
+    if begun is not None:
+        about["start"] = begun.origin()
+    export(network, encoder, balance, folder, about, storage)
+    measured: dict[str, Any] = {}
+    calibration = begun.calibration() if begun is not None else Calibration()
     for name, asked in (("held out", held), ("development", development)):
         if asked:
             judged = verdicts(asked, all_candidates(asked, runner_of(folder), batch=8), balance)
-            if asked is held:
+            if asked is held and is_enough:
                 calibration = calibrated(judged)
-                _keep_calibration(folder, calibration)
             measured[name] = report(asked, judged, calibration)
             say(f"{name}: {json.dumps(measured[name])}", flush=True)
+    _keep_calibration(folder, calibration)
+    measured["calibration"] = "fitted" if is_enough else "start" if calibration.scores else "none"
+    if not is_enough:
+        kept = "of the start stays" if calibration.scores else "is left out"
+        say(
+            f"{len(held)} held-out questions are too few ({LEAST_HELD_OUT} needed): the calibration {kept}",
+            flush=True,
+        )
     (training.folder / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
     say(f"the model is in {folder}", flush=True)
     return folder
@@ -158,7 +181,8 @@ def calibrate(folder: Path, data_folder: Path, say: Any = print) -> None:
     """`--calibrate`: fit what a trained folder's scores mean, and measure it anew; needs no torch.
 
     Fitted on the held-out tables of the training split; the development split is only measured. Writes bundled.json, the
-    figures of the card, and the recorded answers. Raises TrainingError, ModelError.
+    figures of the card, and the recorded answers. Raises TrainingError, ModelError, and ValueError where too few questions
+    are held out.
     """
     from predictor.bundled.model import Bundled
     from predictor.bundled.recorded import record
@@ -209,6 +233,7 @@ def describe(
     measured = {**json.loads(kept_at.read_text()), "answering": answering(folder, asked)}
     kept_at.write_text(json.dumps(measured, indent=1) + "\n")
     answers = record(folder)
+    settings = json.loads((folder / "bundled.json").read_text())
     card = write_card(
         folder,
         measured,
@@ -217,6 +242,8 @@ def describe(
         tables=len({one.table.digest() for one in kept}),
         made=made,
         parameters=parameters_of(folder),
+        seen=settings["seen"],
+        origin=settings.get("start"),
         tiny=options.tiny,
     )
     say(f"{card.name} and {len(answers)} recorded answers written next to the weights", flush=True)

@@ -19,6 +19,7 @@ import numpy as np
 
 from predictor.bundled import load_bundled
 from predictor.bundled.features import MOST_CELLS, MOST_COLUMNS, MOST_ROWS
+from predictor.training.evaluation import LEAST_HELD_OUT
 from tableqa.examples import Example
 
 CARD = "MODEL_CARD.md"
@@ -79,27 +80,30 @@ def write_card(
     tables: int,
     made: int,
     parameters: float,
+    seen: int,
+    origin: Mapping[str, Any] | None = None,
     tiny: bool = False,
 ) -> Path:
     """Write MODEL_CARD.md into the folder of an exported model.
 
-    measured       as measured.json holds it: reports on "held out" and "development", and "answering"
+    measured       as measured.json holds it: reports on "held out" and "development", "answering", and "calibration":
+                   fitted, from the start, or none
     command        the training command, as somebody would type it
     questions, tables, made   what was learnt from; parameters in millions
+    seen           questions that the training saw, repetitions included
+    origin         what is recorded of the weights that it continued from (`adaptation.Start.origin`), None for a new model
     """
     report = measured.get("development") or measured.get("held out")
     on = "development" if measured.get("development") else "held out"
     card = LANGUAGE.format(
         parameters=parameters,
-        trained_on=f"WikiTableQuestions 1.0.2, random-split-1-train ({questions:,} questions on {tables:,} tables; "
-        f"one table in sixteen was held out), and {made:,} questions made from the same tables",
-        started_from="random weights (a trial of the way, of no use)"
-        if tiny
-        else "all-MiniLM-L6-v2 of the Sentence Transformers team, from nreimers/MiniLM-L6-H384-uncased (Apache-2.0); "
-        "the rest from nothing",
+        trained_on=_trained_on(questions, tables, made, seen, origin),
+        started_from=_started_from(origin, tiny),
         command=command,
         megabytes=sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6,
-        quality=_quality(report, on) if report else "Nothing was measured.",
+        quality=_quality(report, on, measured.get("calibration", "fitted"))
+        if report
+        else "Nothing was measured.",
         speed=_speed(measured.get("answering")),
         failures=_failures(report) if report else "* Nothing was measured.",
         rows=MOST_ROWS,
@@ -110,7 +114,38 @@ def write_card(
     return folder / CARD
 
 
-def _quality(report: Mapping[str, Any], on: str) -> str:
+def _trained_on(questions: int, tables: int, made: int, seen: int, origin: Mapping[str, Any] | None) -> str:
+    data = (
+        f"WikiTableQuestions 1.0.2, random-split-1-train ({questions:,} questions on {tables:,} tables; "
+        f"one table in sixteen was held out), and {made:,} questions made from the same tables"
+    )
+    if origin is None:
+        return data
+    return f"the data of `{origin['model']}`, and then {seen:,} questions drawn from: {data}"
+
+
+def _started_from(origin: Mapping[str, Any] | None, tiny: bool) -> str:
+    if origin is not None:
+        seen = "" if origin["seen"] is None else f", which had seen {origin['seen']:,} questions"
+        return f"the weights of `{origin['model']}`{seen}; their licence: {origin['licence']}"
+    if tiny:
+        return "random weights (a trial of the way, of no use)"
+    return (
+        "all-MiniLM-L6-v2 of the Sentence Transformers team, from nreimers/MiniLM-L6-H384-uncased (Apache-2.0); "
+        "the rest from nothing"
+    )
+
+
+CALIBRATION = {
+    "fitted": "is calibrated: one monotone map (isotonic regression), fitted on the held-out sixteenth of the training "
+    "tables.",
+    "start": f"keeps the calibration of the start: fewer than {LEAST_HELD_OUT} questions are held out.",
+    "none": f"is not calibrated: fewer than {LEAST_HELD_OUT} questions are held out.",
+}
+"""What the card says of the confidence, by where its map comes from."""
+
+
+def _quality(report: Mapping[str, Any], on: str, calibration: str = "fitted") -> str:
     data = (
         "WikiTableQuestions, random-split-1-dev"
         if on == "development"
@@ -129,8 +164,7 @@ def _quality(report: Mapping[str, Any], on: str) -> str:
     ]
     if "calibration_error" in report:
         parts.append(
-            "Its confidence is calibrated: one monotone map (isotonic regression), fitted on the held-out sixteenth of the "
-            f"training tables. Its expected calibration error, over ten parts of equal width, is "
+            f"Its confidence {CALIBRATION[calibration]} Its expected calibration error, over ten parts of equal width, is "
             f"**{report['calibration_error']:.3f}**; without the map it is {report['calibration_error_before']:.3f}. "
             "`./run bench bundled` measures it anew."
         )

@@ -77,8 +77,24 @@ def accuracy(judged: Sequence[Verdict]) -> float:
     return sum(one.published for one in judged) / max(len(judged), 1)
 
 
+LEAST_HELD_OUT = 200
+"""Held-out questions that a new calibration, or the balance of an adaptation, takes at least.
+
+Measured with the shipped weights: maps were fitted to 40 random parts of the 684 held-out questions. Their expected
+calibration error on every third development question is, on average and at the 95th percentile: 12 questions 0.14 and
+0.24, which is no better than without a map (0.24); 100 questions 0.09 and 0.13; 200 questions 0.07 and 0.10; all 0.06.
+"""
+
+
 def calibrated(judged: Sequence[Verdict]) -> Calibration:
-    """What the scores of these held-out questions mean: the share of right answers by score."""
+    """What the scores of these held-out questions mean: the share of right answers by score.
+
+    Raises ValueError for fewer than `LEAST_HELD_OUT` questions.
+    """
+    if len(judged) < LEAST_HELD_OUT:
+        raise ValueError(
+            f"{len(judged)} held-out questions are too few to calibrate ({LEAST_HELD_OUT} needed)"
+        )
     return fit(
         [verdict.answer.score if verdict.answer else 0.0 for verdict in judged],
         [verdict.published for verdict in judged],

@@ -16,6 +16,7 @@ from predictor.bundled.calibration import Calibration, expected_error, fit
 from predictor.bundled.decode import candidates, difference
 from predictor.bundled.features import ask, read_table
 from predictor.training.card import rewrite_quality
+from predictor.training.evaluation import LEAST_HELD_OUT, Verdict, calibrated
 from tableqa.answers import compare
 from tableqa.readers import READERS
 from tableqa.tables import Table
@@ -44,6 +45,13 @@ def test_the_map_says_how_many_of_the_answers_with_a_score_are_right() -> None:
     assert expected_error(said, right) == pytest.approx(0.35)
     assert expected_error([made(score) for score in said], right) == pytest.approx(0.0)
     assert Calibration()(0.7) == 0.7
+
+
+def test_a_handful_of_questions_fits_no_calibration() -> None:
+    few = [Verdict(None, True, True)] * (LEAST_HELD_OUT - 1)
+    with pytest.raises(ValueError, match="199 held-out questions are too few to calibrate"):
+        calibrated(few)
+    assert calibrated([*few, few[0]]).shares == (0.95,)
 
 
 def test_knots_that_fall_are_refused() -> None:

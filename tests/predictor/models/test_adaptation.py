@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -79,10 +80,16 @@ def test_the_network_of_a_folder_gives_the_scores_of_its_graph(
 
 @needs_weights
 def test_the_shipped_weights_are_read_back() -> None:
+    from predictor.architectures import weights_sha
     from predictor.training.adaptation import start_of
 
     start = start_of(Path("bundled"))
     assert start.folder == WEIGHTS
+    assert start.origin() == {
+        "model": f"bundled@{weights_sha(WEIGHTS)}",
+        "licence": "CC BY-SA 4.0 (trained on WikiTableQuestions; encoder: MiniLM-L6, Apache-2.0)",
+        "seen": 145_020,
+    }
     assert sum(one.numel() for one in start.network().parameters()) > 20_000_000
     assert difference(WEIGHTS) < 1e-3
 
@@ -92,7 +99,6 @@ def test_a_served_folder_is_trained_on_and_compared(
     questions: list[Example],
     test_data: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     from predictor.training.__main__ import main
 
@@ -107,9 +113,44 @@ def test_a_served_folder_is_trained_on_and_compared(
     assert len({model for one in result["columns"].values() for model in one["models"]}) == 5
     seen = {json.loads(file.read_text())["seen"] for file in (tmp_path / "arms").rglob("model/bundled.json")}
     assert len(seen) == 1
-    assert main([*tiny, "--out", str(tmp_path / "alone")]) == 0
-    assert "starting from the weights" in capsys.readouterr().out
-    assert (tmp_path / "alone" / "model" / "model.onnx").is_file()
+
+
+def test_the_card_of_an_adaptation_names_its_start_and_what_was_added(
+    exported: dict[str, Path], test_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from predictor.architectures import weights_sha
+    from predictor.training.__main__ import main
+
+    start = shutil.copytree(exported["float16"], tmp_path / "start")
+    settings = json.loads((start / "bundled.json").read_text())
+    calibration = {"scores": [0.2, 0.8], "shares": [0.3, 0.6]}
+    balance = {"weights": {"count": 0.5}, "biases": {"count": -1.0}}
+    (start / "bundled.json").write_text(
+        json.dumps({**settings, "seen": 1_500, "calibration": calibration, "balance": balance})
+    )
+    name = f"start@{weights_sha(start)}"
+    arguments = ["--data", str(test_data / "wtq"), "--tiny", "--threads", "1", "--from", str(start)]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
+    folder = tmp_path / "out" / "model"
+    card = (folder / "MODEL_CARD.md").read_text()
+    rows = dict(line[2:-2].split(" | ", 1) for line in card.splitlines() if line[2:-2].count(" | ") == 1)
+    assert rows["started from"] == (
+        f"the weights of `{name}`, which had seen 1,500 questions; their licence: "
+        "CC BY-SA 4.0 (trained on WikiTableQuestions; encoder: MiniLM-L6, Apache-2.0)"
+    )
+    exported_settings = json.loads((folder / "bundled.json").read_text())
+    seen = exported_settings["seen"]
+    assert rows["trained on"].startswith(f"the data of `{name}`, and then {seen:,} questions drawn from: ")
+    assert rows["training"] == f"`./run train --data DIR --tiny --threads 1 --from {start}`"
+    # A handful of held-out questions replaces neither the calibration nor the balance of the start.
+    assert (exported_settings["calibration"], exported_settings["balance"]) == (calibration, balance)
+    assert "Its confidence keeps the calibration of the start" in card
+    output = capsys.readouterr().out
+    assert f"starting from the weights of {name}" in output
+    assert "held-out questions are too few (200 needed)" in output
+    assert main([*arguments, "--out", str(tmp_path / "out"), "--card"]) == 0
+    again = (folder / "MODEL_CARD.md").read_text()
+    assert again.partition("## How fast")[0] == card.partition("## How fast")[0]
 
 
 def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
