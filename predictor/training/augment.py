@@ -383,8 +383,9 @@ def markdown(result: Mapping[str, Any]) -> str:
     seeds = len(result["seeds"])
     first = (
         f"Right answers in per cent, by `tableqa.answers.compare`, mean of {seeds} seed{'s' if seeds > 1 else ''}; "
-        "in brackets 95 % bootstrap intervals over originals:"
+        "in brackets 95 % intervals over originals (bootstrap; where all originals are equal, from Wilson's):"
     )
+    before = "right before" if seeds == 1 else f"right before, sum of {seeds} seeds"
     arms = [name for name in columns if name not in (START, BEFORE)]
     differences: list[str] = []
     if BEFORE in columns and arms:
@@ -403,7 +404,7 @@ def markdown(result: Mapping[str, Any]) -> str:
             *differences,
             "R-ACC: of the perturbed examples whose original every trained column answered rightly, how many still are:",
             "",
-            *table("common_r_acc", perturbations, "common", list(columns), "right before"),
+            *table("common_r_acc", perturbations, "common", list(columns), before),
             "",
             columns_are,
             "",
@@ -417,7 +418,9 @@ def _interval(figures: Mapping[str, Any], name: str) -> str:
     """ "51.2 [40.1, 62.0]" in per cent, or a dash."""
     if figures[name] is None:
         return "—"
-    value, low, high = (100 * figures[key] for key in (name, f"{name}_low", f"{name}_high"))
+    value, low, high = (
+        round(100 * figures[key], 1) + 0.0 for key in (name, f"{name}_low", f"{name}_high")
+    )  # + 0.0: without a negative zero
     return f"{value:.1f} [{low:.1f}, {high:.1f}]"
 
 

@@ -27,8 +27,8 @@ class Estimate:
     high: float | None
 
     def to_dict(self, name: str) -> dict[str, float | None]:
-        """{name: value, name_low: ..., name_high: ...}, to four digits."""
-        rounded = [None if one is None else round(one, 4) for one in (self.value, self.low, self.high)]
+        """{name: value, name_low: ..., name_high: ...}, to four digits and without a negative zero."""
+        rounded = [None if one is None else round(one, 4) + 0.0 for one in (self.value, self.low, self.high)]
         return dict(zip((name, f"{name}_low", f"{name}_high"), rounded, strict=True))
 
 
@@ -37,7 +37,9 @@ def ratio(
 ) -> Estimate:
     """The sum of `hits` by the sum of `sizes`, one of each per observation, with clusters drawn together.
 
-    share   whether it is a share: at 0 or 1, where a bootstrap has no width, it gets Wilson's interval
+    share   whether it is a share, from 0 to 1; otherwise it is a difference of shares, from -1 to 1
+
+    Where all clusters have one value, a bootstrap has no width. `_of_equal_values` gives the interval there.
     """
     total = float(sum(sizes))
     if not total:
@@ -47,10 +49,9 @@ def ratio(
     places = np.array([numbers[one] for one in clusters])
     upper = np.bincount(places, np.asarray(hits, float), len(numbers))
     lower = np.bincount(places, np.asarray(sizes, float), len(numbers))
-    if share and value in (0.0, 1.0):
-        count = int((lower > 0).sum())
-        wilson = proportion(round(value * count), count)
-        return Estimate(value, wilson.low, wilson.high)
+    used = lower > 0
+    if np.allclose(upper[used] / lower[used], value):
+        return _of_equal_values(value, int(used.sum()), lowest=0.0 if share else -1.0)
     rng = np.random.default_rng(0)
     drawn: list[np.ndarray] = []
     even = np.full(len(numbers), 1 / len(numbers))
@@ -60,6 +61,20 @@ def ratio(
         drawn.append((weights @ upper)[below > 0] / below[below > 0])
     low, high = np.percentile(np.concatenate(drawn), [2.5, 97.5])
     return Estimate(value, float(low), float(high))
+
+
+def _of_equal_values(value: float, count: int, lowest: float) -> Estimate:
+    """The interval of a mean of values between `lowest` and 1 that are all equal in a sample.
+
+    0 of `count` clusters have another value. Wilson's interval has an upper limit u for the share that does. Their values
+    are between `lowest` and 1, so the mean is between value - u (value - lowest) and value + u (1 - value). For a share of
+    0 or 1, this is Wilson's interval. For paired shares that are both 0 or both 1, it is Newcombe's.
+
+    Sources: Wilson (1927), Probable inference, the law of succession, and statistical inference. Newcombe (1998), Improved
+    confidence intervals for the difference between binomial proportions based on paired data, method 10.
+    """
+    limit = proportion(0, count).high or 0.0
+    return Estimate(value, value - limit * (value - lowest), value + limit * (1 - value))
 
 
 @dataclass(frozen=True)
