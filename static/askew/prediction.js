@@ -52,7 +52,7 @@ export class AskewPrediction extends HTMLElement {
   #asking = null; // what the request that is under way is about
   #seen = null; // {of, said, took}: the last answer and what it was about
   #tried = new Set();
-  #ticket = null; // {of, text}: for the gateway
+  #ticket = null; // {of, pending}: for the gateway, shared by all requests about the item
   #direct = 0; // until when the web process is asked although there is a gateway
   #panel = null; // {of, flight}: the requests to the models of the panel
   #state = "idle";
@@ -251,19 +251,25 @@ export class AskewPrediction extends HTMLElement {
   async #throughGateway(gateway, body, signal) {
     const { id } = this.#assignment;
     for (const isLast of [false, true]) {
-      if (this.#ticket?.of !== id) {
-        const { ticket, tries } = await send("POST", `${this.page.dataset.api}assignments/${id}/ticket/`, {}, { signal });
-        this.#ticket = { of: id, text: ticket };
-        this.#tries(tries);
-      }
+      if (this.#ticket?.of !== id) this.#ticket = { of: id, pending: this.#fetchTicket(id) };
+      const ticket = this.#ticket;
       try {
-        return await send("POST", gateway, body, { signal, headers: { Authorization: `Ticket ${this.#ticket.text}` } });
+        const headers = { Authorization: `Ticket ${await ticket.pending}` };
+        return await send("POST", gateway, body, { signal, headers });
       } catch (problem) {
-        if (problem.status !== 401 || isLast) throw problem;
-        this.#ticket = null;
+        const isExpired = problem.status === 401;
+        if (this.#ticket === ticket && (isExpired || await hasFailed(ticket.pending))) this.#ticket = null;
+        if (!isExpired || isLast) throw problem;
       }
     }
     return null;
+  }
+
+  /* Without a signal: the other requests about the item wait for it, too. */
+  async #fetchTicket(id) {
+    const { ticket, tries } = await send("POST", `${this.page.dataset.api}assignments/${id}/ticket/`);
+    if (this.#assignment.id === id) this.#tries(tries);
+    return ticket;
   }
 
   /* A number above those of earlier requests, also above what another window of the same item has sent. */
@@ -294,7 +300,7 @@ export class AskewPrediction extends HTMLElement {
       try {
         const said = await this.#send({ ...this.#body(), kind: "preview", seq: this.#next(), model: name }, signal);
         if (!FAILED.includes(said.state)) {
-          words = said.state === "answered" && said.line.length ? brief(said.line) : said.words;
+          words = said.state === "answered" && said.line.length ? brief(withAnswer(said)) : said.words;
           if (!signal.aborted) write(line, `${name}: ${words}`);
           return;
         }
@@ -408,6 +414,24 @@ function spans(place, parts) {
     if (short) part.append(span("in-full", words), span("in-short", short));
     return [...(number ? [" "] : []), part];
   }));
+}
+
+/* Whether a promise was rejected. */
+async function hasFailed(promise) {
+  return promise.then(() => false, () => true);
+}
+
+/* The line of a model of the panel. Unlike that of the model in the loop, it has an answer where that is wrong already. */
+function withAnswer({ line, original, perturbed, verdict }) {
+  const isWrongAlready = verdict === "wrong_on_original" || (!verdict && original?.right === false);
+  if (!isWrongAlready) return line;
+  const last = perturbed ?? original;
+  const parts = [["verdict", t("Wrong on the original")], ["answer", inWords(last.answers)], ["confidence", last.confidence ?? ""]];
+  return parts.filter(([, text]) => text);
+}
+
+function inWords(answers) {
+  return answers.filter((text) => text.trim()).join(" | ") || t("no answer");
 }
 
 /* The parts of a line in one text. */

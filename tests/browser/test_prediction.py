@@ -969,18 +969,53 @@ def test_models_of_the_panel_are_shown_as_each_answers(
         state(page, "answered")
         page.locator(".more > summary").click()
         shown = page.locator("[data-part=panel] li")
-        expect(shown).to_have_text("other: Wrong already; no need to fool it.")
+        expect(shown).to_have_text("other: Wrong on the original · 42 · fairly sure")
         server.mood = "hung"
         asked = len(other.asked)
         type_question(page, "what year is it from?")
         state(page, "unavailable")
-        expect(shown).to_have_text("other: Wrong already; no need to fool it.")
+        expect(shown).to_have_text("other: Wrong on the original · 42 · fairly sure")
         assert len(other.asked) > asked, "one that hangs holds up no other"
         page.reload()
         takes_keys(page)
         page.locator(".more > summary").click()
-        expect(shown).to_have_text("other: Wrong already; no need to fool it.")
+        expect(shown).to_have_text("other: Wrong on the original · 42 · fairly sure")
         expect(shown).to_be_visible()  # also before the model in the loop has answered once
+        page.context.close()
+        wait_until_quiet()
+
+
+@pytest.mark.console_may_say("401")
+def test_a_page_with_a_panel_shares_one_ticket(
+    new_context: Contexts,
+    live_server: Any,
+    world: World,
+    server: Scripted,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.MODEL_GATEWAY = True
+    with ExitStack() as stack:
+        panel = {name: stack.enter_context(scripted(answer("42"))) for name in ("one", "two", "three")}
+        entries = {name: {**other.entry, "panel": True} for name, other in panel.items()}
+        settings.PREDICTORS = {"small": server.entry, **entries}
+        page = signed_in(new_context, live_server.url, world.ada).new_page()
+        asked = behind_the_gateway(page, stack.enter_context(gateway()))
+        page.goto(f"{live_server.url}/batches/{a_batch(world).public_id}/annotate/")
+        takes_keys(page)
+        state(page, "answered")
+        page.locator(".more > summary").click()
+        shown = page.locator("[data-part=panel] li")
+        texts = [f"{name}: Wrong on the original · 42 · fairly sure" for name in panel]
+        expect(shown).to_have_text(texts)
+        assert asked.count("ticket") == 1
+        monkeypatch.setattr(tickets, "SALT", "of another time")
+        type_question(page, "what year is it from?")
+        state(page, "answered")
+        expect(page.locator("[data-part=perturbed]")).not_to_have_attribute("hidden", "")
+        expect(shown).to_have_text(texts)
+        assert asked.count("ticket") == 2, "one again, after all four got a 401"
+        assert "predictions" not in asked
         page.context.close()
         wait_until_quiet()
 
@@ -1004,7 +1039,7 @@ def test_a_model_of_the_panel_that_is_busy_or_away_is_asked_again_until_it_answe
             other.start()
         else:
             other.mood = "well"
-        expect(shown).to_have_text("other: Wrong already; no need to fool it.", timeout=60_000)
+        expect(shown).to_have_text("other: Wrong on the original · 42 · fairly sure", timeout=60_000)
         state(page, "answered")
         page.context.close()
         wait_until_quiet()
@@ -1017,12 +1052,12 @@ def test_models_of_the_panel_are_asked_once_about_one_text(
         settings.PREDICTORS = {"small": server.entry, "other": {**other.entry, "panel": True}}
         page = annotating(new_context, live_server.url, world.ada, a_batch(world))
         shown = page.locator("[data-part=panel] li")
-        expect(shown).to_have_text("other: Wrong already; no need to fool it.")
+        expect(shown).to_have_text("other: Wrong on the original · 42 · fairly sure")
         asked = len(other.asked)
         server.mood = "busy"
         type_question(page, "what year is it from?")
         state(page, "busy")
-        expect(shown).to_have_text("other: Wrong already; no need to fool it.")
+        expect(shown).to_have_text("other: Wrong on the original · 42 · fairly sure")
         about = len(other.asked)
         assert about > asked
         server.mood = "well"
