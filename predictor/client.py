@@ -203,6 +203,7 @@ class Model:
         self._originals: OrderedDict[str, Prediction] = OrderedDict()
         self.max_tokens: int | None = None
         """Of a reply of a language model, 0 for other models; None until the server has described the model."""
+        self.parallel = 0
         self._described = ""
         """The model's id when the server described it; other weights are described anew."""
         self._client: httpx.AsyncClient | None = None
@@ -329,7 +330,7 @@ class Model:
             return found[0]
 
         info = await self._in_time("GET", "/v1/models", None, read, within)
-        self.max_tokens, self._described = info.max_tokens, info.id
+        self.max_tokens, self.parallel, self._described = info.max_tokens, info.parallel, info.id
         return info
 
     def close(self) -> None:
@@ -490,6 +491,14 @@ def _connected(url: str, model: str, in_flight: int = IN_FLIGHT) -> Model:
 def connect(entry: Mapping[str, Any]) -> Model:
     """The connection to the model of an entry of PREDICTORS, one per process."""
     return _connected(str(entry["url"]), str(entry["model"]), int(entry.get("in_flight", IN_FLIGHT)))
+
+
+def questions_at_once(model: Model, *, within: float = LIVE) -> int:
+    """Questions of two examples each that a job may ask at a time: half of the requests that the server states, and of
+    `in_flight`. 1 for a model that is no language model. Raises Unanswered.
+    """
+    model.reply_tokens(within=within)
+    return max(1, min(model.parallel, model.in_flight, JOB_THREADS) // 2)
 
 
 # -- threads that wait ------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
+from predictor.configuration import MAX_PARALLEL
 from predictor.usage import MAX_TOKENS, Call, call_from_dict
 from tableqa import Context, Example, Table, Turn
 from tableqa.canonical import digest
@@ -393,7 +394,8 @@ class Prediction:
 class ModelInfo:
     """One model that a process serves. `id`, name@sha, is what a batch freezes; `licence` is of its weights.
 
-    `max_tokens`: of a reply of a language model, whose tokens cost; 0 for other models.
+    `max_tokens`: of a reply of a language model, whose tokens cost; `parallel`: requests that its endpoint gets at a time.
+    Both are 0 for other models.
     """
 
     name: str
@@ -401,6 +403,7 @@ class ModelInfo:
     architecture: str
     licence: str
     max_tokens: int = 0
+    parallel: int = 0
 
     @property
     def id(self) -> str:
@@ -414,6 +417,7 @@ class ModelInfo:
             "architecture": self.architecture,
             "licence": self.licence,
             **({"max_tokens": self.max_tokens} if self.max_tokens else {}),
+            **({"parallel": self.parallel} if self.parallel else {}),
         }
 
     @classmethod
@@ -423,12 +427,13 @@ class ModelInfo:
             data,
             "a model",
             required=("id", "name", "sha", "architecture", "licence"),
-            optional=("max_tokens",),
+            optional=("max_tokens", "parallel"),
             code="bad_answer",
         )
         most = _whole(given.pop("max_tokens", 0), "max_tokens", 0, MAX_TOKENS, "bad_answer")
+        parallel = _whole(given.pop("parallel", 0), "parallel", 0, MAX_PARALLEL, "bad_answer")
         texts = {name: _text(given[name], name, 2_000, "bad_answer") for name in given}
-        info = cls(texts["name"], texts["sha"], texts["architecture"], texts["licence"], most)
+        info = cls(texts["name"], texts["sha"], texts["architecture"], texts["licence"], most, parallel)
         if texts["id"] != info.id or not NAME.fullmatch(info.name) or not _MODEL.fullmatch(info.id):
             raise refused("bad_answer", "the id of a model must be its name, @ and the hash of its weights")
         return info

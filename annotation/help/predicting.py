@@ -30,7 +30,7 @@ from annotation.refusals import refuse
 from annotation.work import metering, paying
 from annotation.work.crew import Crew
 from predictor.chat import ChatError, ChatModel
-from predictor.client import PATIENT, Unanswered, connect
+from predictor.client import PATIENT, Unanswered, connect, questions_at_once
 from predictor.configuration import STOP_AFTER, chat_model, is_live, live_seconds
 from predictor.listing import Listed, ask_for_list, breaker_of
 from predictor.protocol import Options, Prediction, PredictRequest
@@ -995,9 +995,16 @@ def _meter(batch: Batch, predictor: str, purpose: str, crew: Crew | None = None)
 
 
 def crew_of(predictor: str) -> Crew:
-    """As many requests at a time as the entry of a language model says; one to any other model."""
-    entry = settings.PREDICTORS.get(predictor, {})
-    return Crew(chat_model(settings.PREDICTORS, predictor).at_once if entry.get("protocol") == "chat" else 1)
+    """As many requests at a time as the entry of a language model says, or its predictor; one to any other model."""
+    entry = settings.PREDICTORS.get(predictor)
+    if entry is None:
+        return Crew()
+    if entry["protocol"] == "chat":
+        return Crew(chat_model(settings.PREDICTORS, predictor).at_once)
+    try:
+        return Crew(questions_at_once(connect(entry), within=PATIENT))
+    except Unanswered:
+        return Crew()
 
 
 def answer_to(batch: Batch, asked: judging.Asked, crew: Crew) -> Answer:

@@ -70,9 +70,8 @@ class Model(Protocol):
 
 def info(model: Model) -> ModelInfo:
     """How the model is named to the world."""
-    return ModelInfo(
-        model.name, model.sha, model.architecture, model.licence, getattr(model, "max_tokens", 0)
-    )
+    of_language_model = getattr(model, "max_tokens", 0), getattr(model, "at_once", 0)
+    return ModelInfo(model.name, model.sha, model.architecture, model.licence, *of_language_model)
 
 
 # --- folders -----------------------------------------------------------------------------------------------

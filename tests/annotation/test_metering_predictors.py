@@ -60,6 +60,7 @@ def behind(llm: Endpoint, tmp_path: Path) -> Iterator[httpx.Client]:
         "url": llm.url,
         "model": "small",
         "max_tokens": 50,
+        "parallel": 2,  # one question at a time
     }
     said["price"] = [1_000_000, 2_000_000]
     (folder / "askew.json").write_text(json.dumps(said))
@@ -440,3 +441,37 @@ def test_other_models_are_neither_counted_nor_limited(settings: Any, world: Worl
         said = evaluating.model_of(settings.PREDICTORS, "small", meter)(EXAMPLE)
     assert said["answers"] == ["1999"]
     assert not ModelRequest.objects.exists()
+
+
+def test_a_job_asks_in_parallel_what_the_predictor_states(world: World, settings: Any) -> None:
+    under_way, most, lock = 0, 0, threading.Lock()
+
+    def says(request: PredictRequest) -> Any:
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        wait_until(lambda: most >= 4, "two questions of two examples each are under way")
+        with lock:
+            under_way -= 1
+        return answer("1999", usage=(Call("answered", 30, 2, True),))(request)
+
+    with scripted(says) as script:
+        script.max_tokens, script.parallel = 50, 4
+        settings.PREDICTORS = {"small": script.entry}
+        client._connected.cache_clear()
+        assert predicting.crew_of("small").at_once == 2
+        batch = world.batch("question_paraphrase", variant="word", loop_model="small")
+        for _ in range(3):
+            assignment = world.take(batch, "ada")
+            assert assignment is not None
+            world.answer(assignment, REWORDED)
+        assert predicting.fill(batch=batch, now=NOON) == (3, 0)
+        assert most == 4
+        assert ModelRequest.objects.filter(purpose="loop").count() == len(script.asked)
+
+
+def test_a_predictor_states_the_requests_that_its_endpoint_gets_at_a_time(entry: dict[str, Any]) -> None:
+    (model,) = httpx.get(f"{entry['url']}/v1/models").json()["models"]
+    assert (model["max_tokens"], model["parallel"]) == (50, 2)
+    assert predicting.crew_of("qwen").at_once == 1

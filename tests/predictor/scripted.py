@@ -43,7 +43,7 @@ class Scripted:
         self.moods: list[str] = []
         self.connections: set[socket.socket] = set()
         self.sha = SHA
-        self.max_tokens = 0
+        self.max_tokens = self.parallel = 0
         self.asked: list[dict[str, Any]] = []
         self.stop = threading.Event()
         script = self
@@ -115,6 +115,7 @@ class Scripted:
             "architecture": "scripted",
             "licence": "MIT",
             **({"max_tokens": self.max_tokens} if self.max_tokens else {}),
+            **({"parallel": self.parallel} if self.parallel else {}),
         }
         _send(handler, 200, {"protocol": 1, "models": [model]})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -186,11 +187,14 @@ def test_a_lying_server_is_not_believed(change: dict[str, Any]) -> None:
 
 def test_a_list_of_models_is_read_strictly() -> None:
     info = ModelInfo("tapex", "0123456789ab", "tapex", "MIT")
-    assert models_from_dict({"protocol": 1, "models": [info.to_dict()]}) == (info,)
+    metered = replace(info, max_tokens=50, parallel=16)
+    models = [info.to_dict(), metered.to_dict()]
+    assert models_from_dict({"protocol": 1, "models": models}) == (info, metered)
     for wrong in (
         {},
         {"protocol": 1, "models": 3},
         {"protocol": 1, "models": [info.to_dict() | {"id": "tapex"}]},
+        {"protocol": 1, "models": [info.to_dict() | {"parallel": -1}]},
     ):
         with pytest.raises(ProtocolError):
             models_from_dict(wrong)
