@@ -173,8 +173,31 @@ SHARE_OF_SPEED = {"cpu": 1 / 2, "cuda": 1 / 8}
 """Of the speed on large matrices, what a step reaches. TAPEX-large reached a twelfth on an H200 in its first 20 steps."""
 
 
-def measured_speed(size: Size, device: str, precision: str) -> float:
-    """Operations per second that a step is expected to reach, from those on matrices of the hidden size."""
+@dataclass(frozen=True)
+class Speed:
+    """Operations per second that a step is expected to reach, and the share of a CPU that the measurement got (0 to 1).
+
+    The share is None on a GPU.
+    """
+
+    operations: float
+    share: float | None = None
+
+    def __str__(self) -> str:
+        text = f"estimate at {self.operations / 1e12:.3g} Tflop/s"
+        if self.share is None or self.share >= UNDISTURBED:
+            return text
+        return (
+            f"{text}; unreliable: the machine is busy, the measurement got {100 * self.share:.0f} % of a CPU"
+        )
+
+
+UNDISTURBED = 0.8
+"""From this share of a CPU on, a measurement counts as undisturbed. An idle machine gives all of it."""
+
+
+def measured_speed(size: Size, device: str, precision: str) -> Speed:
+    """The speed on this device, from operations on matrices of the hidden size."""
     import time
 
     import torch
@@ -184,20 +207,25 @@ def measured_speed(size: Size, device: str, precision: str) -> float:
     left = torch.randn(rows, size.hidden, device=device, dtype=kind)
     right = torch.randn(size.hidden, 4 * size.hidden, device=device, dtype=kind)
 
-    def seconds(times: int) -> float:
+    def seconds(times: int) -> tuple[float, float]:
+        """Passed, and on a CPU, of this thread. The others may wait for it, so theirs say less."""
         if device.startswith("cuda"):
             torch.cuda.synchronize()
-        started = time.perf_counter()
+        started, used = time.perf_counter(), time.thread_time()
         for _ in range(times):
             torch.matmul(left, right)
         if device.startswith("cuda"):
             torch.cuda.synchronize()
-        return time.perf_counter() - started
+        return max(1e-9, time.perf_counter() - started), time.thread_time() - used
 
     seconds(3)
     times = 20
-    on_matrices = 2 * rows * size.hidden * 4 * size.hidden * times / max(1e-9, seconds(times))
-    return on_matrices * SHARE_OF_SPEED[device.split(":")[0]]
+    passed, used = seconds(times)
+    operations = 2 * rows * size.hidden * 4 * size.hidden * times / passed
+    return Speed(
+        operations * SHARE_OF_SPEED[device.split(":")[0]],
+        None if device.startswith("cuda") else min(1.0, used / passed),
+    )
 
 
 def forecast(
@@ -214,7 +242,7 @@ def forecast(
     activations   bytes that a step stores for the backward pass (`memory.activation_bytes`)
     """
     speed = measured_speed(size, device, recipe.precision)
-    seconds = expected_seconds(size, recipe, sum(lengths) / len(lengths), steps, speed)
+    seconds = expected_seconds(size, recipe, sum(lengths) / len(lengths), steps, speed.operations)
     memory = BYTES_PER_PARAMETER * size.parameters + activations
     accuracy = EXPECTED.get((architecture, size.hidden), "not known for this size")
     plan = (
@@ -228,7 +256,7 @@ def forecast(
         plan,
         f"expected accuracy on WikiTableQuestions: {accuracy}",
         f"expected memory: {memory / 2**30:.1f} GiB without temporary buffers, inputs of {max(lengths):,} tokens; {advice}",
-        f"expected time: {duration(seconds)} of steps (estimate at {speed / 1e12:.3g} Tflop/s), plus evaluations",
+        f"expected time: {duration(seconds)} of steps ({speed}), plus evaluations",
     ]
 
 
@@ -256,7 +284,7 @@ def bundled_forecast(network: Any, plan: Any, device: str, *, is_tiny: bool) -> 
         f"recipe: {plan.questions:,} questions in batches of {plan.batch}, rate {plan.rate:g}",
         f"expected accuracy on WikiTableQuestions: {accuracy}",
         f"expected memory: {memory / 2**30:.1f} GiB, plus the corpus",
-        f"expected time: {duration(operations / speed)} (estimate at {speed / 1e12:.3g} Tflop/s)",
+        f"expected time: {duration(operations / speed.operations)} ({speed})",
     ]
 
 

@@ -74,3 +74,28 @@ def test_a_gpu_without_enough_memory_is_named_with_what_to_change(
     error = capsys.readouterr().err
     assert "not enough memory" in error
     assert "--accumulation" in error
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (0.3, "estimate at 0.02 Tflop/s; unreliable: the machine is busy, the measurement got 30 % of a CPU"),
+        (0.95, "estimate at 0.02 Tflop/s"),
+        (None, "estimate at 0.02 Tflop/s"),
+    ],
+)
+def test_a_speed_that_was_measured_on_a_busy_machine_is_called_unreliable(
+    share: float | None, expected: str
+) -> None:
+    from predictor.training.recipes import Speed
+
+    assert str(Speed(2e10, share)) == expected
+
+
+def test_the_measured_speed_knows_its_share_of_a_cpu() -> None:
+    from predictor.training.recipes import Size, measured_speed
+
+    speed = measured_speed(Size(1_000, 64, 1, 2, 100), "cpu", "float32")
+    assert speed.operations > 0
+    assert speed.share is not None
+    assert 0 < speed.share <= 1
