@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tableqa.language import grouped, phrase, reason_of, with_texts
 from tableqa.readers.reader import FETCH, START, ReaderError, check_is_text, is_excel
+from tableqa.readers.table_kinds import SUFFIXES
 from tableqa.readers.workbook import is_workbook
 
 MOST_UNPACKED = 1024 * 1024 * 1024
@@ -21,7 +22,7 @@ MOST_MEMBERS = 200_000
 MANY_FILES = 500
 """Files of an archive from which a preview unpacks only what it shows."""
 MANY_IN_FOLDER = 100
-_TABLES = (".csv", ".tsv", ".tab", ".txt", ".json", ".xlsx")
+_TABLES = frozenset(SUFFIXES) - {""}
 _LINK = 0xA
 _UNREADABLE = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, zlib.error, lzma.LZMAError

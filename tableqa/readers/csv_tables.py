@@ -19,8 +19,10 @@ from tableqa.readers.reader import (
 )
 from tableqa.readers.records import Place, context_of, example
 from tableqa.readers.table_files import TableFiles, folders_around
+from tableqa.readers.table_kinds import check_kind
 
 _COLUMNS = ("id", "question", "table", "answers")
+_TABLES = (".csv", ".txt", "")
 _CONTEXT = ("text", "unit", "scale")
 
 _ESCAPE = re.compile(r"\\([p\\])")
@@ -79,6 +81,7 @@ class CsvTables(FileReader):
 def _example(place: Place, row: dict[str, str], tables: TableFiles) -> Example:
     if not row["id"]:
         raise place.error(phrase("the id is empty"), phrase("Give each question its own id"))
+    check_kind(place, row["table"], _TABLES)
     table = tables.table(row["table"], place.line)
     context = context_of(place, **{name: row.get(name, "") for name in _CONTEXT})
     own = {name: text for name, text in row.items() if name not in (*_COLUMNS, *_CONTEXT)}

@@ -144,9 +144,7 @@ def table_from(place: Place, value: object, title: str = "", caption: str = "") 
     if isinstance(value, str):
         value = _from_text(place, value)
     if isinstance(value, Table):
-        return Table(
-            value.header, value.rows, title or value.title, caption or value.caption, spans=value.spans
-        )
+        return retitled(value, title, caption)
     if isinstance(value, list):
         return _from_list(place, value, title, caption)
     if isinstance(value, dict):
@@ -167,6 +165,18 @@ def table_from(place: Place, value: object, title: str = "", caption: str = "") 
             return table_of(place, list(value), rows_of, title, caption)
     mend = phrase('Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv')
     raise place.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
+
+
+def retitled(table: Table, title: str, caption: str) -> Table:
+    """The same table with the title and caption of its record, where that has any."""
+    return Table(
+        table.header,
+        table.rows,
+        title or table.title,
+        caption or table.caption,
+        header_rows=table.header_rows,
+        spans=table.spans,
+    )
 
 
 def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Table:
@@ -197,8 +207,8 @@ def _from_text(place: Place, text: str) -> object:
             raise place.error(
                 phrase("the text is not an HTML table: {error}", error=reason_of(error)), phrase("Correct it")
             ) from error
-    if _MARKDOWN.match(text):
-        return [_markdown_cells(line) for at, line in enumerate(text.strip().splitlines()) if at != 1]
+    if (rows := markdown_rows(text)) is not None:
+        return rows
     try:
         lines = list(_csv(text))
         if len(lines) == 1 and _PATH.fullmatch(text.strip()):
@@ -214,6 +224,13 @@ def _from_text(place: Place, text: str) -> object:
     except csv.Error as error:
         mend = phrase("Put fields with a comma, a quote or a line break in quotes")
         raise place.error(phrase("the text is not CSV: {error}", error=reason_of(error)), mend) from error
+
+
+def markdown_rows(text: str) -> list[list[str]] | None:
+    """The rows of a Markdown table, the header first; None where the text does not start with one."""
+    if not _MARKDOWN.match(text):
+        return None
+    return [_markdown_cells(line) for at, line in enumerate(text.strip().splitlines()) if at != 1]
 
 
 def _markdown_cells(line: str) -> list[str]:

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.language import gettext_noop, grouped, joined, phrase, word
+from tableqa.language import gettext_noop, joined, phrase, word
 from tableqa.on_disk import Shelf
 from tableqa.readers import arrow, hub_folder
 from tableqa.readers.archive import is_archive, named, unpacked
-from tableqa.readers.delimited import read_delimited, table_of_rows
-from tableqa.readers.mapped import USUAL, table_from
+from tableqa.readers.delimited import read_delimited
+from tableqa.readers.mapped import USUAL, retitled, table_from
 from tableqa.readers.reader import (
-    MAX_TABLE_BYTES,
     Credit,
     Ids,
     ReaderError,
@@ -44,6 +43,7 @@ from tableqa.readers.records import (
     text_of,
 )
 from tableqa.readers.table_files import TableFiles, folders_around
+from tableqa.readers.table_kinds import check_kind, table_in
 from tableqa.readers.text_form import SEPARATORS, TextForm, text_form, text_lines
 from tableqa.readers.workbook import (
     Sheet,
@@ -278,7 +278,7 @@ class OwnData:
         try:
             if (file := _file_named(value[columns["table"]])) is not None:
                 table = _table_named(file, sheets, library, place)
-                table = Table(table.header, table.rows, title, caption, spans=table.spans)
+                table = retitled(table, title, caption)
                 further["table"] = file
             else:
                 table = table_from(place.inside(columns["table"]), value[columns["table"]], title, caption)
@@ -420,7 +420,7 @@ class OwnData:
         return TableFiles(path, folders, self._table, field="table", prefix="tables/")
 
     def _table(self, path: Path) -> Table:
-        return _table_in(path, self.fields.get("encoding", ""))
+        return table_in(path, self.fields.get("encoding", ""))
 
 
 def _has_dates(
@@ -473,29 +473,6 @@ def _question_sheet(workbook: Workbook, fields: Mapping[str, str]) -> Sheet:
 
 def _sheets(path: Path) -> Sheets:
     return Sheets(Workbook(path) if is_workbook(path) else None)
-
-
-def _table_in(path: Path, encoding: str) -> Table:
-    """The table of a file; its separator is detected on its own, and its encoding where it is ""."""
-    if is_workbook(path):
-        workbook = Workbook(path)
-        if len(workbook.sheet_names) != 1:
-            what = phrase("the Excel file of a table has {number} sheets", number=len(workbook.sheet_names))
-            raise ReaderError(path, None, what, phrase("Save each table as a file with one sheet"))
-        return table_of_sheet(workbook.sheet(workbook.sheet_names[0]))
-    if path.suffix.lower() == ".json":
-        if path.stat().st_size > MAX_TABLE_BYTES:
-            raise ReaderError(
-                path,
-                None,
-                phrase("it has more than {most} bytes", most=grouped(MAX_TABLE_BYTES)),
-                phrase("Split the table"),
-            )
-        form = text_form(path, separator=",")
-        return table_from(Place(path, 1), "".join(text_lines(path, form.encoding)))
-    form = text_form(path, encoding)
-    rows = read_delimited(path, form.separator, text_lines(path, form.encoding))
-    return table_of_rows(path, rows)
 
 
 def _plain_name(name: str) -> str:
@@ -555,6 +532,7 @@ def _table_named(name: str, sheets: Sheets, library: TableFiles, place: Place) -
     if sheets.names and not Path(name).suffix:
         what = phrase("there is no sheet {name!r}", name=name)
         raise place.error(what, phrase("The sheets are: {names}", names=", ".join(sheets.names)))
+    check_kind(place, name)
     return library.table(name, place.line)
 
 

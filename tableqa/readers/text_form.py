@@ -254,6 +254,12 @@ def detected_separator(path: Path, encoding: str, columns: Sequence[str] = ()) -
     return max(SEPARATORS, key=lambda separator: len(shapes[separator][0]))
 
 
+def has_columns(path: Path, form: TextForm) -> bool:
+    """Whether the first rows of a file have equally many fields, at least two."""
+    header, is_even = _shape(path, form.encoding, form.separator)
+    return is_even and len(header) > 1
+
+
 def _shape(path: Path, encoding: str, separator: str) -> tuple[list[str], bool]:
     """The first row that a separator gives, and whether the rows after it are as long."""
     rows = csv.reader(text_lines(path, encoding), delimiter=separator, strict=True)

@@ -204,3 +204,82 @@ def test_options_that_there_are_not_are_refused() -> None:
         reader.with_fields({"anwser": "a"})
     with pytest.raises(ValueError, match="not one of"):
         reader.with_fields({"separator": "x"})
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "t/x.html",
+            "<!doctype html>\n<h1>Cup</h1>\n<table><thead><tr><th>Name</th><th>Wins</th></tr></thead>"
+            + "<tbody><tr><td>Ann</td><td>3</td></tr></tbody></table>",
+        ),
+        ("t/x.md", "# Cup\n\n| Name | Wins |\n|------|-----:|\n| Ann | 3 |\n\nThe end.\n"),
+        ("t/x.jsonl", '{"Name": "Ann", "Wins": 3}\n'),
+        ("t/x.NDJSON", '["Name", "Wins"]\n["Ann", "3"]\n'),
+        ("t/x.txt", "Name;Wins\nAnn;3\n"),
+        ("t/x.tsv", "Name\tWins\nAnn\t3\n"),
+        ("t/x", "Name,Wins\nAnn,3\n"),
+    ],
+)
+def test_a_table_file_is_read_in_the_form_that_its_suffix_names(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    text(tmp_path, name, content)
+
+    (example,) = read(text(tmp_path, "q.csv", f"question,table\nwho?,{name}\n"))
+
+    assert (example.table.header, example.table.rows) == (("Name", "Wins"), (("Ann", "3"),))
+
+
+def test_title_caption_and_header_rows_of_an_html_file_are_kept(tmp_path: Path) -> None:
+    text(
+        tmp_path,
+        "x.html",
+        '<table title="Cup"><caption>Final</caption><thead><tr><th colspan="2">All</th></tr>'
+        "<tr><th>Name</th><th>Wins</th></tr></thead><tr><td>Ann</td><td>3</td></tr></table>",
+    )
+
+    (example,) = read(text(tmp_path, "q.csv", "question,table\nwho?,x.html\n"))
+
+    assert (example.table.title, example.table.caption) == ("Cup", "Final")
+    assert example.table.header_rows == (("All", ""),)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("x.xml", "<table><header/></table>", "tables are not read from .xml files"),
+        ("x.parquet", "PAR1", "tables are not read from .parquet files"),
+        ("x.txt", "A story\nof two lines, no more\n", "no separator"),
+        ("x.md", "Only words.\n", "0 tables, not one"),
+        ("x.html", "<table></table><table></table>", "2 tables, not one"),
+        (
+            "x.html",
+            "<p>\n\n<table><tr><td>a</td></tr>\n<!-- b --></table>",
+            "line 4: the text is not an HTML",
+        ),
+        ("x.jsonl", '{"A": 1}\n{"A": \n', "line 2: this is not JSON"),
+    ],
+)
+def test_a_table_file_that_holds_no_table_of_its_kind_is_refused(
+    tmp_path: Path, name: str, content: str, reason: str
+) -> None:
+    text(tmp_path, name, content)
+
+    error = refused(text(tmp_path, "q.csv", f"question,table\nwho?,{name}\n"))
+
+    assert reason in str(error)
+
+
+def test_the_reader_csv_refuses_table_files_of_another_kind_with_the_line_of_the_question(
+    tmp_path: Path,
+) -> None:
+    text(tmp_path, "x.html", "<table>\n<tr>")
+    questions = text(tmp_path, "q.csv", "id,question,table,answers\n1,who?,x.html,Ann\n")
+
+    with pytest.raises(ReaderError) as error:
+        list(READERS["csv"](questions))
+
+    assert error.value.line == 2
+    assert "tables are not read from .html files" in error.value.what

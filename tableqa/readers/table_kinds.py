@@ -1,0 +1,130 @@
+"""The table of one file, in the form that its suffix names: separated text, Excel, JSON, JSON Lines, HTML or Markdown."""
+
+import re
+from pathlib import Path
+
+from tableqa.language import grouped, phrase, reason_of
+from tableqa.readers.delimited import read_delimited, table_of_rows
+from tableqa.readers.mapped import markdown_rows, table_from
+from tableqa.readers.reader import MAX_TABLE_BYTES, ReaderError, cannot_open
+from tableqa.readers.records import Place, decoded
+from tableqa.readers.text_form import has_columns, text_form, text_lines
+from tableqa.readers.workbook import Workbook, is_workbook, table_of_sheet
+from tableqa.serialisations import SerialisationError
+from tableqa.tables import Table
+
+SEPARATED = (".csv", ".tsv", ".tab")
+_PERHAPS_SEPARATED = (".txt", "")
+_PAGES = (".html", ".htm", ".xhtml")
+_MARKDOWN = (".md", ".markdown")
+_JSON_LINES = (".jsonl", ".ndjson")
+SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *_PAGES, *_MARKDOWN, *_JSON_LINES, ".json", ".xlsx")
+"""Suffixes of files that hold one table each; "" is a name without a suffix."""
+
+_SUFFIX = re.compile(r"\.[a-z][a-z0-9]*")
+_HTML_TABLE = re.compile(r"<table\b.*?</table\s*>", re.IGNORECASE | re.DOTALL)
+_BLOCK = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.MULTILINE)
+
+
+def suffix_of(name: str) -> str:
+    """The suffix of a name in small letters; "" where what follows the last dot is no suffix, as in v1.5."""
+    suffix = Path(name).suffix.lower()
+    return suffix if _SUFFIX.fullmatch(suffix) else ""
+
+
+def check_kind(place: Place, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:
+    """ReaderError where a question names a table file whose suffix is none of `suffixes`."""
+    suffix = suffix_of(name)
+    if suffix not in suffixes:
+        raise place.error(
+            phrase("tables are not read from {suffix} files: {name!r}", suffix=suffix, name=name[:80]),
+            phrase("Save the table as one of {suffixes}", suffixes=", ".join(filter(None, suffixes))),
+        )
+
+
+def table_in(path: Path, encoding: str = "") -> Table:
+    """The table of a file; its separator is detected on its own, and its encoding where it is "". ReaderError."""
+    if is_workbook(path):
+        workbook = Workbook(path)
+        if len(workbook.sheet_names) != 1:
+            what = phrase("the Excel file of a table has {number} sheets", number=len(workbook.sheet_names))
+            raise ReaderError(path, None, what, phrase("Save each table as a file with one sheet"))
+        return table_of_sheet(workbook.sheet(workbook.sheet_names[0]))
+    suffix = suffix_of(path.name)
+    if suffix in _PAGES:
+        return _in_html(path, encoding)
+    if suffix in (*_MARKDOWN, *_JSON_LINES, ".json"):
+        _check_size(path)
+        lines = list(text_lines(path, text_form(path, separator=",").encoding))
+        if suffix in _JSON_LINES:
+            return table_from(
+                Place(path, 1),
+                [decoded(Place(path, at), line) for at, line in enumerate(lines, start=1) if line.strip()],
+            )
+        return (
+            table_from(Place(path, 1), "".join(lines))
+            if suffix == ".json"
+            else _in_markdown(path, "".join(lines))
+        )
+    form = text_form(path, encoding)
+    if suffix in _PERHAPS_SEPARATED and not has_columns(path, form):
+        raise ReaderError(
+            path,
+            1,
+            phrase("this text has no separator that gives every row the same number of fields"),
+            phrase("Save the table as .csv"),
+        )
+    return table_of_rows(path, read_delimited(path, form.separator, text_lines(path, form.encoding)))
+
+
+def _check_size(path: Path) -> None:
+    if path.stat().st_size > MAX_TABLE_BYTES:
+        raise ReaderError(
+            path,
+            None,
+            phrase("it has more than {most} bytes", most=grouped(MAX_TABLE_BYTES)),
+            phrase("Split the table"),
+        )
+
+
+def _in_html(path: Path, encoding: str) -> Table:
+    """The one table of a web page; what surrounds it is not read."""
+    from tableqa.serialisations import SERIALISATIONS
+
+    _check_size(path)
+    try:
+        text = path.read_bytes().decode(encoding or "utf-8-sig")
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    except (UnicodeError, LookupError) as error:
+        raise ReaderError(
+            path, None, phrase("the HTML file is not UTF-8"), phrase("Save the file as UTF-8")
+        ) from error
+    tables = list(_HTML_TABLE.finditer(text))
+    if len(tables) != 1:
+        what = phrase("the file contains {number} tables, not one", number=len(tables))
+        raise ReaderError(path, None, what, phrase("Save each table as a separate file"))
+    lines_before = "\n" * text.count("\n", 0, tables[0].start())
+    try:
+        return SERIALISATIONS["html"].loads(lines_before + tables[0][0])
+    except SerialisationError as error:
+        raise ReaderError(
+            path,
+            error.line,
+            phrase("the text is not an HTML table: {error}", error=error.what),
+            phrase("Correct it, or save the table as .csv"),
+        ) from error
+    except ValueError as error:
+        what = phrase("the text is not an HTML table: {error}", error=reason_of(error))
+        raise ReaderError(path, None, what, phrase("Correct it, or save the table as .csv")) from error
+
+
+def _in_markdown(path: Path, text: str) -> Table:
+    """The one table of a Markdown file; what surrounds it is not read."""
+    blocks = [block for block in _BLOCK.finditer(text) if markdown_rows(block[0]) is not None]
+    if len(blocks) != 1:
+        what = phrase("the file contains {number} tables, not one", number=len(blocks))
+        mend = phrase("Write one table: rows start and end with |, and a row of --- follows the header")
+        raise ReaderError(path, None, what, mend)
+    line = text.count("\n", 0, blocks[0].start()) + 1
+    return table_from(Place(path, line), markdown_rows(blocks[0][0]))
