@@ -4,7 +4,7 @@ import base64
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -303,10 +303,53 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
             yield line.fields.value
         return
     with _reading(path):
-        batches = _parquet(path) if path.suffix == ".parquet" else _stream(path)
-        for batch in batches:
+        labels: dict[str, Any] | None = None
+        for batch in _parquet(path) if path.suffix == ".parquet" else _stream(path):
+            if labels is None:
+                labels = _labels_of(path, batch.schema.metadata or {})
             for record in batch.to_pylist():
-                yield {name: _written(value) for name, value in record.items()}
+                yield {name: _written(_labelled(value, labels.get(name))) for name, value in record.items()}
+
+
+def _labels_of(path: Path, metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
+    """The names of class labels by column, from the schema of a file, else from the dataset_info.json of its folder.
+
+    A column has the list of its names, or such an object where it is nested.
+    """
+    with suppress(ValueError, KeyError, TypeError):
+        features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
+        return _names_in(features) or {}
+    info = path.parent / _INFO
+    return _names_in(_object(info).get("features")) or {} if info.is_file() else {}
+
+
+def _names_in(feature: Any) -> Any:
+    """The names of the class labels in a feature of `datasets`; None where it has none."""
+    if isinstance(feature, list):
+        return _names_in(feature[0]) if feature else None
+    if not isinstance(feature, Mapping):
+        return None
+    if feature.get("_type") == "ClassLabel":
+        names = feature.get("names")
+        return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else None
+    if isinstance(feature.get("_type"), str):
+        return _names_in(feature.get("feature"))
+    return {name: names for name, inner in feature.items() if (names := _names_in(inner))} or None
+
+
+def _labelled(value: Any, labels: Any) -> Any:
+    """A value with the names of its class labels in place of their numbers; -1, which is no label, is None."""
+    if labels is None:
+        return value
+    if isinstance(value, list):
+        return [_labelled(inner, labels) for inner in value]
+    if isinstance(labels, dict):
+        if not isinstance(value, dict):
+            return value
+        return {name: _labelled(inner, labels.get(name)) for name, inner in value.items()}
+    if not isinstance(value, int) or value >= len(labels):
+        return value
+    return labels[value] if value >= 0 else None
 
 
 def _parquet(path: Path) -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from tableqa import Example
-from tableqa.readers import READERS, ReaderError, Rejected, checked, credit
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked, credit
 from tableqa.readers.detection import detected
 
 OWN = READERS["own"]
@@ -113,3 +114,57 @@ def test_a_readme_that_names_no_files_of_the_folder_is_refused(
 
     with pytest.raises(ReaderError, match=message):
         list(OWN(folder))
+
+
+FEATURES = {
+    "frage": {"dtype": "string", "_type": "Value"},
+    "tabelle": {
+        "feature": {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"},
+        "_type": "List",
+    },
+    "label": {"names": ["refuted", "entailed"], "_type": "ClassLabel"},
+    "tags": {"feature": {"names": ["a", "b"], "num_classes": 2, "_type": "ClassLabel"}, "_type": "Sequence"},
+    "about": {"kind": {"names": ["x", "y"], "_type": "ClassLabel"}},
+}
+
+
+def labelled(*labels: int) -> pyarrow.Table:
+    return rows(
+        *(
+            {"frage": "wer?", "tabelle": [["A"], ["1"]], "label": label, "tags": [0, 1], "about": {"kind": 1}}
+            for label in labels
+        )
+    )
+
+
+def test_class_labels_of_a_parquet_file_become_the_names_of_its_schema(tmp_path: Path) -> None:
+    path = tmp_path / "mine.parquet"
+    said = {b"huggingface": json.dumps({"info": {"features": FEATURES}})}
+    parquet.write_table(labelled(0, 1, -1, 7).replace_schema_metadata(said), path)
+
+    examples = list(OWN(path))
+
+    assert [example.answers for example in examples] == [("refuted",), ("entailed",), (), ("7",)]
+    assert (examples[0].meta["tags"], examples[0].meta["about"]) == (("a", "b"), {"kind": "y"})
+
+
+@pytest.mark.parametrize("reader", ["own", "hf"])
+def test_class_labels_of_a_saved_dataset_become_the_names_of_its_dataset_info(
+    tmp_path: Path, reader: str
+) -> None:
+    folder = tmp_path / "wins"
+    saved(folder, *labelled(1, 0).to_pylist())
+    (folder / "dataset_info.json").write_text(json.dumps({"features": FEATURES}))
+    read = READERS[reader]
+    assert isinstance(read, Mapped)
+
+    examples = list(read.with_fields({"question": "frage", "table": "tabelle"})(folder))
+
+    assert [example.answers for example in examples] == [("entailed",), ("refuted",)]
+
+
+def test_numbers_stay_where_the_schema_says_nothing_of_labels(tmp_path: Path) -> None:
+    path = tmp_path / "mine.parquet"
+    parquet.write_table(labelled(1).replace_schema_metadata({b"huggingface": b"[1"}), path)
+
+    assert [example.answers for example in OWN(path)] == [("1",)]
