@@ -160,6 +160,7 @@ class ChoicesForm(forms.Form):
             "licence": "" if preview.credit.licence == "NOASSERTION" else preview.credit.licence,
             "citation": preview.credit.citation,
             "url": preview.credit.url,
+            "name": preview.continues,
             **{part: layout.parts.get(part, "") for part in PARTS},
             "separator": "\\t" if layout.separator == "\t" else layout.separator,
             "encoding": layout.encoding.replace("utf-8-sig", "utf-8"),

@@ -28,6 +28,7 @@ import tableqa
 from annotation import bulk, events, immutable, jobs, uploads
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse, refuse_as
+from annotation.work import continued_sources
 from tableqa.language import grouped, phrase, reason_of, sentence, with_texts
 from tableqa.readers import (
     READERS,
@@ -42,6 +43,7 @@ from tableqa.readers import (
 )
 from tableqa.readers import credit as credit_of
 from tableqa.readers.losses import LOSSES
+from tableqa.readers.own_data import OwnData
 from tableqa.readers.reader import Credit, Tolerant
 from tableqa.readers.rejections import FORMS, Rejections, described, one_sentence
 
@@ -70,7 +72,8 @@ class Imported:
 
     `numbered` are the ids that got a number because the source gives them more than once. `left_out` says what of the files
     was not taken, and why; "" where all was. `read_as` says in which form they were read, where that was detected.
-    `rejected` is the number of records that were left out because of a problem.
+    `rejected` is the number of records that were left out because of a problem. `continues` is the name of the earlier
+    source whose licence, citation or URL were taken; "" where the files or the person gave all.
     """
 
     source: Source
@@ -81,6 +84,7 @@ class Imported:
     left_out: str = ""
     read_as: str = ""
     rejected: int = 0
+    continues: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,9 @@ def import_examples(
         with Rejections(shown, by_command) as rejections:
             _discard_abandoned(project, choices.name, now)
             _refuse_another_format(project, choices.name, reader)
+            continued = continued_sources.continued(project, choices.name, reader, path)
+            if by_command and continued is not None:
+                read, choices = _with_fields_of(continued, read, path, tables, choices)
             checksum = checksum_of(read.files(path, tables), limit, choices.fields)
             earlier = Source.objects.ready().filter(project=project, name=choices.name)
             same = earlier.filter(checksum=checksum).first()
@@ -147,7 +154,10 @@ def import_examples(
             if not rows.number:
                 newest = earlier.latest("ready_at")
                 return Imported(newest, newest.examples_count, newest.tables_count, new=False)
-            source = _begin(project, read, path, tables, choices, checksum, said or {}, by, now)
+            given, credit_of_files = choices.credit, credit_of(read, path, tables)
+            if continued is not None:
+                choices = _with_credit_of(continued, choices, credit_of_files)
+            source = _begin(project, read, path, choices, credit_of_files, checksum, said or {}, by, now)
             try:
                 left_out = read.left_out(path, tables, limit) if isinstance(read, Sifting) else ""
                 read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
@@ -161,6 +171,7 @@ def import_examples(
                 left_out=left_out,
                 read_as=read_as,
                 rejected=rejections.number,
+                continues=continued.name if continued is not None and choices.credit != given else "",
             )
     except ReaderError as error:
         problem = described(error, shown, by_command)
@@ -193,6 +204,9 @@ def check_examples(
     try:
         with Rejections(shown, by_command) as rejections:
             _refuse_another_format(project, choices.name, reader)
+            continued = continued_sources.continued(project, choices.name, reader, path)
+            if by_command and continued is not None:
+                read, choices = _with_fields_of(continued, read, path, tables, choices)
             _read_all(project, read, path, tables, choices, rows, rejections, rest, progress)
             return rows.read
     except ReaderError as error:
@@ -227,20 +241,39 @@ def _read_all(
     return numbered
 
 
+def _with_fields_of(
+    source: Source, read: Reader, path: Path, tables: Path | None, choices: Choices
+) -> tuple[Reader, Choices]:
+    """Reader and choices with the columns of the source that an import continues, where none are named. ReaderError."""
+    if choices.fields or not isinstance(read, OwnData) or not source.how.get("fields"):
+        return read, choices
+    fields = continued_sources.inherited_fields(source, read.layout(path, tables).columns)
+    return read.with_fields(fields), replace(choices, fields=fields)
+
+
+def _with_credit_of(source: Source, choices: Choices, credit: Credit) -> Choices:
+    """The choices with the credit of the source that an import continues, where neither they nor the files say it."""
+    chosen = {name: value for name, value in asdict(choices.credit).items() if value}
+    stated = replace(credit, **chosen)
+    inherited = asdict(continued_sources.inherited_credit(stated, source))
+    added = {name: value for name, value in inherited.items() if value != getattr(stated, name)}
+    return replace(choices, credit=replace(choices.credit, **added))
+
+
 def _begin(
     project: Project,
     read: Reader,
     path: Path,
-    tables: Path | None,
     choices: Choices,
+    credit: Credit,
     checksum: str,
     said: Mapping[str, str],
     by: Person | None,
     now: datetime,
 ) -> Source:
-    """The source of an import, invisible until its examples are written. Raises ReaderError."""
+    """The source of an import, invisible until its examples are written; `credit` is that of its files."""
     chosen = {name: value for name, value in asdict(choices.credit).items() if value}
-    credit = replace(credit_of(read, path, tables), **chosen)
+    credit = replace(credit, **chosen)
     how = {
         **said,
         **({"limit": choices.limit} if choices.limit else {}),

@@ -11,6 +11,7 @@ from pathlib import Path
 import tableqa
 from annotation import uploads
 from annotation.models import Project, Source, Upload
+from annotation.work import continued_sources
 from tableqa.language import reason_of, with_texts
 from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked
 from tableqa.readers import credit as credit_of
@@ -31,6 +32,7 @@ class Preview:
 
     fields    the names of columns and the options that differ from what is detected; what an import takes
     problems  of the records that were read for the preview
+    continues name of the source whose rejected records the file holds; "" where they have no ids of their own
     """
 
     reader: str
@@ -40,6 +42,7 @@ class Preview:
     problems: tuple[Problem, ...] = ()
     credit: Credit = field(default_factory=lambda: Credit("NOASSERTION", "", ""))
     read_as: str = ""
+    continues: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,9 @@ def preview(
             problems, examples = _first(read, path, files.tables, files.shown)
             credit = credit_of(read, path, files.tables)
             read_as = read.read_as(path, files.tables) if isinstance(read, Describing) else ""
+            source = continued_sources.continued(project, Path(questions.name).stem, name, path)
+            if source is not None:
+                credit = continued_sources.inherited_credit(credit, source)
         except (ReaderError, ValueError) as error:
             problem = (
                 described(error, files.shown)
@@ -89,7 +95,10 @@ def preview(
                 else Problem(questions.name, None, "", reason_of(error), "")
             )
             return Preview(name or "own", layout, fields, problems=(problem,))
-        return Preview(name, layout, fields, examples, problems, credit, with_texts(read_as, files.shown))
+        shown = with_texts(read_as, files.shown)
+        has_ids = not isinstance(read, OwnData) or "id" in layout.parts
+        continues = source.name if source is not None and has_ids else ""
+        return Preview(name, layout, fields, examples, problems, credit, shown, continues)
 
 
 def _first(

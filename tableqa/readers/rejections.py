@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -25,6 +26,18 @@ FORMS: Mapping[str, str] = {
 }
 """The suffixes of the forms of a file of rejected records: JSON Lines, CSV for Excel, tab-separated with and without
 quotes, and one JSON object whose members are lists with the reason at their end."""
+
+
+_FIRST_LINE = 1024 * 1024
+_ENDS_HEADER = re.compile("".join(rf'[,;\t|]"?{name}"?' for name in ADDED) + r"\s*\Z")
+_IN_JSON = re.compile(r"\s*[\[{].*" + ".*".join(f'"{name}":' for name in ADDED), re.DOTALL)
+
+
+def is_rest(path: Path) -> bool:
+    """Whether a text file is one of rejected records, by the reasons that its first line names or holds; OSError."""
+    with path.open("rb") as file:
+        line = file.readline(_FIRST_LINE).decode("utf-8", errors="replace")
+    return bool(_ENDS_HEADER.search(line) or _IN_JSON.match(line))
 
 
 class _QuotedTabs(csv.excel_tab):

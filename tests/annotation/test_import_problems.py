@@ -304,3 +304,75 @@ class TestCheck:
     def test_chosen_columns_count(self, world: World, tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="the field frage is missing"):
             self.check(world, questions(tmp_path), "--field", "question=frage")
+
+
+CREDIT = ("--licence", "CC-BY-4.0", "--citation", "Ann (2026)", "--url", "https://wins.example/")
+MAPPED = [
+    "nr,was,gold,tab",
+    f"a,who won?,Ann,{TABLE}",
+    "b,who lost?,Bob,missing.csv",
+]
+
+
+def credit_of(source: Source) -> tuple[str, str, str]:
+    return source.licence, source.citation, source.url
+
+
+@pytest.mark.django_db
+class TestContinuation:
+    """A corrected file of rejected records has the credit and the columns of the source that it completes."""
+
+    def run(self, world: World, path: Path, *more: str) -> None:
+        call_command("import_examples", str(path), "--project", world.project.slug, "--reader", "own", *more)
+
+    def corrected(self, world: World, folder: Path, *more: str, name: str = "rest.csv") -> Path:
+        rest = folder / name
+        fields = ("--field", "question=was", "--field", "table=tab")
+        self.run(
+            world, questions(folder, *MAPPED), "--good-only", "--rest", str(rest), *CREDIT, *fields, *more
+        )
+        (folder / "missing.csv").write_text("Name,Wins\nBob,0\n")
+        return rest
+
+    @pytest.mark.parametrize("name", [("--name", "own"), ()])
+    @pytest.mark.parametrize("rest", ["rest.csv", "rest.jsonl"])
+    def test_the_rest_keeps_credit_and_columns_under_the_same_name_and_another(
+        self,
+        world: World,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        name: tuple[str, ...],
+        rest: str,
+    ) -> None:
+        path = self.corrected(world, tmp_path, name=rest)
+
+        self.run(world, path, *name)
+
+        source = Source.objects.latest("pk")
+        assert source.examples_count == 1
+        assert credit_of(source) == ("CC-BY-4.0", "Ann (2026)", "https://wins.example/")
+        assert "Licence, citation and URL are those of own, unless given." in capsys.readouterr().out
+
+    def test_a_licence_that_is_given_wins(self, world: World, tmp_path: Path) -> None:
+        self.run(world, self.corrected(world, tmp_path), "--name", "own", "--licence", "MIT")
+
+        assert credit_of(Source.objects.latest("pk")) == ("MIT", "Ann (2026)", "https://wins.example/")
+
+    def test_a_rest_of_one_of_several_sources_of_other_credit_is_not_guessed(
+        self, world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        rest = self.corrected(world, tmp_path)
+        self.run(world, questions(tmp_path, *MAPPED[:2]), "--good-only", "--name", "b", "--field", "question=was",
+                 "--field", "table=tab")  # fmt: skip
+
+        self.run(world, rest, "--field", "question=was", "--field", "table=tab")
+
+        assert Source.objects.latest("pk").licence == "NOASSERTION"
+        assert "import the file with --name SOURCE" in capsys.readouterr().out
+
+    def test_another_file_has_the_credit_of_no_source(self, world: World, tmp_path: Path) -> None:
+        self.corrected(world, tmp_path)
+
+        source = imported(world, questions(tmp_path, *ROWS[:2]), name="other").source
+
+        assert source.licence == "NOASSERTION"

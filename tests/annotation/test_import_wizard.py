@@ -219,6 +219,27 @@ def test_problems_are_a_table_with_the_choice_to_import_the_rest(
     assert "1 record was left out because of a problem." in words
 
 
+def test_the_preview_of_the_corrected_rest_suggests_name_and_licence_of_its_source(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    url = uploaded(mara, GERMAN)
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(mara.get(url), act="import", licence="CC-BY-4.0", citation="Ann (2026)"))
+    refused = Job.objects.latest("pk")
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(reverse("import_good_only", args=[refused.public_id]))
+    rest = mara.get(reverse("import_rest", args=[refused.public_id])).getvalue().decode("utf-8-sig")
+
+    url = uploaded(mara, rest.replace("fehlt.csv", "cup.csv"), "fragen-rejected (1).csv", "utf-8")
+
+    form = mara.get(url).context["form"]
+    assert [form[name].value() for name in ("name", "licence", "citation")] == [
+        "fragen",
+        "CC-BY-4.0",
+        "Ann (2026)",
+    ]
+
+
 def test_a_check_lists_the_problems_of_all_records_and_imports_nothing_before_the_choice(
     mara: Client, django_capture_on_commit_callbacks: Any
 ) -> None:

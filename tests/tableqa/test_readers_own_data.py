@@ -14,6 +14,7 @@ from tableqa.readers.own_data import guessed
 
 TABLE = [["Name", "Wins"], ["Ann", "3"], ["Bob", "4"]]
 OBJECTS = [{"Name": "Ann", "Wins": 3}, {"Name": "Bob", "Wins": 4}]
+PAGE_TABLE = "<table><thead><tr><th>Name</th><th>Wins</th></tr></thead><tr><td>Ann</td><td>3</td></tr>"
 HEADED = {"header": TABLE[0], "rows": TABLE[1:]}
 
 
@@ -209,11 +210,7 @@ def test_options_that_there_are_not_are_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        (
-            "t/x.html",
-            "<!doctype html>\n<h1>Cup</h1>\n<table><thead><tr><th>Name</th><th>Wins</th></tr></thead>"
-            + "<tbody><tr><td>Ann</td><td>3</td></tr></tbody></table>",
-        ),
+        ("t/x.html", f"<!doctype html>\n<h1>Cup</h1>\n{PAGE_TABLE}</table>"),
         ("t/x.md", "# Cup\n\n| Name | Wins |\n|------|-----:|\n| Ann | 3 |\n\nThe end.\n"),
         ("t/x.jsonl", '{"Name": "Ann", "Wins": 3}\n'),
         ("t/x.NDJSON", '["Name", "Wins"]\n["Ann", "3"]\n'),

@@ -13,6 +13,7 @@ from annotation.refusals import Refused
 from tableqa.readers import READERS
 from tableqa.readers.losses import LOSSES
 from tableqa.readers.reader import Credit
+from tableqa.readers.rejections import is_rest
 
 
 class Command(RefusingCommand):
@@ -85,6 +86,12 @@ class Command(RefusingCommand):
         self.stdout.write(
             f"{done.source.name}: {done.examples} examples, {done.tables} tables, {done.source.licence}."
         )
+        if done.continues:
+            self.stdout.write(f"Licence, citation and URL are those of {done.continues}, unless given.")
+        elif done.source.licence == "NOASSERTION" and is_rest(options["path"]):
+            self.stdout.write(
+                "The licence is not stated. To continue a source, import the file with --name SOURCE."
+            )
         if done.rejected:
             written = f"They are in {options['rest']}." if options["rest"] else "--rest FILE writes them."
             self.stdout.write(f"Left out because of problems: {done.rejected}. {written}")
