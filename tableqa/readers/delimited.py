@@ -4,8 +4,9 @@ import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tableqa.language import phrase, reason_of, word
+from tableqa.language import grouped, phrase, reason_of, word
 from tableqa.readers.reader import (
+    MAX_TABLE_BYTES,
     ReaderError,
     Rejected,
     check_cells,
@@ -33,7 +34,8 @@ def read_delimited(
         "Double the quotes in it",
         name=word(name),
     )
-    lines = (text for _, text in read_lines(path, keep_ends=True)) if lines is None else lines
+    if lines is None:
+        lines = (text for _, text in read_lines(path, longest=MAX_TABLE_BYTES, keep_ends=True))
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         start = rows.line_num + 1
@@ -42,17 +44,25 @@ def read_delimited(
         except StopIteration:
             return
         except csv.Error as error:
-            ended = "unexpected end of data" in str(error)
-            what = (
-                phrase("the file ends within a quoted field")
-                if ended
-                else phrase("a field cannot be read: {error}", error=reason_of(error))
-            )
-            raise ReaderError(path, start, what, mend) from error
+            raise _field_fault(path, start, error, mend) from error
         if not fields and not blank:
             mend = phrase('Remove the line; a single empty field is written ""')
             raise ReaderError(path, start, phrase("the line is empty"), mend)
         yield start, fields
+
+
+def _field_fault(path: Path, line: int, error: csv.Error, mend: str) -> ReaderError:
+    if "field larger than" in str(error):
+        most = grouped(csv.field_size_limit())
+        what = phrase("a field is longer than {most} characters, or its quotes are never closed", most=most)
+        return ReaderError(path, line, what, phrase("Close the quotes, or save the table as a separate file"))
+    ended = "unexpected end of data" in str(error)
+    what = (
+        phrase("the file ends within a quoted field")
+        if ended
+        else phrase("a field cannot be read: {error}", error=reason_of(error))
+    )
+    return ReaderError(path, line, what, mend)
 
 
 def read_questions(

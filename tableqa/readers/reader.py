@@ -1,6 +1,7 @@
 """What every reader is and keeps to: exact, streaming, and an error that says where to look and what to do."""
 
 import codecs
+import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ MAX_TABLE_BYTES = 64 * 1024 * 1024
 """The largest file of one table that is opened; it is read whole."""
 
 MAX_LINE_BYTES = 1024 * 1024
-"""The longest line of a file of questions."""
+"""The longest line of a file of questions without tables in it."""
+
+csv.field_size_limit(MAX_TABLE_BYTES)  # of the process: a field may hold a table
 
 
 class ReaderError(ValueError):

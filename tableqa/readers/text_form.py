@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tableqa.language import gettext_noop, grouped, joined, phrase, word
-from tableqa.readers.reader import MAX_LINE_BYTES, START, ReaderError, cannot_open, check_is_text
+from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open, check_is_text
 
 SEPARATORS = {
     ",": gettext_noop("comma"),
@@ -194,17 +194,17 @@ def unusual_words(path: Path, encoding: str, most: int = 3) -> list[str]:
 def text_lines(path: Path, encoding: str) -> Iterator[str]:
     """The lines of a file with their ends (LF, CRLF or CR); memory stays flat.
 
-    ReaderError with the line for bytes that are not of this encoding, NUL characters and a line over MAX_LINE_BYTES.
+    ReaderError with the line for bytes that are not of this encoding, NUL characters and a line over MAX_TABLE_BYTES.
     """
     number = 1
     try:
         # The ends stay as they are: a field in quotes may hold them.
         with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
-            while line := file.readline(MAX_LINE_BYTES + 1):
-                if len(line) > MAX_LINE_BYTES:
+            while line := file.readline(MAX_TABLE_BYTES + 1):
+                if len(line) > MAX_TABLE_BYTES:
                     what = phrase(
                         "the line is longer than {most} characters",
-                        most=grouped(MAX_LINE_BYTES),
+                        most=grouped(MAX_TABLE_BYTES),
                     )
                     raise ReaderError(path, number, what, phrase("Check that this is the right file"))
                 if number == 1 and _SEPARATOR_LINE.fullmatch(line):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -280,3 +281,26 @@ def test_the_reader_csv_refuses_table_files_of_another_kind_with_the_line_of_the
 
     assert error.value.line == 2
     assert "tables are not read from .html files" in error.value.what
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_a_cell_may_hold_a_table_of_over_a_megabyte(tmp_path: Path, form: str) -> None:
+    rows = [["Name", "Note"], *([f"n{number}", "x" * 50_000] for number in range(30))]
+    written = json.dumps(rows) if form == "json" else "".join(f"{','.join(row)}\n" for row in rows)
+    with (tmp_path / "q.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["question", "table"], ["who?", written]])
+
+    (example,) = read(tmp_path / "q.csv")
+
+    assert example.table.shape == (30, 2)
+
+
+def test_a_field_beyond_the_limit_is_refused_with_that_limit(tmp_path: Path) -> None:
+    before = csv.field_size_limit(1_000)
+    try:
+        error = refused(text(tmp_path, "q.csv", f"question,table\nwho?,{'x' * 1_001}\n"))
+    finally:
+        csv.field_size_limit(before)
+
+    assert error.what == "a field is longer than 1,000 characters, or its quotes are never closed"
+    assert error.mend == "Close the quotes, or save the table as a separate file"
