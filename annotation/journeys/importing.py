@@ -43,7 +43,7 @@ from tableqa.readers import (
 )
 from tableqa.readers import credit as credit_of
 from tableqa.readers.losses import LOSSES
-from tableqa.readers.own_data import OwnData
+from tableqa.readers.own_data import PARTS, OwnData
 from tableqa.readers.reader import Credit, Tolerant
 from tableqa.readers.rejections import FORMS, Rejections, described, one_sentence
 
@@ -143,8 +143,7 @@ def import_examples(
             _discard_abandoned(project, choices.name, now)
             _refuse_another_format(project, choices.name, reader)
             continued = continued_sources.continued(project, choices.name, reader, path)
-            if by_command and continued is not None:
-                read, choices = _with_fields_of(continued, read, path, tables, choices)
+            read, choices = _as_chosen(read, path, tables, choices, continued if by_command else None)
             checksum = checksum_of(read.files(path, tables), limit, choices.fields)
             earlier = Source.objects.ready().filter(project=project, name=choices.name)
             same = earlier.filter(checksum=checksum).first()
@@ -204,9 +203,10 @@ def check_examples(
     try:
         with Rejections(shown, by_command) as rejections:
             _refuse_another_format(project, choices.name, reader)
-            continued = continued_sources.continued(project, choices.name, reader, path)
-            if by_command and continued is not None:
-                read, choices = _with_fields_of(continued, read, path, tables, choices)
+            continued = (
+                continued_sources.continued(project, choices.name, reader, path) if by_command else None
+            )
+            read, choices = _as_chosen(read, path, tables, choices, continued)
             _read_all(project, read, path, tables, choices, rows, rejections, rest, progress)
             return rows.read
     except ReaderError as error:
@@ -241,14 +241,20 @@ def _read_all(
     return numbered
 
 
-def _with_fields_of(
-    source: Source, read: Reader, path: Path, tables: Path | None, choices: Choices
+def _as_chosen(
+    read: Reader, path: Path, tables: Path | None, choices: Choices, continued: Source | None
 ) -> tuple[Reader, Choices]:
-    """Reader and choices with the columns of the source that an import continues, where none are named. ReaderError."""
-    if choices.fields or not isinstance(read, OwnData) or not source.how.get("fields"):
-        return read, choices
-    fields = continued_sources.inherited_fields(source, read.layout(path, tables).columns)
-    return read.with_fields(fields), replace(choices, fields=fields)
+    """The reader for the split that is chosen, and with the columns of the source that it continues, where none are named.
+
+    The choices have what the reader takes as `fields`. Raises ReaderError.
+    """
+    read, fields = with_split(read, choices.split, path, tables, choices.fields)
+    is_named = any(part in PARTS for part in fields)
+    if continued is not None and not is_named and isinstance(read, OwnData) and continued.how.get("fields"):
+        columns = read.layout(path, tables).columns
+        fields = {**continued_sources.inherited_fields(continued, columns), **fields}
+        read = read.with_fields(fields)
+    return read, replace(choices, fields=fields)
 
 
 def _with_credit_of(source: Source, choices: Choices, credit: Credit) -> Choices:
@@ -421,6 +427,16 @@ def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
         return read.with_fields(fields)
     except ValueError as error:
         refuse_as("import_failed", sentence("{reason}.", {"reason": reason_of(error)}))
+
+
+def with_split(
+    read: Reader, split: str, path: Path, tables: Path | None, fields: Mapping[str, str]
+) -> tuple[Reader, Mapping[str, str]]:
+    """The reader and its fields for one split of a dataset, where one is chosen and the files have several. ReaderError."""
+    if not split or not isinstance(read, OwnData):
+        return read, fields
+    read = read.with_split(split, path, tables)
+    return read, read.fields
 
 
 def check_fields(reader: str, fields: Mapping[str, str]) -> None:

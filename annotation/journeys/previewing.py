@@ -16,7 +16,7 @@ from tableqa.language import reason_of, with_texts
 from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked
 from tableqa.readers import credit as credit_of
 from tableqa.readers.detection import detected
-from tableqa.readers.own_data import OPTIONS, PARTS, REQUIRED, Layout, OwnData, guessed
+from tableqa.readers.own_data import ONLY_SPLIT, OPTIONS, PARTS, REQUIRED, Layout, OwnData, guessed
 from tableqa.readers.reader import Credit
 from tableqa.readers.rejections import Problem, described
 
@@ -166,5 +166,6 @@ def remembered(project: Project, columns: Sequence[str]) -> dict[str, str]:
         named = [name for part, name in fields.items() if part in PARTS and name]
         if fields and all(name in columns for name in named):
             # The form of a file is detected for each file.
-            return {part: name for part, name in fields.items() if part not in ("separator", "encoding")}
+            of_files = ("separator", "encoding", ONLY_SPLIT)
+            return {part: name for part, name in fields.items() if part not in of_files}
     return {}

@@ -92,7 +92,8 @@ def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) 
                 )
             read = read.with_fields(source.fields) if isinstance(read, Mapped) and source.fields else read
             tables = folder / source.tables if source.tables else None
-            checksum = importing.checksum_of(read.files(path, tables), source.limit, source.fields)
+            read, fields = importing.with_split(read, source.split, path, tables, source.fields)
+            checksum = importing.checksum_of(read.files(path, tables), source.limit, fields)
             number, named, first = 0, {}, []
             for example in checked(read, path, tables, source.limit):
                 if isinstance(example, Rejected):

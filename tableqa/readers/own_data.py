@@ -73,6 +73,8 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 
 OPTIONS = ("separator", "encoding", "answer_separator")
 """What can be said of a file beside the names of its columns."""
+ONLY_SPLIT = "only_split"
+"""The option of the one split of a dataset that is read."""
 
 REQUIRED = (gettext_noop("question"), gettext_noop("table"))
 """Parts without which there is no example."""
@@ -141,7 +143,7 @@ class OwnData:
 
     def with_fields(self, fields: Mapping[str, str]) -> "OwnData":
         """The same reader for columns of these names, {part or option: name}, "" for none; ValueError for an unknown one."""
-        known = (*PARTS, *OPTIONS)
+        known = (*PARTS, *OPTIONS, ONLY_SPLIT)
         if unknown := [part for part in fields if part not in known]:
             raise ValueError(
                 phrase(
@@ -160,6 +162,17 @@ class OwnData:
         if absent := [part for part in REQUIRED if fields.get(part) == ""]:
             raise ValueError(phrase("a column for the {part} is needed", part=word(absent[0])))
         return dataclasses.replace(self, fields=dict(fields))
+
+    def with_split(self, split: str, path: Path, tables: str | Path | None = None) -> "OwnData":
+        """The same reader for one split of the dataset at `path`, or itself where that has no splits; ReaderError."""
+        with self._opened(path, tables) as (questions, _):
+            names = hub_folder.splits(questions) if hub_folder.is_dataset(questions) else []
+        if len(names) < 2:
+            return self
+        if not any(hub_folder.same_split(name, split) for name in names):
+            what = phrase("there is no split {split!r}", split=split)
+            raise ReaderError(path, None, what, phrase("The splits are: {names}", names=", ".join(names)))
+        return dataclasses.replace(self, fields={**self.fields, ONLY_SPLIT: split})
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
@@ -191,7 +204,7 @@ class OwnData:
             return
         path = self._questions(Path(path))
         if hub_folder.is_dataset(path):
-            yield from (file for file, _ in hub_folder.data_files(path))
+            yield from (file for file, _ in self._data_files(path))
         else:
             yield path
         library = self._library(path, tables)
@@ -261,7 +274,7 @@ class OwnData:
                 _require(record, columns)
                 example_id = _id(record, columns.get("id"), number)
                 made = self._example(record, columns, example_id, library, sheets)
-                ids.add(example_id, record.place.line)
+                ids.add(example_id, record.place.line, record.place.file)
                 yield made
             except ReaderError as error:
                 yield Rejected(error, record.value)
@@ -371,11 +384,16 @@ class OwnData:
         with self._opened(path, tables) as (questions, _):
             if hub_folder.is_dataset(questions):
                 return hub_folder.credit(questions)
+            if path.is_dir() or is_archive(path):
+                return hub_folder.credit(questions.parent)
         return Credit(self.licence, self.citation, self.url)
+
+    def _data_files(self, path: Path) -> Iterator[tuple[Path, str]]:
+        return hub_folder.data_files(path, self.fields.get(ONLY_SPLIT, ""))
 
     def _of_dataset(self, path: Path) -> Iterator[Fields | Rejected]:
         """The records of a Parquet file or a folder of a dataset, with the split that they are in."""
-        for file, split in hub_folder.data_files(path):
+        for file, split in self._data_files(path):
             if file.suffix.lower() in (".parquet", ".arrow"):
                 records: Iterator[Fields | Rejected] = (
                     Fields(Place(file, row, record=row), record)
@@ -417,6 +435,8 @@ class OwnData:
     def _library(self, path: Path, tables: str | Path | None) -> TableFiles:
         inside = path / hub_folder.README if path.is_dir() else path
         folders = folders_around(path, inside, tables, levels_up=0)
+        if path.is_dir() and tables is None:
+            folders = [*folders, *(folder / "data" for folder in folders if (folder / "data").is_dir())]
         return TableFiles(path, folders, self._table, field="table", prefix="tables/")
 
     def _table(self, path: Path) -> Table:

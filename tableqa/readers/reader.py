@@ -205,16 +205,32 @@ class FileReader:
 
 
 class Ids:
-    """The ids that a file has given so far: one that is given twice is refused, naming the line of the first."""
+    """The ids that a source has given so far: one that is given twice is refused, naming the line of the first."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lines: Shelf[str, int] = Shelf()
+        self._files: Shelf[str, str] = Shelf()
 
-    def add(self, id: str, line: int) -> None:
-        if not self._lines.add(id, line):
-            what = phrase("the id {id} is already in line {line}", id=id, line=self._lines[id])
-            raise ReaderError(self._path, line, what, phrase("Give each question its own id"))
+    def add(self, id: str, line: int, file: Path | None = None) -> None:
+        """Keep an id with its line, and its file where a source has several; ReaderError."""
+        file = file or self._path
+        if self._lines.add(id, line):
+            if file != self._path:
+                self._files[id] = file.name
+            return
+        mend = phrase("Give each question its own id")
+        what = phrase("the id {id} is already in line {line}", id=id, line=self._lines[id])
+        before = self._files.get(id, self._path.name)
+        if before == file.name:
+            raise ReaderError(file, line, what, mend)
+        raise ReaderError(
+            file,
+            line,
+            phrase("{problem} of {file}", problem=what, file=before),
+            phrase("Give each question its own id, or import each split under its own name"),
+            phrase("Give each question its own id, or import each split: --split SPLIT --name NAME"),
+        )
 
 
 class Names:

@@ -283,3 +283,22 @@ def test_a_project_says_under_which_names_its_records_hold_what(
         importing.import_examples(
             project=world.project, reader="wtq", path=path, fields={"question": "x"}, now=NOON
         )
+
+
+@pytest.mark.django_db
+def test_each_split_of_an_archive_is_imported_alone_by_its_name(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "wins.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("README.md", "---\nlicense: cc-by-4.0\n---\n")
+        for split in ("train", "test"):
+            record = {"id": 1, "question": f"in {split}?", "table": [["A"], ["1"]]}
+            archive.writestr(f"data/{split}.jsonl", json.dumps(record))
+
+    for split in ("test", "train"):
+        arguments = ("--project", world.project.slug, "--reader", "own", "--split", split, "--name", split)
+        call_command("import_examples", str(path), *arguments)
+
+    for split in ("test", "train"):
+        source = Source.objects.get(name=split)
+        assert (source.split, source.licence) == (split, "CC-BY-4.0")
+        assert [example.question for example in source.examples.all()] == [f"in {split}?"]

@@ -14,6 +14,7 @@ from pyarrow import parquet
 from tableqa import Example
 from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked, credit
 from tableqa.readers.detection import detected
+from tableqa.readers.own_data import OwnData
 
 OWN = READERS["own"]
 TABLE = {"header": ["Name", "Wins"], "rows": [["Ann", "3"]]}
@@ -168,3 +169,91 @@ def test_numbers_stay_where_the_schema_says_nothing_of_labels(tmp_path: Path) ->
     parquet.write_table(labelled(1).replace_schema_metadata({b"huggingface": b"[1"}), path)
 
     assert [example.answers for example in OWN(path)] == [("1",)]
+
+
+def named_by_splits(folder: Path, where: str = "", readme: str = "---\nlicense: cc-by-4.0\n---\n") -> Path:
+    (folder / where).mkdir(parents=True)
+    if readme:
+        (folder / "README.md").write_text(readme)
+    for number, name in enumerate(("test", "train-00000-of-00001", "dev"), start=1):
+        line = {"frage": f"wer {number}?", "gold": "Ann", "tabelle": [["A"], ["1"]], "nr": number}
+        (folder / where / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
+    return folder
+
+
+BY_NAME = [("wer 2?", "train"), ("wer 3?", "validation"), ("wer 1?", "test")]
+
+
+@pytest.mark.parametrize("where", ["", "data"])
+@pytest.mark.parametrize("readme", ["---\nlicense: cc-by-4.0\n---\n", ""])
+def test_files_named_by_splits_are_the_splits_of_a_folder(tmp_path: Path, where: str, readme: str) -> None:
+    folder = named_by_splits(tmp_path / "wins", where, readme)
+
+    assert splits(folder) == BY_NAME
+    assert credit(OWN, folder).licence == ("CC-BY-4.0" if readme else "NOASSERTION")
+    assert "Its splits are train, validation, test." in OWN.read_as(folder)  # type: ignore[attr-defined]
+    assert [file.name for file in OWN.files(folder)] == [
+        "train-00000-of-00001.jsonl",
+        "dev.jsonl",
+        "test.jsonl",
+    ]
+
+
+def test_a_single_file_of_a_split_keeps_the_licence_of_the_readme(tmp_path: Path) -> None:
+    folder = named_by_splits(tmp_path / "wins")
+    for name in ("test", "dev"):
+        (folder / f"{name}.jsonl").unlink()
+    (folder / "notes.jsonl").write_text('{"note": 1}\n')
+
+    assert splits(folder) == [("wer 2?", "train")]
+    assert credit(OWN, folder).licence == "CC-BY-4.0"
+
+
+def test_a_file_without_a_split_in_its_name_keeps_the_licence_of_the_readme(tmp_path: Path) -> None:
+    folder = named_by_splits(tmp_path / "wins")
+    for name in ("test", "dev"):
+        (folder / f"{name}.jsonl").unlink()
+    (folder / "train-00000-of-00001.jsonl").rename(folder / "wins.jsonl")
+
+    assert splits(folder) == [("wer 2?", "")]
+    assert credit(OWN, folder).licence == "CC-BY-4.0"
+
+
+def test_a_folder_of_questions_with_tables_named_by_splits_is_no_dataset(tmp_path: Path) -> None:
+    (tmp_path / "questions.csv").write_text("question,table\nwho?,test.csv\n")
+    for name in ("train.csv", "test.csv"):
+        (tmp_path / name).write_text("Name,Wins\nAnn,3\n")
+
+    assert splits(tmp_path) == [("who?", "")]
+
+
+@pytest.mark.parametrize(
+    ("split", "read"), [("test", ["wer 1?"]), ("dev", ["wer 3?"]), ("train", ["wer 2?"])]
+)
+def test_one_split_of_a_dataset_is_read_alone(tmp_path: Path, split: str, read: list[str]) -> None:
+    folder = named_by_splits(tmp_path / "wins")
+    assert isinstance(OWN, OwnData)
+
+    reader = OWN.with_split(split, folder)
+
+    assert [example.question for example in reader(folder)] == read
+    assert len(list(reader.files(folder))) == 1
+
+
+def test_a_split_that_a_dataset_does_not_have_is_refused(tmp_path: Path) -> None:
+    assert isinstance(OWN, OwnData)
+
+    with pytest.raises(ReaderError, match="The splits are: train, validation, test"):
+        OWN.with_split("tset", named_by_splits(tmp_path / "wins"))
+
+
+def test_an_id_that_two_splits_have_is_refused_with_the_file_of_each(tmp_path: Path) -> None:
+    folder = named_by_splits(tmp_path / "wins")
+    (folder / "test.jsonl").write_text((folder / "dev.jsonl").read_text())
+
+    with pytest.raises(ReaderError) as error:
+        list(OWN(folder))
+
+    assert error.value.file.endswith("test.jsonl")
+    assert error.value.what == "the id 3 is already in line 1 of dev.jsonl"
+    assert "--split SPLIT --name NAME" in error.value.command
