@@ -18,6 +18,7 @@ from annotation.terms.options import NamedTextsField
 from tableqa.json_text import read_json
 from tableqa.readers import READERS, Mapped
 from tableqa.readers.detection import OWN
+from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE
 from tableqa.readers.own_data import OPTIONS, REQUIRED
 from tableqa.readers.reader import Credit
 from tableqa.readers.text_form import ENCODING_NAMES
@@ -43,7 +44,7 @@ _SEPARATORS = [
     ("\\t", gettext_lazy("Tab")),
     ("|", gettext_lazy("Pipe")),
 ]
-_ENCODINGS = ("utf-8", "utf-16", "cp1252", "cp1250", "cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5")
+_ENCODINGS = ("utf-8", "utf-16", *SINGLE_BYTE, *SEVERAL_BYTES)
 
 
 class UploadForm(forms.Form):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tableqa.language import gettext_noop, grouped, joined, phrase, word
+from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE, Guess, encoding_by_letters
 from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open, check_is_text
 
 SEPARATORS = {
@@ -28,6 +29,10 @@ ENCODING_NAMES = {
     "cp1250": "Windows-1250",
     "cp1251": "Windows-1251",
     "cp1253": "Windows-1253",
+    "mac-roman": "Mac Roman",
+    "koi8-r": "KOI8-R",
+    "cp850": "CP850",
+    "iso8859-15": "ISO-8859-15",
     "cp932": "Shift JIS",
     "gb18030": "GB 18030",
     "euc_kr": "EUC-KR",
@@ -44,7 +49,7 @@ _NAME_ENCODING = (
     phrase("Save the file as UTF-8, or name its encoding: --field encoding=NAME"),
 )
 """What to do on a page and on the command line."""
-_LEGACY = ("cp1252", "cp1250", "cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5")
+_LEGACY = (*SINGLE_BYTE, *SEVERAL_BYTES)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _IN_UTF8 = re.compile(
@@ -56,21 +61,27 @@ _WORD = re.compile(r"[\w\u0080-\U0010ffff]+")
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
-    """How a text file is to be read: Python's name of its encoding, and the separator of its fields."""
+    """How a text file is to be read: Python's name of its encoding, and the separator of its fields.
+
+    is_certain  False where the encoding is a guess and another one is nearly as likely
+    """
 
     encoding: str
     separator: str
+    is_certain: bool = True
 
     def sentence(self, path: Path) -> str:
         """For the person who imports: "people.csv was read as semicolon-separated, Windows-1252 (Müller, Köln)."."""
         words = ", ".join(unusual_words(path, self.encoding)) if self.encoding in _LEGACY else ""
         encoding = f"{encoding_name(self.encoding)}{f' ({words})' if words else ''}"
-        return phrase(
+        read_as = phrase(
             "{file} was read as {separator}-separated, {encoding}.",
             file=path.name,
             separator=word(SEPARATORS[self.separator]),
             encoding=encoding,
         )
+        doubt = "" if self.is_certain else phrase("The encoding is a guess: check these letters.")
+        return joined([read_as, doubt])
 
 
 def encoding_name(encoding: str) -> str:
@@ -84,8 +95,9 @@ def text_form(path: Path, encoding: str = "", separator: str = "", columns: Sequ
     Raises ReaderError for a file that is no text, one whose encoding or separator cannot be known, and an encoding that
     Python does not know.
     """
-    encoding = checked_encoding(path, encoding) if encoding else detected_encoding(path)
-    return TextForm(encoding, separator or detected_separator(path, encoding, columns))
+    guess = Guess(checked_encoding(path, encoding), True) if encoding else detected_encoding(path)
+    separator = separator or detected_separator(path, guess.encoding, columns)
+    return TextForm(guess.encoding, separator, guess.is_certain)
 
 
 def checked_encoding(path: Path, encoding: str) -> str:
@@ -101,8 +113,8 @@ def checked_encoding(path: Path, encoding: str) -> str:
     return codec.name
 
 
-def detected_encoding(path: Path) -> str:
-    """Python's name of a file's encoding, by its byte order mark, by being valid UTF-8, or by its letters.
+def detected_encoding(path: Path) -> Guess:
+    """A file's encoding, by its byte order mark, by being valid UTF-8, or by its letters.
 
     ReaderError for a file that cannot be opened, a workbook or an archive, and UTF-8 that is damaged: read as another
     encoding, its letters would be wrong without a word.
@@ -112,11 +124,11 @@ def detected_encoding(path: Path) -> str:
             start = file.read(START)
             check_is_text(path, start)
             if marked := _marked(start):
-                return marked
+                return Guess(marked, True)
             file.seek(0)
             fault = _first_fault(file)
             if fault is None:
-                return "utf-8"
+                return Guess("utf-8", True)
             line, at = fault
             file.seek(max(0, at - SAMPLE // 2))
             sample = file.read(SAMPLE)
@@ -130,7 +142,7 @@ def detected_encoding(path: Path) -> str:
     if in_utf8 and in_utf8 >= len(_NOT_ASCII.findall(_IN_UTF8.sub(b"", sample))):
         what = phrase("the file is UTF-8 but for some bytes, the first of them in this line")
         raise ReaderError(path, line, what, *_NAME_ENCODING)
-    return _legacy(sample)
+    return encoding_by_letters(sample)
 
 
 def _marked(start: bytes) -> str:
@@ -162,21 +174,6 @@ def _first_fault(file: BinaryIO) -> tuple[int, int] | None:
             return None
         line += block.count(b"\n")
         offset += len(block)
-
-
-def _legacy(sample: bytes) -> str:
-    """The encoding before Unicode that bytes are in: Windows-1252 unless charset-normalizer prefers other letters."""
-    from charset_normalizer import from_bytes
-
-    matches = list(from_bytes(sample, cp_isolation=list(_LEGACY)))
-    western = sample.decode("cp1252", errors="replace")
-    if not matches:
-        return "cp1252"
-    least = min(match.chaos for match in matches)
-    # The encodings of the West and of Central Europe share the letters of German: there they give the same text.
-    if any(str(match) == western and match.chaos <= least for match in matches):
-        return "cp1252"
-    return str(matches[0].encoding)
 
 
 def unusual_words(path: Path, encoding: str, most: int = 3) -> list[str]:

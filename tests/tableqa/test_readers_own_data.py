@@ -68,6 +68,7 @@ def test_a_german_spreadsheet_with_its_tables_beside_is_read(tmp_path: Path) -> 
     assert dict(example.meta) == {"Stufe": "a", "table": "städte.csv"}
     assert READERS["own"].read_as(path) == (  # type: ignore[attr-defined]
         "fragen.csv was read as semicolon-separated, Windows-1252 (städte). "
+        "The encoding is a guess: check these letters. "
         "Columns: id = Nr, question = Frage, answers = Antworten, table = Tabelle."
     )
     assert [file.name for file in READERS["own"].files(path, tmp_path / "tables")] == [

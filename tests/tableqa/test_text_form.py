@@ -79,6 +79,49 @@ def test_what_was_detected_is_said_with_words_to_check_it_by(
     assert text_form(path).sentence(path) == f"a.csv was read as semicolon-separated, {name}."
 
 
+GERMAN = "Nr;Frage;Antwort\nStraße;Wie heißt die größte Stadt nahe Köln?;Düsseldorf\nÖl;Für wen zahlte Müller?;Käse\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "read_as"),
+    [
+        (GERMAN, "mac-roman", "mac-roman"),
+        (GERMAN, "cp850", "cp850"),
+        (GERMAN, "cp1250", "cp1252"),
+        ("Stadt;Preis\nKöln;5 €\nZürich;7 €\n", "iso8859-15", "iso8859-15"),
+        ("Ville;Prix\nBesançon;l’été – 5 €\nÉvreux;où très\n", "cp1252", "cp1252"),
+        ("Ville;Prix\nBesançon;l’été – 5 €\nÉvreux;où très\n", "mac-roman", "mac-roman"),
+        ("Miasto;Klub\nŁódź;Wisła Kraków, później źle\n", "cp1250", "cp1250"),
+        ("Город;Клуб\nМосква;Спартак выиграл больше матчей\n", "koi8-r", "koi8-r"),
+        ("Город;Клуб\nМосква;Спартак выиграл больше матчей\n", "cp1251", "cp1251"),
+        ("Πόλη;Ομάδα\nΑθήνα;ποιος κέρδισε αγώνες\n", "cp1253", "cp1253"),
+        ("质询;答案\n谁赢得最多比赛;北京\n", "gb18030", "gb18030"),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 400])
+def test_encodings_before_unicode_are_known_by_letters_and_their_places(
+    tmp_path: Path, text: str, encoding: str, read_as: str, times: int
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes((text * times).encode(encoding))
+
+    form = text_form(path, separator=";")
+
+    assert form.encoding == read_as
+    assert path.read_bytes().decode(form.encoding) == text * times
+
+
+def test_an_encoding_that_few_letters_tell_is_said_to_be_a_guess(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("question,answer\nWho is Müller?,Ann\n".encode("mac-roman"))
+
+    sentence = text_form(path).sentence(path)
+
+    assert sentence == (
+        "a.csv was read as comma-separated, Mac Roman (Müller). The encoding is a guess: check these letters."
+    )
+
+
 def refused(path: Path, **told: str) -> ReaderError:
     with pytest.raises(ReaderError) as error:
         text_form(path, **told)
