@@ -38,12 +38,14 @@ LICENCES = (
     "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC0-1.0", "ODbL-1.0", "ODC-By-1.0", "MIT", "Apache-2.0", "BSD-3-Clause",
 )  # fmt: skip
 """Licences that the form suggests; any SPDX identifier can be entered."""
-_SEPARATORS = [
+SEPARATORS = (
     (",", gettext_lazy("Comma")),
     (";", gettext_lazy("Semicolon")),
     ("\\t", gettext_lazy("Tab")),
     ("|", gettext_lazy("Pipe")),
-]
+    ("  ", gettext_lazy("Two or more spaces")),
+)
+"""Separators that the form suggests; any character can be entered."""
 _ENCODINGS = ("utf-8", "utf-16", *SINGLE_BYTE, *SEVERAL_BYTES)
 
 
@@ -184,8 +186,13 @@ class ChoicesForm(forms.Form):
                 widget=forms.Select(choices=columns),
             )
         if layout.separator:
-            self.fields["separator"] = forms.ChoiceField(
-                label=gettext_lazy("Separator"), choices=_SEPARATORS, required=False
+            self.fields["separator"] = forms.CharField(
+                label=gettext_lazy("Separator"),
+                help_text=gettext_lazy("One character, \\t for a tab, or two spaces."),
+                required=False,
+                max_length=2,
+                strip=False,
+                widget=forms.TextInput(attrs={"list": "separators"}),
             )
             encodings = dict.fromkeys((*_ENCODINGS, self.initial["encoding"]))
             self.fields["encoding"] = forms.ChoiceField(

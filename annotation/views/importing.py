@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 import tableqa
 from annotation import access, uploads, visibility
 from annotation.drawing import list_tables
-from annotation.forms.imports import LICENCES, ChoicesForm, UploadForm, chosen_columns
+from annotation.forms.imports import LICENCES, SEPARATORS, ChoicesForm, UploadForm, chosen_columns
 from annotation.journeys import importing, previewing, restoring
 from annotation.models import Example, Job, Project, Release, Source, Upload
 from annotation.refusals import Refused
@@ -194,6 +194,7 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
         "upload": questions,
         "form": form if starts else ChoicesForm(initial=_typed(sent), preview=preview),
         "licences": LICENCES,
+        "separators": SEPARATORS,
         "preview": preview,
         "losses": [gettext(loss) for loss in LOSSES.get(preview.reader, ())],
         "format": gettext(READERS[preview.reader].title) if preview.reader in READERS else preview.reader,

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tableqa.language import grouped, phrase, reason_of, word
+from tableqa.language import grouped, phrase, reason_of
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
     ReaderError,
@@ -16,7 +16,7 @@ from tableqa.readers.reader import (
     separator_hint,
 )
 from tableqa.readers.records import ADDED
-from tableqa.readers.text_form import SEPARATORS
+from tableqa.readers.text_form import fields_of_lines, separator_name
 from tableqa.tables import Table, TableError
 
 
@@ -28,15 +28,14 @@ def read_delimited(
     `lines` are those of the file with their ends, where it is not UTF-8. Raises ReaderError for text after a closing quote,
     a quoted field that is never closed, an empty line unless they may be `blank`, and what `read_lines` refuses.
     """
-    name = SEPARATORS[delimiter]
     mend = phrase(
         "Separate fields with a {name}. Put a field that contains a {name}, a quote or a line break in quotes. "
         "Double the quotes in it",
-        name=word(name),
+        name=separator_name(delimiter),
     )
     if lines is None:
         lines = (text for _, text in read_lines(path, longest=MAX_TABLE_BYTES, keep_ends=True))
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    rows = fields_of_lines(lines, delimiter)
     while True:
         start = rows.line_num + 1
         try:

@@ -44,7 +44,7 @@ from tableqa.readers.records import (
 )
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import check_kind, table_in
-from tableqa.readers.text_form import SEPARATORS, TextForm, text_form, text_lines
+from tableqa.readers.text_form import TextForm, check_separator, text_form, text_lines
 from tableqa.readers.workbook import (
     Sheet,
     Workbook,
@@ -153,10 +153,7 @@ class OwnData:
                 )
             )
         separator = (fields.get("separator") or ",").replace("\\t", "\t")
-        if separator not in SEPARATORS:
-            raise ValueError(
-                phrase("the separator {separator!r} is not one of , ; | and \\t (a tab)", separator=separator)
-            )
+        check_separator(separator)
         if fields.get("separator"):
             fields = {**fields, "separator": separator}
         if absent := [part for part in REQUIRED if fields.get(part) == ""]:

@@ -3,11 +3,11 @@
 import codecs
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from tableqa.language import gettext_noop, grouped, joined, phrase, word
 from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE, Guess, encoding_by_letters
@@ -19,6 +19,16 @@ SEPARATORS = {
     "\t": gettext_noop("tab"),
     "|": gettext_noop("pipe"),
 }
+"""Separators that are detected in every file, with their names."""
+SPACES = "  "
+"""The separator of columns that are aligned with two or more spaces."""
+RARE = {
+    "^": gettext_noop("caret"),
+    "~": gettext_noop("tilde"),
+    ":": gettext_noop("colon"),
+    SPACES: gettext_noop("spaces"),
+}
+"""Separators that are detected only where nothing else fits."""
 ENCODING_NAMES = {
     "utf-8": "UTF-8",
     "utf-8-sig": "UTF-8",
@@ -56,6 +66,7 @@ _IN_UTF8 = re.compile(
     rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|\xc2[\x80-\xbf]"
 )
 _SEPARATOR_LINE = re.compile(r"sep=.[\r\n]*", re.IGNORECASE)
+_SEVERAL_SPACES = re.compile(" {2,}")
 _WORD = re.compile(r"[\w\u0080-\U0010ffff]+")
 
 
@@ -77,11 +88,36 @@ class TextForm:
         read_as = phrase(
             "{file} was read as {separator}-separated, {encoding}.",
             file=path.name,
-            separator=word(SEPARATORS[self.separator]),
+            separator=separator_name(self.separator),
             encoding=encoding,
         )
         doubt = "" if self.is_certain else phrase("The encoding is a guess: check these letters.")
         return joined([read_as, doubt])
+
+
+def separator_name(separator: str) -> str:
+    """The name of a separator, or the sign itself in quotes."""
+    name = {**SEPARATORS, **RARE}.get(separator)
+    return word(name) if name else repr(separator)
+
+
+def check_separator(separator: str) -> None:
+    """ValueError for what cannot part fields: it is one character, or two spaces."""
+    if separator != SPACES and (len(separator) != 1 or separator in '"\r\n\0'):
+        raise ValueError(
+            phrase(
+                "the separator {separator!r} is not one character, \\t (a tab) or two spaces",
+                separator=separator,
+            )
+        )
+
+
+def fields_of_lines(lines: Iterable[str], separator: str) -> Any:
+    """The rows of lines with their ends as `csv.reader` reads them; two or more spaces are one separator SPACES."""
+    if separator == SPACES:
+        texts = (line.strip(" ").rstrip(" \r\n") for line in lines)
+        lines, separator = (_SEVERAL_SPACES.sub("\x1f", text) + "\n" for text in texts), "\x1f"
+    return csv.reader(lines, delimiter=separator, strict=True)
 
 
 def encoding_name(encoding: str) -> str:
@@ -224,7 +260,7 @@ def text_lines(path: Path, encoding: str) -> Iterator[str]:
 
 
 def detected_separator(path: Path, encoding: str, columns: Sequence[str] = ()) -> str:
-    """The one of SEPARATORS that parts all rows into equally many fields; a comma where the first row has none.
+    """The one of SEPARATORS, else of RARE, that parts all rows into equally many fields; a comma where there is none.
 
     Of several, a tab, then the one that gives one of `columns` in the first row, is taken; otherwise ReaderError. Where
     none does, the one that the first row has most of: reading then says which row differs.
@@ -248,7 +284,25 @@ def detected_separator(path: Path, encoding: str, columns: Sequence[str] = ()) -
             phrase("Choose the separator, or put fields that hold the other sign in quotes"),
             phrase("Name it: --field separator=';'. Or put fields that hold the other sign in quotes"),
         )
+    if rare := _rare_separator(path, encoding, wanted):
+        return rare
     return max(SEPARATORS, key=lambda separator: len(shapes[separator][0]))
+
+
+def _rare_separator(path: Path, encoding: str, wanted: set[str]) -> str:
+    """The one of RARE that parts at least two rows into equally many fields; "" where none or several do.
+
+    The first row has to name one of the `wanted` columns. Without any, a colon is none: cells often hold one.
+    """
+    fitting = []
+    for separator in RARE:
+        header, is_even = _shape(path, encoding, separator)
+        rows = islice(fields_of_lines(text_lines(path, encoding), separator), 2)
+        if not is_even or len(header) < 2 or (separator == ":" and not wanted) or len(list(rows)) < 2:
+            continue
+        if not wanted or wanted & {name.strip().casefold() for name in header}:
+            fitting.append(separator)
+    return fitting[0] if len(fitting) == 1 else ""
 
 
 def has_columns(path: Path, form: TextForm) -> bool:
@@ -259,7 +313,7 @@ def has_columns(path: Path, form: TextForm) -> bool:
 
 def _shape(path: Path, encoding: str, separator: str) -> tuple[list[str], bool]:
     """The first row that a separator gives, and whether the rows after it are as long."""
-    rows = csv.reader(text_lines(path, encoding), delimiter=separator, strict=True)
+    rows = fields_of_lines(text_lines(path, encoding), separator)
     header: list[str] = []
     try:
         for row in islice(rows, ROWS_COMPARED):

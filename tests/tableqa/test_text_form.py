@@ -122,6 +122,38 @@ def test_an_encoding_that_few_letters_tell_is_said_to_be_a_guess(tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        ("a^b\n1,5^2\n", "^"),
+        ("a~b\n1~2\n", "~"),
+        ("question:table\nwho?:x.csv\n", ":"),
+        ("Name   Wins\nAnn Lee  3\nBob    4\n", "  "),
+        ("Note: a\nAnn: b\n", ","),
+        ("One column\nAnn\n", ","),
+    ],
+)
+def test_rare_separators_are_known_where_nothing_else_fits(tmp_path: Path, text: str, separator: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    columns = ["question", "table"] if "question" in text else []
+
+    assert text_form(path, columns=columns).separator == separator
+
+
+def test_columns_that_are_aligned_with_spaces_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("Name     Wins  \nAnn Lee  3\n  Bob    4\n")
+
+    form = text_form(path)
+
+    assert [row for _, row in read_delimited(path, form.separator)] == [
+        ["Name", "Wins"],
+        ["Ann Lee", "3"],
+        ["Bob", "4"],
+    ]
+
+
 def refused(path: Path, **told: str) -> ReaderError:
     with pytest.raises(ReaderError) as error:
         text_form(path, **told)
