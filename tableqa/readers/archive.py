@@ -2,6 +2,7 @@
 
 import lzma
 import posixpath
+import re
 import struct
 import tempfile
 import zipfile
@@ -24,6 +25,7 @@ MANY_FILES = 500
 MANY_IN_FOLDER = 100
 _TABLES = frozenset(SUFFIXES) - {""}
 _LINK = 0xA
+_DRIVE = re.compile("[A-Za-z]:")
 _UNREADABLE = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, zlib.error, lzma.LZMAError
 )  # fmt: skip
@@ -138,14 +140,15 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
     for member in members:
         if not member.filename:
             raise zipfile.BadZipFile(phrase("a file in it has no name"))
-        name = posixpath.normpath(member.filename)
-        if name.startswith(("/", "../")) or name == ".." or "\\" in member.filename:
+        written = member.filename.replace("\\", "/")  # some programs on Windows write \\ for /
+        name = posixpath.normpath(written)
+        if name.startswith(("/", "../")) or name == ".." or _DRIVE.match(name):
             what = phrase("the path {filename!r} leads out of the archive", filename=member.filename)
             raise ReaderError(path, None, what, phrase("Create the archive again"))
         if member.external_attr >> 28 == _LINK:
             mend = phrase("Put the file itself into the archive")
             raise ReaderError(path, None, phrase("{filename!r} is a link", filename=member.filename), mend)
-        if member.is_dir() or member.filename.startswith("__MACOSX/"):
+        if written.endswith("/") or written.startswith("__MACOSX/"):
             continue
         if name in files:
             mend = phrase("Give every file its own name")

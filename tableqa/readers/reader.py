@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -274,11 +275,15 @@ def credit(reader: Reader, path: Path, tables: Path | None = None) -> Credit:
     return Credit(reader.licence, reader.citation, reader.url)
 
 
+_LETTER = re.compile("[a-z]")
+
+
 def only_file(
     folder: Path, patterns: Iterable[str], fits: Callable[[Path], bool], mend: str, command: str = ""
 ) -> Path:
-    """The one file in `folder` that matches a pattern and `fits`; ReaderError with `mend` if there is none or several."""
-    matching = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
+    """The one file in `folder` that matches a pattern in any case and `fits`; ReaderError with `mend` if there is none or several."""
+    anycase = [_LETTER.sub(lambda match: f"[{match[0]}{match[0].upper()}]", pattern) for pattern in patterns]
+    matching = {path for pattern in anycase for path in folder.glob(pattern) if path.is_file()}
     found = sorted(path for path in matching if fits(path))
     if len(found) == 1:
         return found[0]

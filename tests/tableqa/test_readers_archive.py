@@ -98,3 +98,17 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
         inside.writestr("q.csv", RECORDS)
 
     assert refused(tmp_path / "a.zip").what == "two files have the name 'q.csv'"
+
+
+def test_paths_with_backslashes_and_suffixes_in_capitals_are_read(tmp_path: Path) -> None:
+    questions = "id,question,table\n1,who?,Tables\\T.CSV\n"
+    path = packed(tmp_path / "a.zip", {"d\\Questions.CSV": questions, "d\\Tables\\T.CSV": "Name\nAnn\n"})
+
+    (example,) = list(READERS["own"](path))
+
+    assert example.table.rows == (("Ann",),)
+
+
+@pytest.mark.parametrize("name", ["..\\q.csv", "a\\..\\..\\q.csv", "\\tmp\\q.csv", "C:\\q.csv"])
+def test_paths_with_backslashes_that_lead_out_are_refused(tmp_path: Path, name: str) -> None:
+    assert "leads out" in refused(packed(tmp_path / "a.zip", {name: "question,table\n"})).what
