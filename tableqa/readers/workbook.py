@@ -276,10 +276,10 @@ def _has_a_book(path: Path, size: int, changed: int) -> bool:
 def number_text(value: float, code: str) -> str | None:
     """A number as a cell shows it: 1, 0.5, and by its format 13.50, 1,204 or 50 %. None for a format that is not known.
 
-    The shortest text of the number where it has no format: 1.0 is 1.
+    Up to 15 digits where it has no format, as Excel knows no more: 1.0 is 1, 0.1 + 0.2 is 0.3, and 10 ** 21 is 1E+21.
     """
     if code in _GENERAL:
-        return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+        return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.15G}"
     plain = _PLAIN_NUMBER.fullmatch(code)
     if plain is None:
         return None
