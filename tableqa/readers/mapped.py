@@ -21,6 +21,7 @@ from tableqa.readers.records import (
     decoded,
     example,
     kind,
+    passage_of,
     plain,
     table_of,
 )
@@ -88,10 +89,10 @@ def mapped_example(
     table = table_from(place, fields.value[taken["table"]], title, caption)
     check_parted(place, table)
     answers = _answers(fields, taken["answers"]) if "answers" in taken else []
-    passages = fields.value.get(taken.get("context", ""))
+    passage = passage_of(fields.value.get(taken.get("context", "")))
     context = None
-    if isinstance(passages, str):
-        context = context_of(fields.place, text=passages)
+    if passage is not None:
+        context = context_of(fields.place, text=passage)
         used = set(taken.values())
     else:
         used = set(taken.values()) - {taken.get("context")}

@@ -39,7 +39,10 @@ from tableqa.readers.records import (
     corrected,
     each_record,
     example,
+    only_list,
+    passage_of,
     plain,
+    starts_array,
     text_of,
 )
 from tableqa.readers.table_files import TableFiles, folders_around
@@ -57,7 +60,7 @@ from tableqa.tables import Table
 from tableqa.writers.whole import FIELDS
 
 PARTS: Mapping[str, tuple[str, ...]] = {
-    "id": (*USUAL["id"], "qid", "idx", "index", "nr"),
+    "id": (*USUAL["id"], "qid", "idx", "index", "nr", "feta_id"),
     "question": ("question", "query", "utterance", "statement", "q", "frage", "prompt", "text"),
     "answers": (*USUAL["answers"], "gold", "gold_answer", "gold_answers", "targetvalue", "antwort", "antworten"),
     "table": (
@@ -219,13 +222,14 @@ class OwnData:
     def layout(self, path: str | Path, tables: str | Path | None = None) -> Layout:
         """How the file of questions is laid out, by what is said and else by what is detected; ReaderError."""
         with self._opened(Path(path), tables) as (questions, _):
-            names: dict[str, None] = {}
+            values: dict[str, Any] = {}
             for record in islice(self._each_record(questions), MOST_COMPARED):
-                names.update(
-                    dict.fromkeys(record.record or {} if isinstance(record, Rejected) else record.value)
-                )
+                values |= (record.record or {}) if isinstance(record, Rejected) else record.value
+            names = list(values)
             told = {part: name for part, name in self.fields.items() if part in PARTS}
             parts = {**guessed(names, told), **{part: name for part, name in told.items() if name in names}}
+            if "context" not in told and _is_no_passage(values.get(parts.get("context", ""))):
+                del parts["context"]
             if hub_folder.is_dataset(questions) or is_workbook(questions) or _is_json(questions):
                 return Layout(tuple(names), parts)
             form = self._form(questions)
@@ -237,6 +241,8 @@ class OwnData:
             form = self._sentence(questions)
             first = next(self._records(questions), None)
             columns = self._columns(first) if first else {}
+            if first and _is_no_passage(first.value.get(columns.get("context", ""))):
+                del columns["context"]
             library = self._library(questions, folder)
             dated = _has_dates(self._each_record(questions), self._columns, library)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
@@ -295,8 +301,8 @@ class OwnData:
         except ReaderError as error:
             error.column = columns["table"]
             raise
-        passage = value.get(columns.get("context", ""))
-        used = {name for part, name in columns.items() if part != "context" or isinstance(passage, str)}
+        passage = passage_of(value.get(columns.get("context", "")))
+        used = {name for part, name in columns.items() if part != "context" or passage is not None}
         if "split" in columns and value.get(columns["split"]) is not None:
             further["split"] = plain(value[columns["split"]])
         return example(
@@ -306,7 +312,7 @@ class OwnData:
             table,
             self._answers(record, columns.get("answers")),
             {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
-            context=context_of(place, text=passage) if isinstance(passage, str) else None,
+            context=None if passage is None else context_of(place, text=passage),
         )
 
     def _answers(self, record: Fields, column: str | None) -> list[str]:
@@ -422,12 +428,27 @@ class OwnData:
                 raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
             return _named(path, enumerate(sheet.rows, start=1))
         if _is_json(path):
+            if (inner := self._list_inside(path)) is not None:
+                return (
+                    Fields(Place(path, 1, record=number), record)
+                    for number, record in enumerate(inner, start=1)
+                )
             return (
                 Rejected(record, {}) if isinstance(record, ReaderError) else record.fields
                 for record in each_record(path)
             )
         form = self._form(path)
         return _named(path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
+
+    def _list_inside(self, path: Path) -> list[Any] | None:
+        """The records of a file that is one JSON object with a list of them, such as {"version", "data"}; else None."""
+        wrapped = None if starts_array(path) else only_list(path)
+        if wrapped is None:
+            return None
+        names, records = wrapped
+        told = [column for part, column in self.fields.items() if part in PARTS and column]
+        is_record = any(column in names for column in told) or "question" in guessed(names, self.fields)
+        return None if is_record else records
 
     def _library(self, path: Path, tables: str | Path | None) -> TableFiles:
         inside = path / hub_folder.README if path.is_dir() else path
@@ -454,6 +475,11 @@ def _has_dates(
             if Workbook(library.find(name, record.place.line)).has_dates:
                 return True
     return False
+
+
+def _is_no_passage(value: object) -> bool:
+    """Whether a value can be no context, so that it stays in the meta."""
+    return value is not None and passage_of(value) is None
 
 
 def guessed(columns: Iterable[str], told: Mapping[str, str]) -> dict[str, str]:
@@ -525,7 +551,7 @@ def _file_named(value: object) -> str | None:
     """The name of a file, where the table of a record is one: a text of one line that holds no table itself."""
     if not isinstance(value, str) or "\n" in value.strip() or value.lstrip()[:1] in ("{", "[", "<"):
         return None
-    return value.strip()
+    return value.strip().replace("\\", "/")
 
 
 def _list_in(text: str) -> list[Any] | None:

@@ -512,6 +512,20 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
             )
 
 
+def only_list(path: Path) -> tuple[list[str], list[Any]] | None:
+    """The names of a file that is one JSON object, and its only list of objects; None without."""
+    try:
+        members = {name: value for name, _, value in read_members(path)}
+    except ReaderError:
+        return None  # JSON Lines, or damaged: reading it tells
+    lists = [
+        value
+        for value in members.values()
+        if isinstance(value, list) and value and all(isinstance(record, dict) for record in value)
+    ]
+    return (list(members), lists[0]) if len(lists) == 1 else None
+
+
 class _Source:
     """The text of a file from a place on, of which only as much is kept as the value there needs."""
 
@@ -522,6 +536,7 @@ class _Source:
         self._text = ""
         self._place = 0
         self._line = 1
+        self._column = 0  # characters of the line before the text
         self._ended = False
 
     def line_here(self) -> int:
@@ -567,7 +582,9 @@ class _Source:
     def _fault(self, error: Exception) -> ReaderError:
         at = error.pos if isinstance(error, json.JSONDecodeError) else self._place
         line = self._line + self._text.count("\n", 0, at)
-        return Place(self._path, line).error(phrase("this is not JSON: {why}", why=_why(error)), _MEND)
+        column = at - self._text.rfind("\n", 0, at) + (0 if "\n" in self._text[:at] else self._column)
+        why = _why(error, column)
+        return Place(self._path, line).error(phrase("this is not JSON: {why}", why=why), _MEND)
 
     def _peek(self) -> str:
         """The next character that is not blank; "" at the end of the file."""
@@ -584,6 +601,8 @@ class _Source:
         block = self._file.read(size)
         self._ended = not block
         self._line += self._text.count("\n", 0, self._place)
+        last_end = self._text.rfind("\n", 0, self._place)
+        self._column = self._place - last_end - 1 + (self._column if last_end < 0 else 0)
         self._text, self._place = self._text[self._place :], 0
         try:
             new = self._decode.decode(block, final=self._ended)
@@ -611,9 +630,10 @@ _JSON_FAULTS = (
 """What Python's json says is wrong, for translators."""
 
 
-def _why(error: Exception) -> str:
+def _why(error: Exception, column: int = 0) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return phrase("{reason} at character {number}", reason=word(error.msg), number=grouped(error.colno))
+        number = grouped(column or error.colno)
+        return phrase("{reason} at character {number}", reason=word(error.msg), number=number)
     return phrase("it is nested too deeply") if isinstance(error, RecursionError) else reason_of(error)
 
 
@@ -806,6 +826,15 @@ class RecordFile(FileReader):
         if not path.is_dir():
             return (path,)
         return (only_file(path, self.patterns, lambda file: has_fields(file, *self.known_by), self.mend),)
+
+
+def passage_of(value: object) -> str | None:
+    """The text of a field of a passage: a text, or a list of texts as its paragraphs; None for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
+        return "\n\n".join(value)
+    return None
 
 
 def context_of(place: Place, text: str = "", unit: str = "", scale: str = "") -> Context | None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example
-from tableqa.readers import READERS, Mapped, ReaderError
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
 from tableqa.readers.own_data import guessed
 
 TABLE = [["Name", "Wins"], ["Ann", "3"], ["Bob", "4"]]
@@ -323,3 +323,44 @@ def test_what_cannot_part_fields_is_refused_as_a_separator(separator: str) -> No
 
     with pytest.raises(ValueError, match="is not one character"):
         reader.with_fields({"separator": separator})
+
+
+def test_the_examples_of_an_object_are_its_only_list_of_objects(tmp_path: Path) -> None:
+    records = [{"feta_id": 7, "question": "who?", "table": TABLE}, {"question": "where?"}]
+    path = text(tmp_path, "q.json", json.dumps({"version": "1.0", "data": records}, indent=1))
+    reader = READERS["own"]
+
+    good, rejected = checked(reader, path)
+
+    assert isinstance(good, Example)
+    assert isinstance(rejected, Rejected)
+    assert good.id == "7"
+    assert "record 2" in rejected.error.what
+
+
+def test_a_record_with_a_list_of_objects_is_one_example(tmp_path: Path) -> None:
+    path = text(tmp_path, "q.json", json.dumps({"question": "who?", "table": OBJECTS}))
+
+    (example,) = read(path)
+
+    assert example.table.rows == (("Ann", "3"), ("Bob", "4"))
+
+
+def test_a_list_of_texts_is_the_context_by_paragraphs(tmp_path: Path) -> None:
+    path = lines(tmp_path, {"question": "who?", "table": TABLE, "context": ["One.", "Two."]})
+
+    (example,) = read(path)
+
+    assert example.context is not None
+    assert example.context.text == "One.\n\nTwo."
+    assert "context = context" in READERS["own"].read_as(path)  # type: ignore[attr-defined]
+
+
+def test_what_is_no_passage_is_not_said_to_be_the_context(tmp_path: Path) -> None:
+    path = lines(tmp_path, {"question": "who?", "table": TABLE, "context": {"title": ["a"]}})
+
+    (example,) = read(path)
+
+    assert (example.context, example.meta["context"]) == (None, {"title": ("a",)})
+    assert "context" not in READERS["own"].read_as(path)  # type: ignore[attr-defined]
+    assert "context" not in READERS["own"].layout(path).parts  # type: ignore[attr-defined]

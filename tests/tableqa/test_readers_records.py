@@ -254,3 +254,18 @@ def test_every_reader_refuses_a_negative_limit(tmp_path: Path, name: str) -> Non
     path = written(tmp_path, "{}", "some.json")
     with pytest.raises((ValueError, ReaderError), match=r"limit is -1|some\."):
         READERS[name](path, limit=-1)
+
+
+@pytest.mark.parametrize("size", [2_000_000, 10])
+def test_the_place_of_a_fault_in_an_array_counts_from_the_start_of_its_line(
+    tmp_path: Path, size: int
+) -> None:
+    path = tmp_path / "a.json"
+    whole = f'[{{"a": "{"x" * size}"}}, {{"b": 1}}, {{"c": '
+    path.write_text(whole)
+
+    with pytest.raises(ReaderError) as error:
+        list(read_records(path))
+
+    assert error.value.line == 1
+    assert error.value.what.endswith(f"at character {len(whole) + 1:,}")
