@@ -281,7 +281,7 @@ _LETTER = re.compile("[a-z]")
 def only_file(
     folder: Path, patterns: Iterable[str], fits: Callable[[Path], bool], mend: str, command: str = ""
 ) -> Path:
-    """The one file in `folder` that matches a pattern in any case and `fits`; ReaderError with `mend` if there is none or several."""
+    """The one file in `folder` that matches a pattern in any case and `fits`; ReaderError for none or several."""
     anycase = [_LETTER.sub(lambda match: f"[{match[0]}{match[0].upper()}]", pattern) for pattern in patterns]
     matching = {path for pattern in anycase for path in folder.glob(pattern) if path.is_file()}
     found = sorted(path for path in matching if fits(path))
