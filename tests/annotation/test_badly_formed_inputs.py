@@ -201,7 +201,7 @@ CASES = {
     "a NUL character in a question": sheet(r"q\.csv, line 3: .* NUL", SHEET.replace("else", "el\0se")),
     "a NUL character in JSON": lines(r"question contains a NUL", record(question="who\0?")),
     "half a surrogate pair": lines("unpaired surrogate", record(question="\ud800?")),
-    "a huge cell": sheet(r"cup\.csv, line 2: the line is longer", cup=f"Name,Wins\n{'x' * 2**20},3\n"),
+    "a huge cell": sheet(r"cup\.csv, line 2: column 1 has 1,048,576 characters", cup=f"Name,Wins\n{'x' * 2**20},3\n"),
     "too many columns": sheet("more than 500 columns", cup=",".join(map(str, range(501))) + "\n"),
     "JSON that is called CSV": Case(None, {"q.csv": record()}),
     "Parquet that is called CSV": Case("this is a Parquet file", make=parquet(question=["who?"], table=["[]"])),
