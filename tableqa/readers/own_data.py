@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -207,7 +208,7 @@ class OwnData:
             yield from (file for file, _ in self._data_files(path))
         else:
             yield path
-        library = self._library(path, tables)
+        library = _library(path, tables, self.fields.get("encoding", ""))
         seen: Shelf[str, int] = Shelf()
         with suppress(ReaderError):  # reading tells the problems, and those of all records
             sheets = _sheets(path)
@@ -238,12 +239,12 @@ class OwnData:
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
         with self._opened(Path(path), tables) as (questions, folder):
-            form = self._sentence(questions)
+            form = _sentence(questions, self.fields, self._form)
             first = next(self._records(questions), None)
             columns = self._columns(first) if first else {}
             if first and _is_no_passage(first.value.get(columns.get("context", ""))):
                 del columns["context"]
-            library = self._library(questions, folder)
+            library = _library(questions, folder, self.fields.get("encoding", ""))
             dated = _has_dates(self._each_record(questions), self._columns, library)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
         parts = [form, phrase("Columns: {columns}.", columns=named) if named else ""]
@@ -264,7 +265,7 @@ class OwnData:
 
     def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         ids = Ids(path)
-        library = self._library(path, tables)
+        library = _library(path, tables, self.fields.get("encoding", ""))
         sheets = _sheets(path)
         number = 0
         for number, record in enumerate(self._each_record(path), start=1):
@@ -362,20 +363,6 @@ class OwnData:
         except ReaderError:
             return False
 
-    def _sentence(self, path: Path) -> str:
-        if hub_folder.is_dataset(path):
-            return hub_folder.sentence(path)
-        if is_workbook(path):
-            workbook = Workbook(path)
-            name = _question_sheet(workbook, self.fields).name
-            read_as = phrase(
-                "{file} was read as an Excel file with its questions in the sheet {name!r}.",
-                file=path.name,
-                name=name,
-            )
-            return joined([read_as, _DATES if workbook.has_dates else ""])
-        return "" if _is_json(path) else self._form(path).sentence(path)
-
     def _records(self, path: Path) -> Iterator[Fields]:
         for record in self._each_record(path):
             if isinstance(record, Rejected):
@@ -428,7 +415,7 @@ class OwnData:
                 raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
             return _named(path, enumerate(sheet.rows, start=1))
         if _is_json(path):
-            if (inner := self._list_inside(path)) is not None:
+            if (inner := _list_inside(path, self.fields)) is not None:
                 return (
                     Fields(Place(path, 1, record=number), record)
                     for number, record in enumerate(inner, start=1)
@@ -440,25 +427,44 @@ class OwnData:
         form = self._form(path)
         return _named(path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
 
-    def _list_inside(self, path: Path) -> list[Any] | None:
-        """The records of a file that is one JSON object with a list of them, such as {"version", "data"}; else None."""
-        wrapped = None if starts_array(path) else only_list(path)
-        if wrapped is None:
-            return None
-        names, records = wrapped
-        told = [column for part, column in self.fields.items() if part in PARTS and column]
-        is_record = any(column in names for column in told) or "question" in guessed(names, self.fields)
-        return None if is_record else records
 
-    def _library(self, path: Path, tables: str | Path | None) -> TableFiles:
-        inside = path / hub_folder.README if path.is_dir() else path
-        folders = folders_around(path, inside, tables, levels_up=0)
-        if path.is_dir() and tables is None:
-            folders = [*folders, *(folder / "data" for folder in folders if (folder / "data").is_dir())]
-        return TableFiles(path, folders, self._table, field="table", prefix="tables/")
+def _library(path: Path, tables: str | Path | None, encoding: str) -> TableFiles:
+    """The table files that questions name, looked for around them; `encoding` is "" to detect that of each."""
+    inside = path / hub_folder.README if path.is_dir() else path
+    folders = folders_around(path, inside, tables, levels_up=0)
+    if path.is_dir() and tables is None:
+        folders = [*folders, *(folder / "data" for folder in folders if (folder / "data").is_dir())]
+    return TableFiles(path, folders, partial(table_in, encoding=encoding), field="table", prefix="tables/")
 
-    def _table(self, path: Path) -> Table:
-        return table_in(path, self.fields.get("encoding", ""))
+
+def _sentence(path: Path, fields: Mapping[str, str], form: Callable[[Path], TextForm]) -> str:
+    """In which form a file or dataset is read; "" for JSON."""
+    if hub_folder.is_dataset(path):
+        return hub_folder.sentence(path)
+    if is_workbook(path):
+        workbook = Workbook(path)
+        name = _question_sheet(workbook, fields).name
+        read_as = phrase(
+            "{file} was read as an Excel file with its questions in the sheet {name!r}.",
+            file=path.name,
+            name=name,
+        )
+        return joined([read_as, _DATES if workbook.has_dates else ""])
+    return "" if _is_json(path) else form(path).sentence(path)
+
+
+def _list_inside(path: Path, own: Mapping[str, str]) -> list[Any] | None:
+    """The records of a file that is one JSON object with a list of them, such as {"version", "data"}; else None.
+
+    `own` are the columns that a person named.
+    """
+    wrapped = None if starts_array(path) else only_list(path)
+    if wrapped is None:
+        return None
+    names, records = wrapped
+    told = [column for part, column in own.items() if part in PARTS and column]
+    is_record = any(column in names for column in told) or "question" in guessed(names, own)
+    return None if is_record else records
 
 
 def _has_dates(
