@@ -108,10 +108,11 @@ def ratio(
     `parts` holds what a question adds above and below the line; where it was asked with several seeds, means over them.
     The interval draws questions with replacement within their source. Where these are all alike it is the one that their
     number allows (`tableqa.zero_width`), with `bounds`, the least and most that the ratio can be of one question.
-    Undefined where a source divides by nothing; the reason is `nothing` and the names of these sources.
+    Undefined where a source divides by nothing; the reason is `nothing` and the names of these sources. `n` counts the
+    questions that add something below the line.
     """
     named = _filled(parts)
-    n = sum(map(len, named.values()))
+    n = sum(below > 0 for of in named.values() for _, below in of.values())
     value, reason = _ratio(named, nothing)
     if value is None:
         return Estimate(None, None, None, n, reason)
@@ -181,7 +182,11 @@ def difference(
     for name in one.keys() | other.keys():
         _same(one.get(name, {}), other.get(name, {}))
     first, second = _filled(one), _filled(other)
-    n = sum(map(len, first.values()))
+    n = sum(
+        pair[1] > 0 or second[name][question][1] > 0
+        for name, of in first.items()
+        for question, pair in of.items()
+    )
     (before, reason), (after, reason_after) = _ratio(first, nothing), _ratio(second, nothing)
     if before is None or after is None:
         return Estimate(None, None, None, n, reason or reason_after)

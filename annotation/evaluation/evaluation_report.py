@@ -187,22 +187,21 @@ def _robustness(models: Mapping[str, Evaluation]) -> Figure | None:
     """R-ACC of every kind: what is left of the right answers."""
     kinds = _kinds(models)
     series = [Series(name, [_point(one, kind, "r_acc") for kind in kinds]) for name, one in models.items()]
-    title = gettext("Robustness: share of originally correct answers that stay correct")
-    return _bars("robustness", title, "R-ACC", models, series, most=100)
+    title = gettext("Robustness: share of originally correct answers that stay correct (R-ACC)")
+    return _bars("robustness", title, models, series, most=100)
 
 
 def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
     """Emd of every kind: how many right answers come and go."""
     kinds = _kinds(models)
     series = [Series(name, [_point(one, kind, "emd") for kind in kinds]) for name, one in models.items()]
-    title = gettext("Change in accuracy after the perturbation, in percentage points")
-    return _bars("change", title, "Emd", models, series, most=0)
+    title = gettext("Change in accuracy after the perturbation, in percentage points (Emd)")
+    return _bars("change", title, models, series, most=0)
 
 
 def _bars(
     name: str,
     title: str,
-    figure: str,
     models: Mapping[str, Evaluation],
     series: Sequence[Series],
     most: float,
@@ -211,27 +210,20 @@ def _bars(
     if not kinds or not any(_ends(series)):
         return None
     axis = charts.axis_over(_ends(series), most=most)
-    return Figure(
-        name,
-        title,
-        _numbers(name, figure, kinds, _counts(models, kinds), series),
-        Bars(kinds, series, axis),
-    )
+    return Figure(name, title, _numbers(name, title, kinds, series), Bars(kinds, series, axis))
 
 
 BY_PLACE = {
     "rows": (
         gettext_noop("Accuracy by position of the answer's rows"),
         gettext_noop("Position of the rows"),
-        gettext_noop("{figure} by position of the rows, with 95 % CI"),
     ),
     "columns": (
         gettext_noop("Accuracy by position of the answer's columns"),
         gettext_noop("Position of the columns"),
-        gettext_noop("{figure} by position of the columns, with 95 % CI"),
     ),
 }
-"""Of each of `POSITIONS`: the title of its chart, the head of the first column of its table, and the table's title."""
+"""Of each of `POSITIONS`: the title of its chart, and the head of the first column of its table."""
 
 
 def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
@@ -245,20 +237,13 @@ def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
             Series(name, [_point(one, kind, "after") for kind in kinds.values()])
             for name, one in models.items()
         ]
-        name, title = f"position-{what}", gettext(BY_PLACE[what][0])
+        name, (title, head) = f"position-{what}", map(gettext, BY_PLACE[what])
         axis = charts.axis_over(_ends(series), most=100)
         made.append(
             Figure(
                 name,
                 title,
-                _numbers(
-                    name,
-                    "Em",
-                    list(kinds),
-                    _counts(models, kinds.values()),
-                    series,
-                    *map(gettext, BY_PLACE[what][1:]),
-                ),
+                _numbers(name, title, list(kinds), series, head),
                 Lines(list(kinds), series, axis),
             )
         )
@@ -357,10 +342,10 @@ def _point(evaluation: Evaluation, kind: str, figure: str) -> Point | None:
     return Point(_hundred(estimate.value), _hundred(estimate.low), _hundred(estimate.high), estimate.n)
 
 
-def _counts(models: Mapping[str, Evaluation], kinds: Iterable[str]) -> list[str]:
-    """The number of questions of each kind; several where models were asked different ones."""
-    of_kinds = [[row for one in models.values() if (row := one.row(kind))] for kind in kinds]
-    return [" / ".join(map(str, sorted({row.questions for row in rows}))) for rows in of_kinds]
+def _count(points: Sequence[Point | None]) -> str:
+    """The number of questions behind these points; where models differ, one for each in their order."""
+    counts = [str(point.n) for point in points if point is not None]
+    return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
 
 
 def _hundred(value: float | None) -> float | None:
@@ -372,27 +357,19 @@ def _ends(series: Iterable[Series]) -> list[float]:
     return [end for point in points for end in (point.value, point.low, point.high) if end is not None]
 
 
-def _numbers(
-    name: str,
-    figure: str,
-    labels: Sequence[str],
-    counts: Sequence[str],
-    series: Sequence[Series],
-    head: str = "",
-    titled: str = "",
-) -> Sheet:
+def _numbers(name: str, title: str, labels: Sequence[str], series: Sequence[Series], head: str = "") -> Sheet:
     """The table of a chart: a row for each label with its number of questions, a column for each series."""
     columns = (
         Column(head or gettext("Perturbation"), numeric=False),
         Column("n"),
         *(Column(one.name) for one in series),
     )
-    rows = tuple(
-        (text(label), text(counts[place]), *(_cell(one.points[place]) for one in series))
-        for place, label in enumerate(labels)
-    )
-    said = (titled or gettext("{figure} by perturbation, with 95 % CI")).format(figure=figure)
-    return Sheet(f"{name}-numbers", said, columns, rows)
+    rows = []
+    for place, label in enumerate(labels):
+        points = [one.points[place] for one in series]
+        rows.append((text(label), text(_count(points)), *map(_cell, points)))
+    note = gettext("Percent with 95 % CI. n: questions behind the value.")
+    return Sheet(f"{name}-numbers", title, columns, tuple(rows), note)
 
 
 def _cell(point: Point | None) -> Cell:

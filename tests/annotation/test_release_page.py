@@ -143,6 +143,10 @@ def test_robustness_comes_from_the_stored_evaluations(world: World) -> None:
     assert "TAPEX" in part
     assert re.search(r"<th[^>]*>n</th>", part)
     assert f"/figures/evaluations/{release.public_id}/robustness.svg" in part
+    title = "Robustness: share of originally correct answers that stay correct"
+    assert title in part
+    file = f"/figures/evaluations/{release.public_id}/robustness.md"
+    assert title in rea.get(file).content.decode(), "the file has the title of the page"
     assert client_of(world.ivo).get(address, headers={"HX-Request": "true"}).status_code == 404
 
 

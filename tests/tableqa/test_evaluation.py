@@ -74,6 +74,16 @@ def test_the_average_over_questions_stands_beside_that_over_sources() -> None:
     assert [row.source for row in alone.rows] == [MACRO, MACRO], "of one source both are the same"
 
 
+def test_the_n_of_r_acc_counts_the_questions_that_were_correct_before() -> None:
+    judged = of_sources(a=[(True, True)] * 2 + [(False, False)] * 3 + [(False, True)])
+
+    row = figures(judged, replicates=20).row("transpose")
+
+    assert row is not None
+    assert (row.r_acc.value, row.r_acc.n) == (1.0, 2)
+    assert (row.emd.n, row.questions) == (6, 6)
+
+
 def test_r_acc_leaves_out_the_sources_in_which_it_is_undefined_and_names_them() -> None:
     judged = of_sources(a=[(True, True), (True, False)], b=[(False, False)] * 3, c=[(True, True)])
     row = figures(judged, replicates=20).row("transpose")
