@@ -411,18 +411,21 @@ def changed_items(release: Release) -> QuerySet[Decision]:
 # -- the methods appendix ---------------------------------------------------------------------------
 
 
-def study_of(release: Release, *, pictures: Collection[str]) -> Study:
-    """What the methods appendix of a release is written from: its manifest and its decisions."""
+def study_of(release: Release, *, pictures: Collection[str], unchecked: tuple[int, int] = (0, 0)) -> Study:
+    """What the methods appendix of a release is written from: its manifest and its decisions, and its `unchecked` edits."""
     decisions = release_files.records(folder(release) / "decisions.jsonl")
     reasons = Counter(
         one.get("listed_reason") or one["reason"]
         for one in decisions
         if one["kind"] == Decision.Kind.EXCLUDED
     )
-    return Study(f"{release.project.name}, release {release.name}", release.manifest, reasons, pictures)
+    name = f"{release.project.name}, release {release.name}"
+    return Study(name, release.manifest, reasons, pictures, unchecked)
 
 
-def study_now(*, project: Project, pictures: Collection[str], now: datetime) -> Study:
+def study_now(
+    *, project: Project, pictures: Collection[str], now: datetime, unchecked: tuple[int, int] = (0, 0)
+) -> Study:
     """The same of a project: what the manifest of a release made now would say in the fields that the appendix reads.
 
     Agreement comes from the snapshots of the pages; of batches whose snapshot is being computed, it is left out.
@@ -454,7 +457,7 @@ def study_now(*, project: Project, pictures: Collection[str], now: datetime) -> 
         n=Count("pk")
     ):
         reasons[listed_reason or str(reason)] += number
-    return Study(project.name, manifest, reasons, pictures)
+    return Study(project.name, manifest, reasons, pictures, unchecked)
 
 
 def _counts_now(batches: Sequence[Batch], decided: QuerySet[Decision]) -> Record:

@@ -37,12 +37,14 @@ class Study:
     manifest    as in docs/reference/release-format.md; `statement` may be absent in old releases
     exclusions  reason -> number of items
     pictures    task types of which there is a picture
+    unchecked   edits that nobody has answered blind, and all edits that people made
     """
 
     name: str
     manifest: Mapping[str, Any]
     exclusions: Mapping[str, int] = field(default_factory=dict)
     pictures: Collection[str] = ()
+    unchecked: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -283,6 +285,10 @@ def _decisions(study: Study) -> Iterator[Block]:
     )
     if contradicted := counts.get("contradicted"):
         yield Paragraph(f"People contradicted the answer of {_times(contradicted, 'example')} later.")
+    unchecked, made = study.unchecked
+    if unchecked:
+        have = "has" if unchecked == 1 else "have"
+        yield Paragraph(f"{unchecked:,} of {_times(made, 'edit')} {have} no blind answer by another person.")
     reasons = sorted(study.exclusions.items(), key=lambda one: (-one[1], one[0]))
     if reasons:
         yield Paragraph("Items were excluded for these reasons:")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
@@ -20,9 +20,11 @@ from annotation.models import (
     Decision,
     Example,
     Inquiry,
+    Item,
     Person,
     PerturbationRun,
     Project,
+    Release,
 )
 from annotation.money import statements
 from annotation.words import shown
@@ -115,6 +117,45 @@ def _made(projects: Collection[int]) -> QuerySet[Example]:
     """The examples that people made in batches that are not set aside."""
     made = Example.objects.perturbed().filter(source__project__in=projects)
     return made.filter(outcome__decision__item__batch__set_aside_at__isnull=True)
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """The edits in a release that nobody has answered blind, of how many, and the public ids of their items."""
+
+    number: int
+    made: int
+    items: tuple[str, ...]
+
+
+def unchecked_of(release: Release) -> Unchecked:
+    """The unchecked edits in a release: what was made, and answered blind, up to its watermark."""
+    made = _made([release.project_id]).filter(outcome__decision__event_id__lte=release.watermark)
+    without = made.filter(~Exists(_blind_answers().filter(event_id__lte=release.watermark)))
+    items = without.order_by().values_list("outcome__decision__item__public_id", flat=True)
+    return Unchecked(len(items), made.count(), tuple(dict.fromkeys(items)))
+
+
+def unfinished_of(release: Release) -> list[tuple[Batch, int, int]]:
+    """Each batch that was not finished at the watermark of a release, with its decided items and all of its items then.
+
+    Items that came from a later decision of the batch before are not counted.
+    """
+    batches = Batch.objects.filter(
+        project=release.project_id,
+        purpose=Batch.Purpose.WORK,
+        set_aside_at__isnull=True,
+        made_at__lte=release.made_at,
+    )
+    later = Decision.objects.filter(event_id__gt=release.watermark, item__batch=OuterRef("batch__feeds_from"))
+    items = Item.objects.filter(batch__in=batches, is_gold=False).exclude(
+        Exists(later.filter(item__example=OuterRef("example")))
+        | Exists(later.filter(outcomes__example=OuterRef("example")))
+    )
+    decided = Count("pk", filter=Q(decision__event_id__lte=release.watermark))
+    counts = items.order_by().values_list("batch").annotate(done=decided, total=Count("pk"))
+    numbers = {batch: (done, total) for batch, done, total in counts if done < total}
+    return [(batch, *numbers[batch.pk]) for batch in batches.order_by("pk") if batch.pk in numbers]
 
 
 def _blind_answers() -> QuerySet[Decision]:

@@ -8,6 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotation.explorer.links import explorer_url as address_of
+from annotation.explorer.selection import MOST_VALUES
 from annotation.models import Batch, Project
 
 register = template.Library()
@@ -17,8 +18,11 @@ register = template.Library()
 def items_link(
     number: int, project: Project, batch: Batch | None = None, **filters: str | list[str]
 ) -> SafeString | str:
-    """The number as a link to the items that it counts; without a link where there are none, or nobody to filter by."""
-    if not number or filters.get("person") == "":
+    """The number as a link to the items that it counts; without a link where there are none, or nobody to filter by.
+
+    A number of more ids than a selection takes (`MOST_VALUES`) is no link either: its address would be too long.
+    """
+    if not number or filters.get("person") == "" or len(filters.get("item", "")) > MOST_VALUES:
         return localize(number)
     return format_html('<a href="{}">{}</a>', address_of(project, batch=batch, **filters), localize(number))
 

@@ -15,10 +15,12 @@ from django.utils.safestring import mark_safe
 
 from annotation import access
 from annotation.journeys import releasing
+from annotation.models import Project
 from annotation.quality import guidance
 from annotation.releases import methods
 from annotation.releases.methods import Study
 from annotation.roles import Permission
+from annotation.studying import missing
 from annotation.views.pages import PageRequest, away_from_releases, page
 from tableqa.documents import Picture, Quotation, as_latex, as_markdown, standalone
 
@@ -43,7 +45,7 @@ def project_methods(request: PageRequest, slug: str) -> HttpResponse:
         return away
     may = access.may(actor, project)
     with translation.override(settings.LANGUAGE_CODE):  # the appendix is in no reader's language
-        study = releasing.study_now(project=project, pictures=pictures(), now=timezone.now())
+        study = _study_now(project)
         gaps = methods.unrecorded(study)
         shown = [one for one in methods.blocks(study) if not isinstance(one, Picture | Quotation)]
         preview = mark_safe(guidance.as_html(as_markdown(shown), top=2))  # nosec: HTML in texts is shown as text
@@ -64,21 +66,28 @@ def project_methods_file(request: PageRequest, slug: str, format: str) -> HttpRe
     if (away := away_from_releases(request, project)) is not None:
         return away
     with translation.override(settings.LANGUAGE_CODE):
-        study = releasing.study_now(project=project, pictures=pictures(), now=timezone.now())
+        study = _study_now(project)
         return _sent(study, project.slug, format)
 
 
 @page("GET")
 def release_methods_file(request: PageRequest, public_id: str, format: str) -> HttpResponse:
-    """The same of a release, from its files alone."""
+    """The same of a release, from its files and the edits that nobody checked."""
     release = access.release(access.actor(request), public_id)
     if release.ready_at is None:
         raise Http404(access.NOT_HERE)
     if (away := away_from_releases(request, release.project)) is not None:
         return away
     with translation.override(settings.LANGUAGE_CODE):
-        study = releasing.study_of(release, pictures=pictures())
+        edits = missing.unchecked_of(release)
+        study = releasing.study_of(release, pictures=pictures(), unchecked=(edits.number, edits.made))
         return _sent(study, f"{release.project.slug}-{release.name}".replace("/", "-"), format)
+
+
+def _study_now(project: Project) -> Study:
+    return releasing.study_now(
+        project=project, pictures=pictures(), now=timezone.now(), unchecked=missing.unchecked(project)
+    )
 
 
 def pictures() -> dict[str, Path]:

@@ -118,6 +118,8 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
         context = {
             **_readable(request, release),
             **_example(request, release),
+            "unchecked": missing.unchecked_of(release),
+            "unfinished": missing.unfinished_of(release),
             "may_evaluate": may_evaluate,
             "has_runs": may_evaluate and evaluation_runs.finished(release).exists(),
             "earlier": next((one for one in earlier_first(release) if one.pk < release.pk), None),

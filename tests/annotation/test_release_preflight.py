@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 
-from annotation.journeys import adjudicating, assigning
+from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Batch, Person, Release
 from tests.annotation.cast import NOON, World
 
@@ -135,6 +137,46 @@ def test_edits_that_nobody_answered_blind_need_a_tick(world: World) -> None:
 
     assert rea.post(RELEASES, {**FIELDS, TICK: "on"}).status_code == 302
     assert Release.objects.get().name == "v1"
+
+
+def released(world: World) -> Release:
+    return releasing.make_release(
+        project=world.project, name="v1", format="askew", by=world.rea, now=timezone.now()
+    )
+
+
+def lacking(client: Client, release: Release) -> str:
+    """What the page of a release says of its unchecked edits and unfinished batches, without tags."""
+    page = client.get(reverse("release", args=[release.public_id])).content.decode()
+    notice = re.search(r'<div class="notice" id="unchecked">(.*?)</div>', page, re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", notice.group(1)).split()) if notice else ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_release_says_how_many_of_its_edits_nobody_answered_blind(world: World) -> None:
+    edits, rea = edited(world), client_of(world.rea)
+    world.batch("answer_check", sources=[], feeds_from=edits, overlap=1, name="Check")
+    release = released(world)
+    sentence = "1 of 1 edits has no blind answer by another person. They come from 1 item."
+    expected = f"{sentence} Not finished when this release was created: Check : 0 of 1 items decided"
+    assert lacking(rea, release) == expected
+    methods = reverse("release_methods", args=[release.public_id, "md"])
+    assert "1 of 1 edit has no blind answer by another person" in rea.get(methods).content.decode()
+
+    assignment = world.take(Batch.objects.get(name="Check"), "bo")
+    assert assignment is not None
+    world.answer(assignment, {"answers": ["1995"], "unanswerable": False})
+    adjudicating.resolve_batch(batch=Batch.objects.get(name="Check"), now=timezone.now())
+
+    assert lacking(rea, release) == expected, "later work changes no release"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_release_of_checked_edits_has_no_notice(world: World) -> None:
+    answered_blind(world, edited(world))
+    release = released(world)
+
+    assert not lacking(client_of(world.rea), release)
 
 
 def test_edits_that_somebody_answered_blind_need_none(world: World) -> None:
