@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,8 +17,8 @@ from annotation.board.needs import Need
 from annotation.board.stages import Blockage, Counts, Stage, roots
 from annotation.drawing import list_tables, pipeline
 from annotation.drawing.figures import Figure
-from annotation.explorer.links import explorer_url
-from annotation.explorer.selection import STATES
+from annotation.explorer.links import explorer_url, url_of_batches
+from annotation.explorer.selection import MOST_VALUES, STATES
 from annotation.models import Batch, Project, Release, Source
 from annotation.roles import Permission
 from annotation.templatetags.explorer import items_link
@@ -63,17 +63,29 @@ def context(board: Board, project: Project) -> dict[str, Any]:
 def _addresses(board: Board, project: Project) -> dict[str, str]:
     """Where the numbers of items lead to; "" where the explorer would list others.
 
-    It has the items of batches that are set aside, and the gold items for those who must not know what is gold.
+    It has the gold items for those who must not know what is gold.
     """
-    counts = board.state.counts
-    is_whole = all(batch.set_aside_at is None for batch in board.batches)
+    counts, seen = board.state.counts, _counted(board)
     knows_gold = Permission.SET_UP in board.state.may
     return {
-        "accepted_address": explorer_url(project, state="accepted") if counts.accepted and is_whole else "",
-        "items_address": explorer_url(project, state=list(STATES))
-        if counts.items and is_whole and knows_gold
+        "accepted_address": _of_batches(board, project, seen, state="accepted") if counts.accepted else "",
+        "items_address": _of_batches(board, project, seen, state=list(STATES))
+        if counts.items and knows_gold
         else "",
     }
+
+
+def _counted(board: Board) -> list[Batch]:
+    """The batches that the numbers of a project count: those that decide, as far as the person sees their counts."""
+    keys = {stage.key for stage in board.state.stages if stage.decides and stage.counts is not None}
+    return [batch for batch in board.batches if batch.pk in keys]
+
+
+def _of_batches(board: Board, project: Project, batches: Sequence[Batch], **filters: str | list[str]) -> str:
+    """The address of these items in these batches; "" for more batches than a selection takes."""
+    if len(batches) == len(board.batches):
+        return explorer_url(project, batch=None, **filters)
+    return url_of_batches(project, batches, **filters) if len(batches) <= MOST_VALUES else ""
 
 
 def _button(need: Need, project: Project, board: Board) -> Button:
@@ -140,14 +152,15 @@ def _batch_address(stage: Stage) -> str:
 
 
 def _responses(board: Board, project: Project) -> dict[str, Any]:
-    """Submitted responses and slots of the batches whose counts the person sees, with the addresses of their items."""
-    seen = [board.progress[batch.pk] for batch in board.batches if batch.pk not in board.hidden]
-    numbers = {name: sum(counts[name] for counts in seen) for name in ("submitted", "places")}
-    knows_gold = all(_knows_gold(board, counts) for counts in seen)
+    """Submitted responses and slots, with the addresses of their items; of the batches that the dashboard counts."""
+    seen = _counted(board)
+    counts = [board.progress[batch.pk] for batch in seen]
+    numbers = {name: sum(of_batch[name] for of_batch in counts) for name in ("submitted", "places")}
+    knows_gold = all(_knows_gold(board, of_batch) for of_batch in counts)
     return {
         **numbers,
-        "address": explorer_url(project, answered="yes") if numbers["submitted"] else "",
-        "places_address": explorer_url(project, assignment="planned")
+        "address": _of_batches(board, project, seen, answered="yes") if numbers["submitted"] else "",
+        "places_address": _of_batches(board, project, seen, assignment="planned")
         if numbers["places"] and knows_gold
         else "",
     }
@@ -238,7 +251,7 @@ def picture(board: Board, project: Project) -> dict[str, Any]:
     if leaves:
         bars.append(_releases(project, [found.rows[stage.key] for stage in leaves]))
     arrows = [
-        *_inflows(drawn, found, origins, project),
+        *_inflows(drawn, found, origins, board, project),
         *(_outflow(stage, project) for stage in leaves),
     ]
     title = gettext("Flow of {project}").format(project=project.name)
@@ -336,7 +349,7 @@ def _excluded(counts: Counts | None) -> str:
 
 
 def _inflows(
-    drawn: list[Stage], found: flow.Flow, origins: list[pipeline.End], project: Project
+    drawn: list[Stage], found: flow.Flow, origins: list[pipeline.End], board: Board, project: Project
 ) -> Iterator[pipeline.Arrow]:
     """The arrows into batches: from sources, from the batch that it takes items from, from its qualification."""
     keys = {stage.key: stage for stage in drawn}
@@ -345,7 +358,8 @@ def _inflows(
         origin = next((bar for bar in origins if bar.first <= row <= bar.last), None)
         if taken is not None:
             above = gettext("{number} accepted") if stage.counts else ""
-            address = _items(project, taken, "accepted") if stage.counts else ""
+            # The items that the batch took: others were accepted, too, where a filter or a sample selects them.
+            address = _taken(board, project, stage)
             yield _inflow(str(taken.key), stage, above, project, address)
         elif origin is not None:
             items = stage.counts.items if stage.counts else 0
@@ -356,6 +370,14 @@ def _inflows(
             yield pipeline.Arrow(
                 str(required.key), str(stage.key), passed.format(number=_n(required.passed)), is_dashed=True
             )
+
+
+def _taken(board: Board, project: Project, stage: Stage) -> str:
+    """The address of all items of a batch; "" where the explorer would list others."""
+    if stage.counts is None or not stage.counts.items or not _knows_gold(board, board.progress[stage.key]):
+        return ""
+    batch = Batch(public_id=stage.public_id)
+    return explorer_url(project, batch=batch, state=list(STATES))
 
 
 def _inflow(start: str, stage: Stage, above: str, project: Project, address: str = "") -> pipeline.Arrow:

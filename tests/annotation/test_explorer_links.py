@@ -123,6 +123,43 @@ def test_a_number_leads_to_as_many_items(batch: Batch, world: World, name: str, 
     assert not {state for state in states if not any(state in target for target, _ in numbers)}
 
 
+def test_the_numbers_of_a_project_leave_out_calibration_as_their_links_do(batch: Batch, world: World) -> None:
+    round_ = world.batch(size=2, purpose="calibration", name="Round")
+    world.label(round_, "ada", "extraction")
+    address = reverse("project", args=[world.project.slug])
+    client = mara(world)
+
+    board = client.get(address).content.decode()
+    numbers = links(client, address)
+
+    given = Assignment.objects.filter(batch=batch).submitted().count()
+    assert f'?batch={batch.public_id}&amp;answered=yes">{given}</a>' in board
+    of_batch = [(target, number) for target, number in numbers if f"batch={batch.public_id}" in target]
+    assert len(of_batch) == 4, "accepted, items, responses, slots"
+    assert [(target, number) for target, number in numbers if number not in said(client, target)] == []
+
+
+def test_an_arrow_between_batches_leads_to_the_items_that_were_taken(world: World) -> None:
+    first = world.batch(size=3, overlap=1, name="Types")
+    for label in ("reasoning", "extraction", "extraction"):
+        world.label(first, "ada", label)
+    assigning.close_batch(batch=first, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=first, now=NOON + timedelta(days=1))
+    second = world.batch(
+        "short_table", sources=[], feeds_from=first, feeds_when={"label": ["reasoning"]}, name="Short"
+    )
+    client = mara(world)
+
+    numbers = [
+        (target, number)
+        for target, number in links(client, reverse("project", args=[world.project.slug]))
+        if target.startswith(f"/batches/{second.public_id}/items/") and "state=accepted" in target
+    ]
+
+    assert numbers
+    assert {(number, listed(client, target)) for target, number in numbers} == {(1, 1)}
+
+
 def test_the_items_reserved_for_somebody_who_is_removed_are_listed(batch: Batch, world: World) -> None:
     membership = Membership.objects.get(project=world.project, person=world.people["bo"])
 
