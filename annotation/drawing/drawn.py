@@ -306,8 +306,14 @@ def shares(
     found: Sequence[tuple[str, Proportion]],
     note: str = "",
     counted: str = "",
+    addresses: Sequence[str] = (),
 ) -> Figure | None:
-    """Bars of shares with their intervals; None where nothing was counted. `head`: the first two columns."""
+    """Bars of shares with their intervals; None where nothing was counted. `head`: the first two columns.
+
+    addresses: of the items behind the count of each share, "" for none.
+    """
+    linked = zip(found, addresses or [""] * len(found), strict=True)
+    targets = [address for (_, one), address in linked if one.n]
     there = [(label or gettext("(empty)"), one) for label, one in found if one.n]
     if not there:
         return None
@@ -315,7 +321,10 @@ def shares(
     ends = [
         end for one in series[0].points if one is not None for end in (one.value, one.high) if end is not None
     ]
-    rows = tuple((text(label), _count(one.hits), share(one)) for label, one in there)
+    rows = tuple(
+        (text(label), replace(_count(one.hits), address=address if one.hits else ""), share(one))
+        for (label, one), address in zip(there, targets, strict=True)
+    )
     columns = (
         *names(head[0]),
         Column(gettext("Count")),

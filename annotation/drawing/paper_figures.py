@@ -5,8 +5,10 @@ Each takes what a snapshot holds and makes a `figures.Figure`; None where there 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 from django.utils.translation import gettext
@@ -15,14 +17,19 @@ from annotation import words
 from annotation.drawing import drawn
 from annotation.drawing.charts import Point, Series, axis_over
 from annotation.drawing.figures import Bars, Figure, Lines
-from tableqa.proportions import Proportion, proportion
+from tableqa.proportions import proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
 Data = Mapping[str, Any]
 
 
-def label_distribution(measure: Data, decided: Data | None) -> Figure | None:
-    """How often each label was chosen, and how many items were decided so; of a measure of `agreement.report`."""
+def label_distribution(
+    measure: Data, decided: Data | None, address: Callable[[str], str] = lambda label: ""
+) -> Figure | None:
+    """How often each label was chosen, and how many items were decided so; of a measure of `agreement.report`.
+
+    `address` gives the page of the items with a response of this label, as it is stored; "" for none.
+    """
     labels = measure.get("labels")
     if not labels:
         return None
@@ -37,7 +44,12 @@ def label_distribution(measure: Data, decided: Data | None) -> Figure | None:
         Column(gettext("Share of responses"), counted=gettext("Items"), unit="%"),
     ]
     rows = [
-        [text(words.shown(one["label"])), count(one["ratings"]), _percent(one["share"])] for one in labels
+        [
+            text(words.shown(one["label"])),
+            replace(count(one["ratings"]), address=address(one["label"]) if one["ratings"] else ""),
+            _percent(one["share"]),
+        ]
+        for one in labels
     ]
     if items:
         shares = [proportion(accepted.get(one["label"], 0), items) for one in labels]
@@ -228,39 +240,44 @@ def _cost(amount: Decimal | None, found: Data) -> Cell:
     return Cell(words.decimal(value, 2), round(value, 6), detail, low=low, high=high, n=found["n"])
 
 
-def attrition(lines: Sequence[Data], imported: int, released: int | None) -> Figure | None:
+def attrition(
+    lines: Sequence[Data],
+    imported: int,
+    released: int | None,
+    addresses: Mapping[str, str] = MappingProxyType({}),
+) -> Figure | None:
     """What becomes of planned items: answered, accepted, excluded, released; a row for each step.
 
     Each line has items, answered, accepted and excluded of a batch. imported: examples in the sources of the project.
-    released: accepted items in its newest release, None without one.
+    released: accepted items in its newest release, None without one. addresses: of the items of a step, by "answered",
+    "accepted", "excluded" and "released".
     """
     planned = sum(line["items"] for line in lines)
     if not planned:
         return None
-    steps = [
-        (gettext("with a response"), sum(line["answered"] or 0 for line in lines)),
-        (gettext("accepted"), sum(line["accepted"] or 0 for line in lines)),
-        (gettext("excluded"), sum(line["excluded"] or 0 for line in lines)),
-    ]
+    titles = {
+        "answered": gettext("with a response"),
+        "accepted": gettext("accepted"),
+        "excluded": gettext("excluded"),
+    }
+    steps = [(title, sum(line[name] or 0 for line in lines)) for name, title in titles.items()]
     if released is not None:
         steps.append((gettext("accepted, in the newest release"), min(released, planned)))
     shares = [(label, proportion(min(number, planned), planned)) for label, number in steps]
+    targets = [addresses.get(name, "") for name in (*titles, "released")[: len(steps)]]
     title = gettext("From planned to released items")
     note = gettext(
         "Shares are of the items planned in batches; {imported} examples were imported. An accepted item of one batch can "
         "be an item of the next. Interval: Wilson."
     ).format(imported=words.number(f"{imported:,}"))
-    return _shares("attrition", title, shares, note)
-
-
-def _shares(name: str, title: str, shares: Sequence[tuple[str, Proportion]], note: str) -> Figure | None:
     return drawn.shares(
-        name,
+        "attrition",
         title,
         (gettext("Step"), gettext("Share of planned items")),
         shares,
         note,
         counted=gettext("Planned"),
+        addresses=targets,
     )
 
 

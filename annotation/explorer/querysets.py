@@ -173,7 +173,7 @@ def counted(items: QuerySet[Item]) -> int:
 
 
 def counted_within(who: Reader, chosen: Selection) -> int | None:
-    """How many skips, flags, items in progress, slots or responses a selection of such is about; else None.
+    """How many skips, flags, items in progress, slots, responses or labels a selection of such is about; else None.
 
     Two people may have skipped one item, or have it in progress: figures of other pages count both. At most
     `MOST_COUNTED` + 1.
@@ -188,6 +188,8 @@ def counted_within(who: Reader, chosen: Selection) -> int | None:
         rows = _assignments(who, chosen)
     elif chosen.in_progress is None and (chosen.answered or chosen.people):
         rows = _given(who, chosen)
+    elif len({measure for measure, _ in chosen.labels}) == 1:
+        rows = _facts(ResponseFact.objects.filter(project=who.project), Selection(labels=chosen.labels))[0]
     else:
         return None
     items = matching(who, chosen.without(*PLACE)).order_by().values("pk")

@@ -15,6 +15,7 @@ from django.utils.translation import gettext, ngettext
 from annotation import visibility
 from annotation.journeys import assigning
 from annotation.models import (
+    Annotation,
     Assignment,
     Batch,
     Decision,
@@ -35,13 +36,15 @@ from tasks.contract import task_types
 class Missing:
     """One thing that is not there yet: of which part of the study, and what in a sentence. `number` of how many.
 
-    `kind` is one of `SUMMED` where several of these make one sum.
+    `kind` is one of `SUMMED` where several of these make one sum. `batches` and `items`: what it is about, by public ids.
     """
 
     about: str
     words: str
     number: int = 0
     kind: str = ""
+    batches: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.about}: {self.words}"
@@ -79,11 +82,15 @@ SUMMED = ("responses", "adjudication", "chain")
 def summary(gaps: Sequence[Missing]) -> list[Missing]:
     """The gaps with a sum for each kind of `SUMMED` in the place of its batches; the other ones after these."""
     sums = [
-        Missing("", _sum(kind, number), number, kind)
+        Missing("", _sum(kind, number), number, kind, _batches_of(gaps, kind))
         for kind in SUMMED
         if (number := sum(one.number for one in gaps if one.kind == kind))
     ]
     return [*sums, *(one for one in gaps if one.kind not in SUMMED)]
+
+
+def _batches_of(gaps: Sequence[Missing], kind: str) -> tuple[str, ...]:
+    return tuple(batch for gap in gaps if gap.kind == kind and gap.number for batch in gap.batches)
 
 
 def _sum(kind: str, number: int) -> str:
@@ -136,6 +143,21 @@ def unchecked_of(release: Release) -> Unchecked:
     return Unchecked(len(items), made.count(), tuple(dict.fromkeys(items)))
 
 
+def undecided_of(release: Release) -> list[str]:
+    """The items (public ids) that had a response and no decision at the watermark of a release."""
+    given = Annotation.objects.filter(assignment__item=OuterRef("pk"), event_id__lte=release.watermark)
+    decided = Decision.objects.filter(item=OuterRef("pk"), event_id__lte=release.watermark)
+    items = Item.objects.filter(
+        Exists(given),
+        ~Exists(decided),
+        batch__project=release.project_id,
+        batch__purpose=Batch.Purpose.WORK,
+        batch__set_aside_at__isnull=True,
+        is_gold=False,
+    )
+    return list(items.order_by("pk").values_list("public_id", flat=True))
+
+
 def unfinished_of(release: Release) -> list[tuple[Batch, int, int]]:
     """Each batch that was not finished at the watermark of a release, with its decided items and all of its items then.
 
@@ -179,7 +201,7 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
                 "It was never opened; {number} items are waiting.",
                 found["items"],
             ).format(number=_n(found["items"]))
-            yield Missing(batch.name, words, found["items"], "responses")
+            yield Missing(batch.name, words, found["items"], "responses", (batch.public_id,))
         else:
             yield from _open(batch, found)
         feeding = batch.feeds_from
@@ -210,7 +232,7 @@ def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
                 number,
             )
         )
-        yield Missing(batch.name, words.format(number=_n(number)), number, "responses")
+        yield Missing(batch.name, words.format(number=_n(number)), number, "responses", (batch.public_id,))
     if number := found["complete"]:
         words = ngettext(
             "{number} item is complete and will be decided by the worker within minutes.",
@@ -224,7 +246,7 @@ def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
             "{number} items need adjudication.",
             number,
         )
-        yield Missing(batch.name, words.format(number=_n(number)), number, "adjudication")
+        yield Missing(batch.name, words.format(number=_n(number)), number, "adjudication", (batch.public_id,))
 
 
 def _runs(project: Project) -> Iterator[Missing]:
@@ -251,10 +273,12 @@ def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
         return
     number, made = unchecked(project)
     if number:
+        without = _made([project.pk]).filter(~Exists(_blind_answers())).order_by()
+        items = without.values_list("outcome__decision__item__public_id", flat=True).distinct()
         words = gettext("{number} of {made} have no blind answer by another person.").format(
             number=_n(number), made=_n(made)
         )
-        yield Missing(gettext("perturbed examples"), words, number, "unchecked")
+        yield Missing(gettext("perturbed examples"), words, number, "unchecked", items=tuple(items))
 
 
 def _blind() -> list[str]:

@@ -253,6 +253,11 @@ def _apart(
     }
 
 
+def _labelled(batch: Batch, measure: str, label: str) -> str:
+    """The address of the items to which somebody gave this label; "" for the empty label."""
+    return explorer_url(batch.project, batch=batch, label=f"{measure}{SEPARATOR}{label}") if label else ""
+
+
 def _items(batch: Batch, measure: str, one: str, other: str) -> str:
     """The address of the items to which two people gave these labels; "" where a label cannot be written in one."""
     if not (one and other) or BETWEEN in one + other:
@@ -346,7 +351,9 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     context["batches"] = work_tables.batches(lines, costs=Permission.SET_UP in may) if lines else None
     if left is None:
         context["per_accepted"] = paper_figures.per_accepted(lines, with_costs=Permission.SET_UP in may)
-        context["attrition"] = paper_figures.attrition(lines, *_imported_and_released(project))
+        imported, released, release = _imported_and_released(project)
+        steps = _addresses_of_steps(project, on_page, release, is_whole=not hidden)
+        context["attrition"] = paper_figures.attrition(lines, imported, released, steps)
     if chosen is not None:
         monitors = figures[chosen.pk, "monitors"]
         context |= {
@@ -451,16 +458,35 @@ def _pace_and_sums(
     }
 
 
-def _imported_and_released(project: Project) -> tuple[int, int | None]:
-    """Examples in the project's sources, and accepted items in its newest release, None without one."""
+def _imported_and_released(project: Project) -> tuple[int, int | None, Release | None]:
+    """Examples in the project's sources, accepted items in its newest release, and this release; None without one."""
     imported = (
         Source.objects.ready().filter(project=project).aggregate(number=Sum("examples_count"))["number"]
     )
     newest = Release.objects.filter(project=project, ready_at__isnull=False).order_by("-made_at").first()
     if newest is None:
-        return imported or 0, None
+        return imported or 0, None, None
     counts = newest.manifest["counts"]
-    return imported or 0, counts["accepted"] - counts["contradicted"]
+    return imported or 0, counts["accepted"] - counts["contradicted"], newest
+
+
+def _addresses_of_steps(
+    project: Project, batches: Sequence[Batch], release: Release | None, *, is_whole: bool
+) -> dict[str, str]:
+    """Where the steps of `paper_figures.attrition` lead to, as far as the explorer lists the same items.
+
+    It has the items that a release left out because people contradicted them.
+    """
+    if not is_whole or len(batches) > MOST_VALUES:
+        return {}
+    addresses = {
+        "answered": url_of_batches(project, batches, answered="yes"),
+        "accepted": url_of_batches(project, batches, state="accepted"),
+        "excluded": url_of_batches(project, batches, state="excluded"),
+    }
+    if release is not None and not release.manifest["counts"]["contradicted"]:
+        addresses["released"] = explorer_url(project, release=release.public_id, state="accepted")
+    return addresses
 
 
 def _costs(lines: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -666,7 +692,11 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         curves = paper_figures.learning(curve) if curve is not None else []
         measures = told.data["measures"] if told.data is not None else []
         labels = (
-            paper_figures.label_distribution(measures[0], curve["decided"] if curve else None)
+            paper_figures.label_distribution(
+                measures[0],
+                curve["decided"] if curve else None,
+                lambda label: _labelled(batch, measures[0]["name"], label),
+            )
             if measures
             else None
         )

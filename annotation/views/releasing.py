@@ -16,10 +16,12 @@ from annotation import access, visibility
 from annotation.drawing import list_tables
 from annotation.drawing.figures import Figure
 from annotation.evaluation import evaluation_runs
+from annotation.explorer.links import explorer_url, url_of_batches
+from annotation.explorer.selection import MOST_VALUES
 from annotation.forms.releases import ReleaseForm
 from annotation.journeys import releasing
 from annotation.journeys.adjudicating import letters
-from annotation.models import Assignment, Person, Project, Release
+from annotation.models import Assignment, Batch, Item, Person, Project, Release
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
@@ -89,8 +91,25 @@ def _summary(
     for gap in missing.summary(gaps):
         needed, name = FILLED.get(gap.kind, (None, ""))
         words = f"{gap.about}: {gap.words}" if gap.about else gap.words
-        lines.append((words, reverse(name, args=[project.slug]) if needed in may else ""))
+        address = reverse(name, args=[project.slug]) if needed in may else _items_of(gap, project, may)
+        lines.append((words, address))
     return lines
+
+
+def _items_of(gap: missing.Missing, project: Project, may: Collection[Permission]) -> str:
+    """The address of the items that a gap is about; "" for more than a selection takes, or others than are counted."""
+    if gap.kind == "unchecked" and len(gap.items) <= MOST_VALUES:
+        return explorer_url(project, item=list(gap.items))
+    if gap.kind not in STATES_OF or len(gap.batches) > MOST_VALUES:
+        return ""
+    batches = Batch.objects.filter(public_id__in=gap.batches)
+    if Permission.SET_UP not in may and Item.objects.filter(batch__in=batches, is_gold=True).exists():
+        return ""
+    return url_of_batches(project, batches.order_by("pk"), state=STATES_OF[gap.kind])
+
+
+STATES_OF = {"responses": "open", "adjudication": "adjudication"}
+"""The state of the items that a gap counts, by its kind."""
 
 
 def _barred(person: Person, project: Project) -> str:
@@ -140,17 +159,26 @@ def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
     manifest = release.manifest
     formats = release_files.formats_of(manifest)
     counts = manifest["counts"]
+    undecided = max(0, counts.get("items", 0) - counts["accepted"] - counts["excluded"])
+    contradicted = list(dict.fromkeys(entry["item"] for entry in manifest["contradicted"]))
     return {
         "release": release,
         "project": release.project,
         "manifest": manifest,
         "counts": counts,
-        "undecided": max(0, counts.get("items", 0) - counts["accepted"] - counts["excluded"]),
+        "undecided": undecided,
+        "undecided_items": _as_many(missing.undecided_of(release), undecided) if undecided else [],
+        "contradicted_items": _as_many(contradicted, counts.get("contradicted", 0)),
         "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
         "formats": [_format(name, manifest) for name in (*formats, "")],
         "files": sorted(manifest["files"].items()),
         **_tables(request, release),
     }
+
+
+def _as_many(items: list[str], number: int) -> list[str]:
+    """These items where a selection takes them and they are as many as a number says; else none."""
+    return items if len(items) == number <= MOST_VALUES else []
 
 
 def _format(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from annotation.explorer.links import explorer_url
 from annotation.journeys import adjudicating, annotating, assigning
 from annotation.models import Assignment, Batch, Membership
 from annotation.quality import gold
+from annotation.templatetags.explorer import items_link
 from annotation.views.figure_gallery import pseudonyms
 from annotation.work import shares
 from tests.annotation.cast import NOON, World
@@ -107,6 +108,7 @@ def said(client: Client, address: str) -> list[int]:
         ),
         ("agreement", {"pair="}),
         ("home", {"state=accepted"}),
+        ("releases", {"state=open", "state=adjudication"}),
     ],
 )
 def test_a_number_leads_to_as_many_items(batch: Batch, world: World, name: str, states: set[str]) -> None:
@@ -121,6 +123,28 @@ def test_a_number_leads_to_as_many_items(batch: Batch, world: World, name: str, 
 
     assert [(target, number) for target, number in numbers if number not in said(client, target)] == []
     assert not {state for state in states if not any(state in target for target, _ in numbers)}
+
+
+def test_labels_and_steps_lead_to_their_items(world: World) -> None:
+    done, client = timed(world), mara(world)
+
+    labels = links(client, reverse("batch_quality", args=[done.public_id]))
+    steps = links(client, reverse("dashboard", args=[world.project.slug]))
+
+    numbers = [each for each in labels if "label=" in each[0]]
+    assert numbers
+    attrition = reverse("dashboard", args=[world.project.slug])
+    page = client.get(attrition).content.decode()
+    answered = re.search(r"with a response</th><td[^>]*><a href=\"[^\"]*answered=yes\">", page)
+    assert answered is not None
+    assert [each for each in [*numbers, *steps] if each[1] not in said(client, each[0])] == []
+
+
+def test_more_items_than_a_selection_takes_have_no_link(world: World) -> None:
+    ids = [f"item-{number}" for number in range(201)]
+
+    assert items_link(201, world.project, item=ids) == "201"
+    assert items_link(200, world.project, item=ids[1:]).startswith("<a ")
 
 
 def test_the_numbers_of_a_project_leave_out_calibration_as_their_links_do(batch: Batch, world: World) -> None:

@@ -139,6 +139,18 @@ def test_edits_that_nobody_answered_blind_need_a_tick(world: World) -> None:
     assert Release.objects.get().name == "v1"
 
 
+def test_unfinished_items_lead_to_the_explorer(world: World) -> None:
+    edits = edited(world)
+    check = world.batch("answer_check", sources=[], feeds_from=edits, name="Check")
+
+    page = client_of(world.rea).get(RELEASES).content.decode()
+
+    address = f"/projects/films/explorer/?batch={check.public_id}&amp;state=open"
+    assert f'<a href="{address}">1 item with too few responses</a>' in page
+    item = edits.items.get().public_id
+    assert f'<a href="/projects/films/explorer/?item={item}">perturbed examples: 1 of 1 have no' in page
+
+
 def released(world: World) -> Release:
     return releasing.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=timezone.now()
