@@ -34,6 +34,7 @@ from annotation.roles import Permission
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figures import figures_in_table, in_words
 from annotation.views.pages import PageRequest, cut, kind_title, page
+from tableqa.habits import FEWEST, TOO_FEW, TOO_FEW_OF_OTHERS
 from tableqa.needed import Basis
 from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
@@ -44,6 +45,8 @@ HABITS = {
     "always_the_same": gettext_noop("One label"),
     "copy_paste": gettext_noop("Repeated texts"),
 }
+LACKING = (TOO_FEW.code, TOO_FEW_OF_OTHERS.code)
+"""Codes of the sentences that say of a habit that there is not enough data."""
 USUAL = 0.05
 """The half-width of an interval that is asked for first."""
 
@@ -192,7 +195,9 @@ def _overview_figure(rows: Sequence[Mapping[str, Any]], within: float) -> Figure
     )
     title = gettext("Agreement by batch")
     lines = tuple(_overview_line(row, within) for row in rows)
-    return Figure("overview", title, Sheet("overview", title, columns, lines))
+    has_gap = any(row.get("needed") == NOTHING for row in rows)
+    note = gettext("–: not enough data yet. The batch says what is missing.") if has_gap else ""
+    return Figure("overview", title, Sheet("overview", title, columns, lines, note))
 
 
 def _overview_line(row: Mapping[str, Any], within: float) -> tuple[Cell, ...]:
@@ -217,9 +222,9 @@ def _overview_line(row: Mapping[str, Any], within: float) -> tuple[Cell, ...]:
 
 
 def _needed(found: Mapping[str, Any], within: float) -> str:
-    """How many more items it takes; a dash where the value's own reason says it all."""
-    basis = Basis(**found)
-    return "–" if basis.reason is not None and not basis.half_width else basis.needed(within).sentence
+    """How many more items it takes; a dash where there is not enough data, which the note of the table says once."""
+    needed = Basis(**found).needed(within)
+    return NOTHING if needed.likely is None or needed.safe is None else needed.sentence
 
 
 def _apart(
@@ -674,6 +679,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         "project": batch.project,
         "sees": sees,
         "named": Permission.SET_UP in may,
+        "fewest": FEWEST,
     }
     if sees:
         found = snapshots.of([batch], ("agreement", "quality", "learning"), now=timezone.now())
@@ -786,6 +792,7 @@ def _people(
         with_others = agreeing.get(key)
         person = reliable["people"].get(key) if reliable is not None else None
         habits = [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]]
+        lacking = [habit for habit in habits if getattr(habit["sentence"], "code", "") in LACKING]
         rows.append(
             {
                 **one,
@@ -799,7 +806,8 @@ def _people(
                 if with_others and told is not None
                 else None,
                 "labelled": person["labels"] if person else 0,
-                "habits": habits,
+                "habits": [habit for habit in habits if habit not in lacking],
+                "lacking": [habit["name"] for habit in lacking],
                 "raised": [habit for habit in habits if habit["raised"]],
                 "accuracy": person["accuracy"] if person else None,
                 "accuracy_ends": (person.get("low"), person.get("high")) if person else (None, None),

@@ -263,10 +263,15 @@ def test_a_batch_without_two_responses_to_an_item_says_once_that_there_is_not_en
         world.label(batch, who, "extraction")
     begun = text(mara.get(f"/batches/{batch.public_id}/"))
 
+    agreement = text(mara.get("/projects/films/agreement/"))
+    assert len(re.findall("not enough data yet", agreement, re.IGNORECASE)) == 2, "of the table, of the batch"
     assert empty.count("Not enough data yet. No unit has two ratings") == 1
     assert "undefined" not in empty
     assert "Not enough data" not in begun
     assert "percent agreement" in begun
+    quality = text(mara.get(f"/batches/{batch.public_id}/quality/"))
+    assert quality.count("Not enough data yet: Time, Change of pace") == 2, "one sentence for each person"
+    assert quality.count("Not enough data yet") == 2
 
 
 def test_edits_of_several_people_are_compared(world: World) -> None:
