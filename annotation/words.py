@@ -97,6 +97,35 @@ def measure(name: str) -> str:
     return shown(name.replace("_", " "))
 
 
+STATISTICS = {
+    "percent_agreement": gettext_noop("percent agreement"),
+    "fleiss_kappa": gettext_noop("Fleiss' kappa"),
+    "cohen_kappa": gettext_noop("Cohen's kappa"),
+    "krippendorff_alpha": gettext_noop("Krippendorff's alpha"),
+    "gwet_ac1": gettext_noop("Gwet's AC1"),
+    "cell_sets": gettext_noop("sets of cells"),
+    "edits": gettext_noop("edits"),
+    "kendall_w": gettext_noop("Kendall's W"),
+    "mean_spearman": gettext_noop("mean rank correlation (Spearman)"),
+}
+LEVELS = {
+    "masi": "MASI",
+    "jaccard": "Jaccard",
+    "nominal": gettext_noop("nominal"),
+    "ordinal": gettext_noop("ordinal"),
+    "interval": gettext_noop("interval scale"),
+}
+
+
+def statistic(name: str) -> str:
+    """krippendorff_alpha_nominal -> Krippendorff's alpha (nominal)."""
+    for key, title in STATISTICS.items():
+        if name.startswith(key):
+            level = name.removeprefix(key).strip("_").replace("_", " ")
+            return f"{gettext(title)} ({gettext(LEVELS.get(level, level))})" if level else gettext(title)
+    return name.replace("_", " ")
+
+
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a list with semicolons; `./run manage messages` collects them."""
     return tuple(" ".join(word.split()) for word in text.split(";"))

@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotation import words
 from annotation.drawing.drawn import estimate
-from annotation.releases.task_records import task_of_record
+from annotation.releases.task_records import instruction, task_of_record
 from tableqa.documents import Block, Heading, Items, Paragraph, Picture, Quotation, Table
 from tableqa.language import gettext
 from tableqa.proportions import proportion
@@ -140,13 +141,20 @@ def _batches(study: Study) -> Any:
             _title(study, batch["type"])
             + (f" ({batch['variant'].replace('_', ' ')})" if batch["variant"] else ""),
             names.get(batch["feeds_from"], "sources"),
-            resolving.in_words(rule) if (rule := batch.get("resolve", {})) else "default",
+            _rule(study, batch),
             count(batch["overlap"]),
         )
         for batch in study.manifest["batches"]
     ]
     head = ("Batch", "Task type", "Items from", "Decision rule", "People per item")
     return listed("batches", "Batches", head, rows, texts=4)
+
+
+def _rule(study: Study, batch: Mapping[str, Any]) -> str:
+    """The decision rule of a batch in words: the chosen one, else that of its task type."""
+    task = _task(study, batch["type"])
+    own = resolving.own(task, batch["settings"]) if task is not None else {}
+    return resolving.in_words(batch.get("resolve") or own)
 
 
 def _task(study: Study, key: str) -> TaskType | None:
@@ -179,6 +187,8 @@ def _people(study: Study) -> Iterator[Block]:
     yield Paragraph(
         "The letters in parentheses name the questions of section D of the ACL's responsible NLP checklist."
     )
+    if study.manifest["counts"]["simulated_annotators"]:
+        yield Paragraph("Counts in this section leave out simulated people.")
     for title, paragraphs in _conditions(study):
         yield Heading(title, 2)
         if not paragraphs:
@@ -199,13 +209,24 @@ def _guidelines(study: Study, key: str) -> list[Mapping[str, Any]]:
     return [one for one in study.manifest["guidelines"] if one["type"] == key]
 
 
+def _instructions(study: Study, task: TaskType) -> list[str]:
+    """The lines above the items of this task type, each once: variants and settings of batches may change them."""
+    batches = [batch for batch in study.manifest["batches"] if batch["type"] == task.key]
+    lines = (
+        instruction(task, batch["variant"], batch["settings"], has_model=bool(batch.get("loop_model")))
+        for batch in batches
+    )
+    return list(dict.fromkeys(lines))
+
+
 def _tasks(study: Study) -> Iterator[Block]:
     yield Heading("Instructions and pages")
     for key in _types(study):
         yield Heading(_title(study, key), 2)
         task = _task(study, key)
-        if task is not None and task.instruction:
-            yield Paragraph(f"Instruction above every item: {gettext(task.instruction)}")
+        if task is not None:
+            for line in _instructions(study, task):
+                yield Paragraph(f"Instruction above every item: {line}")
         if key in study.pictures:
             yield Picture(
                 f"{FOLDER}/{key}.jpg",
@@ -241,8 +262,8 @@ def _agreement(study: Study) -> Iterator[Block]:
     rows = [
         (
             text(names[figure["batch"]]),
-            text(figure["measure"].replace("_", " ")),
-            text(figure["statistic"].replace("_", " ")),
+            text(words.measure(figure["measure"])),
+            text(words.statistic(figure["statistic"])),
             estimate(figure, figure["statistic"]),
             count(figure["raters"]),
         )

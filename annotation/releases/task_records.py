@@ -1,13 +1,17 @@
-"""The task type of a batch as a release records it."""
+"""The task type of a batch as a release records it, and what a batch asks people to do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from tableqa import Example, Table
 from tasks.common.defined import task_of
 from tasks.common.definitions import BadDefinition, DefinitionFault
-from tasks.contract import TaskType, task_type
+from tasks.contract import Item, TaskType, task_type
+
+_ANY_EXAMPLE = Example("any", "?", Table(["A"], [["1"]]), ["1"])
+"""What a batch asks for depends on its options alone: any example will do."""
 
 
 def task_of_record(batch: Mapping[str, Any]) -> TaskType:
@@ -28,3 +32,8 @@ def task_of_record(batch: Mapping[str, Any]) -> TaskType:
 def definition_of(batch: Mapping[str, Any]) -> dict[str, Any]:
     """The definition that a release records with a batch, without the schema that follows from it."""
     return {key: value for key, value in batch["definition"].items() if key != "response_schema"}
+
+
+def instruction(task: TaskType, variant: str, settings: Mapping[str, Any], *, has_model: bool = False) -> str:
+    """What a task type asks people to do, in one line."""
+    return task.instruct(Item(_ANY_EXAMPLE, variant, settings), has_model=has_model)

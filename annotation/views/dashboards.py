@@ -32,7 +32,7 @@ from annotation.quality import agreement, dashboards, qualifying, snapshots
 from annotation.quality.snapshots import Shown
 from annotation.roles import Permission
 from annotation.views.figure_gallery import figure_gallery
-from annotation.views.figures import figures_in_table, in_words
+from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, kind_title, page
 from tableqa.habits import FEWEST, TOO_FEW, TOO_FEW_OF_OTHERS
 from tableqa.needed import Basis
@@ -214,7 +214,7 @@ def _overview_line(row: Mapping[str, Any], within: float) -> tuple[Cell, ...]:
     return (
         Cell(row["batch"].name, address=f"?{urlencode(query)}#apart"),
         text(words.measure(figure["measure"])),
-        text(in_words(figure["statistic"])),
+        text(words.statistic(figure["statistic"])),
         drawn.estimate(figure, figure["statistic"]),
         count(figure["raters"]),
         text(words.shown(row["needed"])),
@@ -235,13 +235,13 @@ def _apart(
     measures = found.data["measures"]
     named = request.GET.get("measure", "").replace(" ", "_")
     measure = next((one for one in measures if one["name"] == named), measures[0])
-    statistic = in_words(measure["statistic"])
+    statistic = words.statistic(measure["statistic"])
     charts = [
         drawn.agreement_over_weeks(
             [(words.measure(measure["name"]), measure["statistic"], measure["weeks"])]
         ),
         drawn.agreement_by_source(measure, statistic),
-        drawn.pairs(measure, in_words(measure["pair_statistic"]), names),
+        drawn.pairs(measure, words.statistic(measure["pair_statistic"]), names),
         drawn.confusion(measure, lambda one, other: _items(batch, measure["name"], one, other)),
         paper_figures.label_agreement(measure),
     ]
@@ -610,7 +610,7 @@ def _over_time(
             "{batch}: {measure}, {statistic}".format(
                 batch=batch.name,
                 measure=words.measure(measure["name"]),
-                statistic=in_words(measure["statistic"]),
+                statistic=words.statistic(measure["statistic"]),
             ),
             measure["statistic"],
             measure["weeks"],
@@ -773,7 +773,7 @@ def _first_statistic(told: dict[str, Any] | None) -> str:
     if told is None or not told["measures"]:
         return ""
     first = told["measures"][0]
-    return f"{words.measure(first['name'])}, {in_words(first['statistic'])}"
+    return f"{words.measure(first['name'])}, {words.statistic(first['statistic'])}"
 
 
 def _people(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
 from annotation import words
 from annotation.drawing.drawn import estimate, median, names, share
@@ -14,29 +14,14 @@ from tableqa.medians import Estimate
 from tableqa.proportions import Proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
-NAMES = {
-    "percent_agreement": gettext_noop("percent agreement"),
-    "fleiss_kappa": gettext_noop("Fleiss' kappa"),
-    "cohen_kappa": gettext_noop("Cohen's kappa"),
-    "krippendorff_alpha": gettext_noop("Krippendorff's alpha"),
-    "gwet_ac1": gettext_noop("Gwet's AC1"),
-    "cell_sets": gettext_noop("sets of cells"),
-    "edits": gettext_noop("edits"),
-    "kendall_w": gettext_noop("Kendall's W"),
-    "mean_spearman": gettext_noop("mean rank correlation (Spearman)"),
-}
-LEVELS = {
-    "masi": "MASI",
-    "jaccard": "Jaccard",
-    "nominal": gettext_noop("nominal"),
-    "ordinal": gettext_noop("ordinal"),
-    "interval": gettext_noop("interval scale"),
-}
-
 
 def shown(figure: Mapping[str, Any]) -> dict[str, Any]:
     """A figure, as the batch page computes it or a manifest stores it, with `name` and `measure` for people."""
-    return {**figure, "name": in_words(figure["statistic"]), "measure": figure["measure"].replace("_", " ")}
+    return {
+        **figure,
+        "name": words.statistic(figure["statistic"]),
+        "measure": figure["measure"].replace("_", " "),
+    }
 
 
 def figures_in_table(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -57,7 +42,7 @@ def statistics(
     rows: list[tuple[Cell, ...]] = []
     notes: dict[str, None] = {}
     for figure in figures:
-        statistic = in_words(figure["statistic"])
+        statistic = words.statistic(figure["statistic"])
         row = (text(words.measure(figure["measure"])), text(statistic))
         cells = (estimate(figure, figure["statistic"]), count(figure["raters"]))
         rows.append((*((text(figure["batch_name"]),) if batches else ()), *row, *cells))
@@ -99,12 +84,3 @@ def _report_cell(value: Any) -> Cell:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Cell(words.number(str(value)), float(value))
     return text(words.shown(value))
-
-
-def in_words(statistic: str) -> str:
-    """krippendorff_alpha_nominal -> Krippendorff's alpha (nominal)."""
-    for key, name in NAMES.items():
-        if statistic.startswith(key):
-            level = statistic.removeprefix(key).strip("_").replace("_", " ")
-            return f"{gettext(name)} ({gettext(LEVELS.get(level, level))})" if level else gettext(name)
-    return statistic.replace("_", " ")

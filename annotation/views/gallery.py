@@ -9,8 +9,8 @@ from django.utils.translation import gettext
 
 from annotation.journeys import defining
 from annotation.models import Project
+from annotation.releases.task_records import instruction
 from annotation.terms.task import filled
-from annotation.views.pages import instruction
 from annotation.words import shown
 from tasks.contract import STEPS, TaskType, task_types
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import zoneinfo
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -28,14 +28,11 @@ from annotation import visibility
 from annotation.models import Batch, Person, Project
 from annotation.people import attempts
 from annotation.refusals import Refused
-from tableqa import Example, Table
-from tasks.contract import Invalid, Item, TaskType, UnknownTaskType
+from annotation.releases.task_records import instruction
+from tasks.contract import Invalid, UnknownTaskType
 
 ROWS = 50
 """Rows of a list on one page."""
-
-_ANY_EXAMPLE = Example("any", "?", Table(["A"], [["1"]]), ["1"])
-"""What a batch asks for depends on its options alone: any example will do."""
 
 P = ParamSpec("P")
 Response = TypeVar("Response", bound=HttpResponseBase)
@@ -156,11 +153,6 @@ def kind_instruction(batch: Batch) -> str:
     if task is None:
         return ""
     return instruction(task, batch.variant, batch.settings, has_model=bool(batch.loop_model))
-
-
-def instruction(task: TaskType, variant: str, settings: Mapping[str, Any], *, has_model: bool = False) -> str:
-    """What a task type asks people to do, in one line."""
-    return task.instruct(Item(_ANY_EXAMPLE, variant, settings), has_model=has_model)
 
 
 def hidden_fields(request: HttpRequest) -> list[tuple[str, str]]:

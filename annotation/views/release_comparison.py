@@ -20,7 +20,6 @@ from annotation.releases import comparison
 from annotation.releases.comparison import Count, Pair
 from annotation.releases.wordings import note_of
 from annotation.views.figure_gallery import figure_gallery
-from annotation.views.figures import in_words
 from annotation.views.pages import PageRequest, away_from_releases, page
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
@@ -146,7 +145,7 @@ def _pairs(name: str, pairs: Sequence[Pair], before: Release, after: Release) ->
         (
             text(pair.batch),
             text(words.measure(pair.measure)),
-            text(in_words(pair.statistic)),
+            text(words.statistic(pair.statistic)),
             _figure(pair.before),
             _figure(pair.after),
         )

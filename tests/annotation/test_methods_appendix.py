@@ -15,6 +15,7 @@ from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Person, Release
 from annotation.money import statements
 from annotation.releases import methods
+from annotation.views.pages import kind_instruction
 from tableqa.documents import Heading, Items, Paragraph, Picture, Quotation, as_latex
 from tests.annotation.cast import NOON, World, make_world
 from tests.latex_structure import check
@@ -183,3 +184,17 @@ def test_a_project_without_work_has_an_appendix_that_says_so(tmp_path: Path) -> 
 
     check(text)
     assert "No item is decided" in text
+
+
+def test_rules_statistics_and_instructions_are_in_the_words_of_the_pages(studied: World) -> None:
+    edits = studied.batch("value_change", variant="answer_stays", only=["nu-0"], overlap=1, name="Edits")
+    Person.objects.filter(pk=studied.people["cy"].pk).update(is_simulated=True)
+
+    text = as_latex(methods.blocks(releasing.study_now(project=studied.project, pictures=(), now=LATER)))
+
+    assert "majority (" in text
+    assert "default" not in text
+    assert "krippendorff" not in text
+    assert "s alpha (nominal)" in text
+    assert f"Instruction above every item: {kind_instruction(edits)}" in text
+    assert "Counts in this section leave out simulated people." in text
