@@ -40,6 +40,9 @@ class ProjectForm(forms.Form):
             stored=time_zone,
             help_text=gettext_lazy("Days and weeks of the project begin in this time zone."),
         )
+        if not self.is_bound:
+            # static/askew/time-zone.js selects the zone of the browser; without scripts it is that of the account.
+            self.fields["time_zone"].widget.attrs["data-of-browser"] = ""
         self.fields["release"] = forms.FileField(
             required=False,
             label=gettext_lazy("Release to restore"),

@@ -10,6 +10,9 @@ export class Ticks {
     this.boxes = [...list.querySelectorAll("input[name=item]")];
     this.here = list.querySelector("[data-all-here]");
     this.everything = this.form.elements.all;
+    this.exports = [...list.querySelectorAll(".exports a[download]")].map((link) => [link, link.href]);
+    this.exported = list.querySelector("[data-exported]");
+    this.whole = this.exported.textContent;
     list.addEventListener("change", (event) => this.#changed(event.target));
     for (const box of this.boxes) box.addEventListener("click", (event) => event.shiftKey && this.#extend(box));
     this.form.querySelector("[data-clear]").addEventListener("click", () => this.clear());
@@ -48,6 +51,14 @@ export class Ticks {
     this.here.checked = ticked === this.boxes.length && ticked > 0;
     this.here.indeterminate = ticked > 0 && ticked < this.boxes.length;
     this.form.querySelector("details").open = false;
+    this.#export(this.everything.checked ? [] : this.boxes.filter((box) => box.checked));
+  }
+
+  /* Links to files lead to the responses to the selected items alone, or to all that match. */
+  #export(boxes) {
+    for (const [link, whole] of this.exports) link.href = boxes.length ? only(whole, boxes) : whole;
+    const number = boxes.length;
+    this.exported.textContent = number ? t`Download the responses, ${number} selected:` : this.whole;
   }
 
   #changed(box) {
@@ -65,4 +76,12 @@ export class Ticks {
     const [from, to] = [this.boxes.indexOf(this.#last ?? box), this.boxes.indexOf(box)].sort((a, b) => a - b);
     for (const each of this.boxes.slice(from, to + 1)) each.checked = true;
   }
+}
+
+/* The address of a file with these items in the place of the filters. */
+function only(address, boxes) {
+  const url = new URL(address);
+  const format = url.searchParams.get("format");
+  url.search = new URLSearchParams([...boxes.map((box) => ["item", box.value]), ["format", format]]);
+  return url.href;
 }

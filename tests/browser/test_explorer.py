@@ -133,6 +133,41 @@ def test_all_items_of_a_page_and_all_that_match_are_selected_and_cleared(
     expect(page.locator("#act")).to_be_hidden()
 
 
+def test_the_files_are_of_the_selected_items(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    batch = world.batch()
+    for _ in range(4):
+        world.label(batch, "ada", "extraction")
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    page.goto(live_server.url + explorer_url(world.project, batch=batch, state="open"))
+    link = page.locator(".exports").get_by_role("link", name="CSV")
+    whole = link.get_attribute("href")
+    boxes = page.locator("input[name=item]")
+
+    boxes.nth(0).check()
+    boxes.nth(2).check()
+
+    expect(page.locator(".exports")).to_contain_text("Download the responses, 2 selected:")
+    with page.expect_download() as download:
+        link.click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").strip().splitlines()
+    assert len(lines) == 3, "the head and two responses"
+    page.get_by_label("Select all 4 that match").check()
+    assert whole is not None
+    expect(link).to_have_attribute("href", whole)
+
+
+def test_a_new_project_starts_with_the_time_zone_of_the_browser(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    page = signed_in(new_context, live_server.url, world.mara, timezone_id="Asia/Tokyo").new_page()
+
+    page.goto(live_server.url + "/projects/new/")
+
+    expect(page.locator("select[name=time_zone]")).to_have_value("Asia/Tokyo")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_list_an_open_item_and_saved_views_are_accessible(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any, scheme: str
