@@ -140,7 +140,7 @@ SHOWN = words_of(
     Project; Purpose; Quality; Questions; Reason; Reasoning; Releases; Remove; Requires; Researcher; Responses;
     Roles; Rule; Rules; Scopes; Seed; Seeds; Select; Share; Skipped; Source; Sources; Strategy; Submitted; Text;
     Time zone; True; Unanswerable; Value; Variant; Viewer; Waivers; Week; WordNet; Work; Yes; a response; add;
-    adjudicator; annotator; answer length; answer structure; answerable; answered; anything; better;
+    adjudicator; annotator; answer length; answer structure; answerable; answered; answers; anything; better;
     calibration; cannot; category; cells; change; closed; completed; comprehensiveness; created; done; failed;
     faithfulness; gold; holds; initials; invite; keep; label; labels imported; leased; leave; manager; neither;
     no; no adjudicator; no annotator; no manager; no researcher; no viewer; open; other; own rule; password

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import words
@@ -71,6 +72,13 @@ VERDICTS: Final = {
     "model_error": gettext_noop("no usable answer"),
     "pending": gettext_noop("not answered yet"),
 }
+FINDINGS: Final = {
+    "nothing_to_check_against": gettext_noop("no marked cells and no program"),
+    "answer_gone": gettext_noop("answer not in the table"),
+    "part_foreign": gettext_noop("text that is not in the old cell"),
+    "not_derivable": gettext_noop("column cannot be worked out"),
+}
+"""Codes of conditions that responses leave open. Task types of projects have others."""
 ALONG: Final = (
     *("label", "pair", "finding", "verdict", "in_progress", "answered", "assignment", "release"),
     *("action", "item", "example", "submitted_from", "submitted_before"),
@@ -134,7 +142,7 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
     label = gettext(FILTERS[name])
     measure, _, rest = value.partition(SEPARATOR)
     if name == "label":
-        return f"{label} ({words.measure(measure)})", words.shown(rest)
+        return _title(measure), words.shown(rest)
     if name == "pair":
         return f"{label} ({words.measure(measure)})", " / ".join(map(words.shown, rest.split(BETWEEN)))
     batches = who.batches.values()
@@ -149,6 +157,7 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
         "release": lambda: _release(who, value),
         "action": lambda: _action(who, value),
         "verdict": lambda: gettext(VERDICTS.get(value, value)),
+        "finding": lambda: gettext(FINDINGS[value]) if value in FINDINGS else value.replace("_", " "),
         "submitted_from": lambda: _moment(value),
         "submitted_before": lambda: _moment(value),
     }
@@ -178,11 +187,14 @@ def facets(
                     "address": with_query(address, query(parse(further))),
                 }
             )
-        measure = words.measure(facet.measure) if facet.measure else ""
-        found.append(
-            {"label": f"{label} ({measure})" if measure else label, "values": values, "more": facet.more}
-        )
+        title = _title(facet.measure) if facet.measure else label
+        found.append({"label": title, "values": values, "more": facet.more})
     return found
+
+
+def _title(measure: str) -> str:
+    """The title of the labels of a measure: "Label", "Answers", "Question ambiguous"."""
+    return capfirst(words.measure(measure))
 
 
 def _action(who: Reader, public_id: str) -> str:

@@ -437,7 +437,7 @@ class TestThePage:
         response = browser(world.mara).get(address)
 
         assert "State: accepted" in text(response)
-        assert "Label (label): extraction" in text(response)
+        assert "Label: extraction" in text(response)
         assert f'href="{explorer_url(world.project, state="accepted")}"' in response.content.decode()
 
     def test_an_item_opens_beside_the_list_without_scripts(self, batch: Batch, world: World) -> None:
@@ -590,3 +590,15 @@ def test_a_line_of_the_list_has_short_labels(batch: Batch, world: World) -> None
     listed = text(page).partition("Active time")[2]
     assert "Extraction" in listed
     assert "Extraction:" not in listed
+
+
+def test_filters_name_labels_and_open_conditions_in_words(world: World) -> None:
+    world.batch()
+    address = reverse("explorer", args=[world.project.slug])
+    chosen = {"label": "answers:1995", "finding": ["nothing_to_check_against", "own_code"]}
+
+    page = text(browser(world.mara).get(address, chosen))
+
+    assert "Answers: 1995" in page
+    assert "Open in the checklist: no marked cells and no program" in page
+    assert "Open in the checklist: own code" in page
