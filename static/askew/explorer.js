@@ -72,5 +72,16 @@ class Explorer {
   }
 }
 
+/* Filters by number come before the list on a narrow page, so they are folded there. */
+function fold(facets) {
+  const narrow = matchMedia("(max-width: 60rem)");
+  const show = () => { facets.open = !narrow.matches; };
+  narrow.addEventListener("change", show);
+  show();
+}
+
 const list = document.querySelector("[data-explorer]");
-if (list) new Explorer(list);
+if (list) {
+  new Explorer(list);
+  fold(list.querySelector(".facets > details"));
+}

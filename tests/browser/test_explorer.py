@@ -55,7 +55,7 @@ def test_keys_go_from_item_to_item_and_open_one_next_to_the_list(
     expect(page.get_by_role("dialog")).to_contain_text("Next item")
     page.keyboard.press("Escape")
     page.locator(".facets").get_by_role("link", name="reasoning").click()
-    expect(page.locator("#found")).to_have_text("1 item")
+    expect(page.locator("#found")).to_have_text("1 item · 1 response")
 
 
 def test_an_open_item_that_needs_adjudication_leads_there_or_says_who_decides(
@@ -131,6 +131,25 @@ def test_all_items_of_a_page_and_all_that_match_are_selected_and_cleared(
     expect(page.get_by_label("Select all 4 that match")).not_to_be_checked()
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.locator("#act")).to_be_hidden()
+
+
+def test_on_a_phone_the_list_comes_before_unfolded_filters(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    world.label(world.batch(), "ada", "reasoning")
+    page = signed_in(
+        new_context, live_server.url, world.mara, viewport={"width": 390, "height": 844}
+    ).new_page()
+    page.goto(live_server.url + explorer_url(world.project))
+    facet = page.locator(".facets").get_by_role("link", name="reasoning")
+
+    expect(facet).to_be_hidden()
+    page.get_by_text("Number of items by state, label and person").click()
+    expect(facet).to_be_visible()
+
+    page.set_viewport_size({"width": 1366, "height": 850})
+    expect(facet).to_be_visible()
+    expect(page.locator(".facets summary")).to_be_hidden()
 
 
 def test_the_files_are_of_the_selected_items(

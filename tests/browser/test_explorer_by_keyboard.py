@@ -106,7 +106,7 @@ def test_search_and_filters_are_set_and_removed(page: Page, world: World) -> Non
     press("/")
     tab_to(page, facet)
     press("Enter")
-    expect(page.locator("#found")).to_have_text("1 item")
+    expect(page.locator("#found")).to_have_text("1 item · 1 response")
 
 
 @pytest.mark.smoke
@@ -141,7 +141,7 @@ def test_a_view_is_saved_opened_and_deleted(page: Page, world: World) -> None:
     press("/")
     tab_to(page, page.locator(".facets").get_by_role("link", name="neither"))
     press("Enter")
-    expect(page.locator("#found")).to_have_text("1 item")
+    expect(page.locator("#found")).to_have_text("1 item · 1 response")
     press("/")
     tab_to(page, page.locator(".saved-views summary", has_text="Save view"), "Shift+Tab")
     press("Enter")
