@@ -158,7 +158,7 @@ def test_a_view_is_saved_opened_and_deleted(page: Page, world: World) -> None:
     press("/")
     tab_to(page, views.get_by_role("link", name="Neither"), "Shift+Tab")
     press("Enter")
-    expect(page.locator("#found")).to_have_text("1 item")
+    expect(page.locator("#found")).to_have_text("1 item · 1 response")
 
     press("/")
     tab_to(page, page.locator(".saved-views summary", has_text="Delete views"), "Shift+Tab")
