@@ -25,3 +25,10 @@ document.addEventListener(
   },
   true,
 );
+
+/* A row of pages that is too long for the window shows the current one whole. */
+for (const current of document.querySelectorAll(".places .line > ul > li:has(> :is([aria-current], [data-current]))")) {
+  const row = current.parentElement;
+  const [shown, item] = [row.getBoundingClientRect(), current.getBoundingClientRect()];
+  if (item.right > shown.right || item.left < shown.left) row.scrollLeft += item.right - shown.right;
+}

@@ -42,6 +42,21 @@ def test_the_menu_opens_and_closes_with_keys_and_clicks(
     expect(log).to_be_hidden()
 
 
+def test_the_tab_of_the_page_is_whole_on_a_phone(
+    new_context: Callable[..., BrowserContext], live_server: Any, world: World
+) -> None:
+    batch = world.batch()
+    page = signed_in(
+        new_context, live_server.url, world.mara, viewport={"width": 390, "height": 844}
+    ).new_page()
+
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/settings/")
+
+    tab = page.locator(".places .line > ul > li", has=page.locator("[aria-current]"))
+    expect(tab).to_have_text("Settings")
+    expect(tab).to_be_in_viewport(ratio=0.99)
+
+
 def test_without_scripts_the_menu_leads_to_its_pages_on_a_phone(
     new_context: Callable[..., BrowserContext], live_server: Any, world: World
 ) -> None:
