@@ -327,12 +327,8 @@ def _true_status(answer: _Answer) -> int:
     """The status of an answer. A router in front of several providers may wrap the error of one of them in a 200."""
     reply = answer.json if answer.status == 200 and '"error"' in answer.text else None
     error = reply.get("error") if isinstance(reply, dict) and not reply.get("choices") else None
-    if not isinstance(error, dict):
-        return answer.status
-    code = error.get("code")
-    if isinstance(code, int) and 400 <= code < 600:
-        return code
-    return 400 if isinstance(code, str) and code else 502
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else answer.status
 
 
 def _patience(said: str, attempt: int) -> float:
