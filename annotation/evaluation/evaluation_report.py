@@ -366,7 +366,7 @@ def _numbers(name: str, title: str, labels: Sequence[str], series: Sequence[Seri
     )
     rows = []
     for place, label in enumerate(labels):
-        points = [one.points[place] for one in series]
+        points = [line.points[place] for line in series]
         rows.append((text(label), text(_count(points)), *map(_cell, points)))
     note = gettext("Percent with 95 % CI. n: questions behind the value.")
     return Sheet(f"{name}-numbers", title, columns, tuple(rows), note)

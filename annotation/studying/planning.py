@@ -460,9 +460,9 @@ class _ProjectComparison(_Comparison):
             before = self.there.task_types.get(name)
             if before != data and (faults := new_faults(data)):
                 for fault in faults:
-                    said = self.say("cannot", "task type", name, str(fault))
+                    change = self.say("cannot", "task type", name, str(fault))
                     line = self.study.line("task_types", name, *fault.path)
-                    yield dataclasses.replace(said, line=line)
+                    yield dataclasses.replace(change, line=line)
             elif before is None:
                 words = gettext("a task type of this project, with {fields}.").format(
                     fields=", ".join(one["name"] for one in data["fields"])

@@ -88,20 +88,19 @@ def read(text: str) -> Written:
         return Written(reading.value(node, ()), reading.lines)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = " ".join(part for part in (error.context, error.problem) if part)
-        words = _not_yaml(said)
-        raise StudyError([Fault(mark.line + 1 if mark else 1, "", words)]) from None
+        problem = " ".join(part for part in (error.context, error.problem) if part)
+        raise StudyError([Fault(mark.line + 1 if mark else 1, "", _not_yaml(problem))]) from None
     except yaml.YAMLError as error:
         raise StudyError([Fault(1, "", _not_yaml(str(error).splitlines()[0]))]) from None
     except RecursionError:
         raise StudyError([Fault(1, "", gettext("The file is nested too deeply."))]) from None
 
 
-def _not_yaml(said: str) -> str:
-    words = gettext(
+def _not_yaml(problem: str) -> str:
+    sentence = gettext(
         "This is not valid YAML: {said}. Put texts that contain , : ? {{ }} [ ] or # in quotation marks."
     )
-    return words.format(said=said)
+    return sentence.format(said=problem)
 
 
 class _Loader(yaml.SafeLoader):

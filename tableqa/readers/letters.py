@@ -85,8 +85,8 @@ def _points(text: str, encoding: str) -> tuple[float, int]:
     alphabets = [_LATIN[name] + "é" for name in names]
     if encoding in ("cp1251", "koi8-r", "cp1253"):
         alphabets = [_OF_ALPHABET["GREEK" if encoding == "cp1253" else "CYRILLIC"][0]]
-    known = max(sum(letters.get(letter, 0) for letter in set(alphabet)) for alphabet in alphabets)
-    return points + known - (sum(letters.values()) - known), number
+    usual = max(sum(letters.get(letter, 0) for letter in set(alphabet)) for alphabet in alphabets)
+    return points + usual - (sum(letters.values()) - usual), number
 
 
 def _not_ascii(text: str) -> Iterator[tuple[str, str, str]]:

@@ -462,8 +462,8 @@ def _list_inside(path: Path, own: Mapping[str, str]) -> list[Any] | None:
     if wrapped is None:
         return None
     names, records = wrapped
-    told = [column for part, column in own.items() if part in PARTS and column]
-    is_record = any(column in names for column in told) or "question" in guessed(names, own)
+    read_columns = [column for part, column in own.items() if part in PARTS and column]
+    is_record = any(column in names for column in read_columns) or "question" in guessed(names, own)
     return None if is_record else records
 
 
