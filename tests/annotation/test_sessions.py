@@ -107,9 +107,19 @@ def test_before_the_first_item_there_is_nothing_to_tell(world: World, client: Cl
 def test_a_daily_limit_says_what_is_left(world: World, client: Client) -> None:
     batch = world.batch(size=4, caps={"items_per_day": 2})
     answer(world, batch, "ada")
-    assert told(client, world, batch)["day"] == {"items_left": 1, "minutes_left": None, "is_near": True}
+    first = told(client, world, batch)["day"]
+    key = first.pop("key")
+    assert first == {"items_left": 1, "minutes_left": None, "is_near": True}
     answer(world, batch, "ada")
-    assert told(client, world, batch)["day"] == {"items_left": 0, "minutes_left": None, "is_near": True}
+    assert told(client, world, batch)["day"] == {
+        "items_left": 0,
+        "minutes_left": None,
+        "is_near": True,
+        "key": key,
+    }
+    other = world.batch(size=4, caps={"items_per_day": 2})
+    answer(world, other, "ada")
+    assert told(client, world, other)["day"]["key"] != key, "its reminder was not dismissed yet"
     page = client.get(f"/batches/{batch.public_id}/annotate/").content.decode()
     assert "Time for a break: you can continue tomorrow." in page
     assert "This session" in page
