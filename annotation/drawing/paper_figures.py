@@ -24,11 +24,15 @@ Data = Mapping[str, Any]
 
 
 def label_distribution(
-    measure: Data, decided: Data | None, address: Callable[[str], str] = lambda label: ""
+    measure: Data,
+    decided: Data | None,
+    address: Callable[[str], str] = lambda label: "",
+    address_of_items: Callable[[Sequence[str]], str] = lambda ids: "",
 ) -> Figure | None:
     """How often each label was chosen, and how many items were decided so; of a measure of `agreement.report`.
 
-    `address` gives the page of the items with a response of this label, as it is stored; "" for none.
+    `address` gives the page of the items with a response of this label, as it is stored, `address_of_items` that of items
+    by their public ids; "" for none.
     """
     labels = measure.get("labels")
     if not labels:
@@ -58,8 +62,10 @@ def label_distribution(
             Column(gettext("Accepted")),
             Column(gettext("Share of accepted items"), counted=gettext("of"), unit="%"),
         ]
-        for row, share in zip(rows, shares, strict=True):
-            row += [count(share.hits), drawn.share(share)]
+        ids = decided.get("item_ids", {}) if decided is not None else {}
+        for row, share, label in zip(rows, shares, labels, strict=True):
+            address_of_label = address_of_items(ids.get(label["label"], ()))
+            row += [replace(count(share.hits), address=address_of_label), drawn.share(share)]
     note = gettext(
         "Share of responses: interval by bootstrap over items, because responses to one item are not independent. Share of "
         "accepted items: Wilson."

@@ -5,7 +5,7 @@ Every person's submissions are numbered in the order in which they came; the fig
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -16,6 +16,8 @@ from tableqa import order_statistics
 from tableqa.proportions import proportion
 from tasks.contract import Measure, TaskType
 
+MOST_LISTED = 200
+"""Items of one label whose ids are kept, for a link to them."""
 STEPS = (1, 6, 11, 21, 41, 81, 161, 321, 641, 1281)
 """Where steps of a person's n-th item begin: each as long as all before it, because people learn most at the start."""
 
@@ -24,7 +26,7 @@ def report(batch: Batch) -> dict[str, Any]:
     """The learning curve and the decided labels of a batch, as JSON.
 
     steps    [{"from", "to", "people", "responses", "seconds": {value, low, high, n}, "agrees": {...} or None}]
-    decided  {"measure", "labels": [[label, items]], "items"}, None where what is decided is no label
+    decided  {"measure", "labels": [[label, items]], "items", "item_ids": {label: public ids, where there are few}}, None where what is decided is no label
     """
     task = batch.task()
     measure = _measure(task, batch)
@@ -92,6 +94,9 @@ def _decided(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashab
 
 def _labels(measure: Measure, decided: dict[str, Hashable]) -> dict[str, Any] | None:
     counts = Counter(decided.values())
+    items: defaultdict[Hashable, list[str]] = defaultdict(list)
+    for item, label in decided.items():
+        items[label].append(item)
     if not 1 <= len(counts) <= agreement.FEW_LABELS:
         return None
     labels = [label for label in measure.order if label in counts]
@@ -100,4 +105,7 @@ def _labels(measure: Measure, decided: dict[str, Hashable]) -> dict[str, Any] | 
         "measure": measure.name,
         "labels": [[agreement.in_words(label), counts[label]] for label in labels],
         "items": counts.total(),
+        "item_ids": {
+            agreement.in_words(label): ids for label, ids in items.items() if len(ids) <= MOST_LISTED
+        },
     }

@@ -133,6 +133,9 @@ def test_labels_and_steps_lead_to_their_items(world: World) -> None:
 
     numbers = [each for each in labels if "label=" in each[0]]
     assert numbers
+    accepted = [each for each in labels if "item=" in each[0]]
+    assert accepted, "accepted items of each label"
+    numbers += accepted
     attrition = reverse("dashboard", args=[world.project.slug])
     page = client.get(attrition).content.decode()
     answered = re.search(r"with a response</th><td[^>]*><a href=\"[^\"]*answered=yes\">", page)
