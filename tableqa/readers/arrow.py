@@ -2,7 +2,6 @@
 
 import base64
 import dataclasses
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -283,8 +282,8 @@ def _saved(folder: Path) -> Iterator[Path]:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
+        return read_json(read_text(path))
+    except ValueError as error:
         if isinstance(error, ReaderError):
             raise
         line = getattr(error, "lineno", 1)
@@ -317,7 +316,7 @@ def _labels_of(path: Path, metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
     A column has the list of its names, or such an object where it is nested.
     """
     with suppress(ValueError, KeyError, TypeError):
-        features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
+        features = read_json(metadata.get(b"huggingface", b"{}").decode())["info"]["features"]
         return _names_in(features) or {}
     info = path.parent / _INFO
     return _names_in(_object(info).get("features")) or {} if info.is_file() else {}

@@ -30,14 +30,21 @@ quotes, and one JSON object whose members are lists with the reason at their end
 
 _FIRST_LINE = 1024 * 1024
 _ENDS_HEADER = re.compile("".join(rf'[,;\t|]"?{name}"?' for name in ADDED) + r"\s*\Z")
-_IN_JSON = re.compile(r"\s*[\[{].*" + ".*".join(f'"{name}":' for name in ADDED), re.DOTALL)
 
 
 def is_rest(path: Path) -> bool:
     """Whether a text file is one of rejected records, by the reasons that its first line names or holds; OSError."""
     with path.open("rb") as file:
         line = file.readline(_FIRST_LINE).decode("utf-8", errors="replace")
-    return bool(_ENDS_HEADER.search(line) or _IN_JSON.match(line))
+    return bool(_ENDS_HEADER.search(line)) or _has_reasons(line)
+
+
+def _has_reasons(line: str) -> bool:
+    """Whether a line of JSON has the reasons of a rejected record, in their order."""
+    place = 0 if line.lstrip().startswith(("[", "{")) else -1
+    for name in ADDED:
+        place = -1 if place < 0 else line.find(f'"{name}":', place)
+    return place >= 0
 
 
 class _QuotedTabs(csv.excel_tab):

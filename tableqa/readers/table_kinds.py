@@ -22,7 +22,8 @@ SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *_PAGES, *_MARKDOWN, *_JSON_LINES, 
 """Suffixes of files that hold one table each; "" is a name without a suffix."""
 
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]*")
-_HTML_TABLE = re.compile(r"<table\b.*?</table\s*>", re.IGNORECASE | re.DOTALL)
+_TABLE_BEGINS = re.compile(r"<table\b", re.IGNORECASE)
+_TABLE_ENDS = re.compile(r"</table\s*>", re.IGNORECASE)
 _BLOCK = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.MULTILINE)
 
 
@@ -100,13 +101,14 @@ def _in_html(path: Path, encoding: str) -> Table:
         raise ReaderError(
             path, None, phrase("the HTML file is not UTF-8"), phrase("Save the file as UTF-8")
         ) from error
-    tables = list(_HTML_TABLE.finditer(text))
+    tables = _html_tables(text)
     if len(tables) != 1:
         what = phrase("the file contains {number} tables, not one", number=len(tables))
         raise ReaderError(path, None, what, phrase("Save each table as a separate file"))
-    lines_before = "\n" * text.count("\n", 0, tables[0].start())
+    begin, end = tables[0]
+    lines_before = "\n" * text.count("\n", 0, begin)
     try:
-        return SERIALISATIONS["html"].loads(lines_before + tables[0][0])
+        return SERIALISATIONS["html"].loads(lines_before + text[begin:end])
     except SerialisationError as error:
         raise ReaderError(
             path,
@@ -117,6 +119,19 @@ def _in_html(path: Path, encoding: str) -> Table:
     except ValueError as error:
         what = phrase("the text is not an HTML table: {error}", error=reason_of(error))
         raise ReaderError(path, None, what, phrase("Correct it, or save the table as .csv")) from error
+
+
+def _html_tables(text: str) -> list[tuple[int, int]]:
+    """Where each table of a page begins and ends; a table without an end is none."""
+    places: list[tuple[int, int]] = []
+    for begin in _TABLE_BEGINS.finditer(text):
+        if places and begin.start() < places[-1][1]:
+            continue
+        end = _TABLE_ENDS.search(text, begin.end())
+        if end is None:
+            break
+        places.append((begin.start(), end.end()))
+    return places
 
 
 def _in_markdown(path: Path, text: str) -> Table:
