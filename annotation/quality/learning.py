@@ -26,7 +26,7 @@ def report(batch: Batch) -> dict[str, Any]:
     """The learning curve and the decided labels of a batch, as JSON.
 
     steps    [{"from", "to", "people", "responses", "seconds": {value, low, high, n}, "agrees": {...} or None}]
-    decided  {"measure", "labels": [[label, items]], "items", "item_ids": {label: public ids, where there are few}}, None where what is decided is no label
+    decided  {"measure", "labels": [[label, items]], "items", "item_ids"}, None where what is decided is no label
     """
     task = batch.task()
     measure = _measure(task, batch)

@@ -702,7 +702,11 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
                 measures[0],
                 curve["decided"] if curve else None,
                 lambda label: _labelled(batch, measures[0]["name"], label),
-                lambda ids: explorer_url(batch.project, batch=batch, item=list(ids)) if 0 < len(ids) <= MOST_VALUES else "",
+                lambda ids: (
+                    explorer_url(batch.project, batch=batch, item=list(ids))
+                    if 0 < len(ids) <= MOST_VALUES
+                    else ""
+                ),
             )
             if measures
             else None

@@ -28,7 +28,9 @@ class Estimate:
 
     def to_dict(self, name: str) -> dict[str, float | None]:
         """{name: value, name_low: ..., name_high: ...}, to four digits and without a negative zero."""
-        rounded = [None if figure is None else round(figure, 4) + 0.0 for figure in (self.value, self.low, self.high)]
+        rounded = [
+            None if figure is None else round(figure, 4) + 0.0 for figure in (self.value, self.low, self.high)
+        ]
         return dict(zip((name, f"{name}_low", f"{name}_high"), rounded, strict=True))
 
 
