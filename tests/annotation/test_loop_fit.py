@@ -104,8 +104,8 @@ def test_the_form_says_why(world: World) -> None:
 def test_the_form_says_why_as_soon_as_model_and_source_are_chosen(world: World) -> None:
     client = Client()
     client.force_login(world.mara)
-    fields = {"kind": "question_paraphrase:word", "seed": 0, "of": "originals", "loop_model": "small"}
-    fields |= {"sources": told_in_sentences(world).public_id}
+    fields: dict[str, Any] = {"kind": "question_paraphrase:word", "seed": 0, "of": "originals"}
+    fields |= {"loop_model": "small", "sources": told_in_sentences(world).public_id}
     part = client.get(reverse("model_answers", args=["films"]), fields).content.decode()
     assert REASON in part
     assert 'name="ask"' not in part, "it would be refused"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -74,11 +75,11 @@ def answer(world: World, batch: Batch, who: str, label: str = "extraction") -> A
     return assignment
 
 
-def told(client: Client, world: World, batch: Batch, who: str = "ada") -> dict[str, object]:
+def told(client: Client, world: World, batch: Batch, who: str = "ada") -> dict[str, Any]:
     client.force_login(world.people[who])
     reply = client.get(f"/api/batches/{batch.public_id}/session/")
     assert reply.status_code == 200
-    session: dict[str, object] = reply.json()
+    session: dict[str, Any] = reply.json()
     return session
 
 

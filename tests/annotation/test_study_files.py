@@ -425,7 +425,7 @@ def test_the_reference_names_every_key_of_the_schema() -> None:
 def yaml_blocks() -> list[Any]:
     """The indented blocks of the documentation that are a study file or a part of one."""
     keys = "|".join(json.loads(writing.published_schema())["properties"])
-    blocks = []
+    blocks: list[Any] = []
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         for block in re.findall(r"(?:^ {4}.*\n(?:\n(?= {4}))?)+", page.read_text(encoding="utf-8"), re.M):
             text = textwrap.dedent(block)
