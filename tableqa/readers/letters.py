@@ -33,6 +33,10 @@ _MOST = 4_000
 """Characters beyond ASCII that are compared."""
 _LEAST = 0.4
 """Points of a character on average, from which a text is one of single bytes."""
+USUAL = "cp1252"
+"""The encoding of a text whose few letters do not tell."""
+_ENOUGH = 10
+"""Characters beyond ASCII from which their places tell another encoding for certain."""
 _MARGIN = 3
 """Points that the best reading has more than another one, so that it is certain."""
 
@@ -57,10 +61,14 @@ def encoding_by_letters(sample: bytes) -> Guess:
         points, number = _points(text, encoding)
         readings.append((points, encoding, text))
     best = max(readings, key=lambda reading: reading[0], default=(-1.0, "cp1252", ""))
-    if best[0] < _LEAST * number and (encoding := _of_several_bytes(sample)):
-        return Guess(encoding, number >= 10)
+    if best[0] < _LEAST * number and number >= _ENOUGH and (encoding := _of_several_bytes(sample)):
+        return Guess(encoding, False)
     second = max((points for points, _, text in readings if text != best[2]), default=best[0] - _MARGIN)
-    return Guess(best[1], best[0] - second >= max(_MARGIN, number / 4))
+    is_clear = best[0] - second >= max(_MARGIN, number / 4)
+    usual = next((points for points, encoding, _ in readings if encoding == USUAL), None)
+    if usual is not None and best[0] - usual < max(_MARGIN, number / 4):
+        return Guess(USUAL, is_clear and best[1] == USUAL)
+    return Guess(best[1], is_clear and number >= _ENOUGH)
 
 
 def _of_several_bytes(sample: bytes) -> str:
@@ -143,6 +151,8 @@ def _of_sign(before: str, sign: str, after: str) -> float:
         return 1.5 if last and not last.isspace() else -1
     if sign in "€£":
         return 1.5 if any(near.isdigit() for near in before + after) else 0.5
+    if sign in "ªº":
+        return 1 if last.isdigit() or last == "." else -1
     if sign in "§‰":
         return 1.5 if any(near.isdigit() for near in (after if sign == "§" else before)) else -0.5
     if sign in "²³½¼¾" and following.isalpha():
