@@ -43,6 +43,7 @@ from annotation.models import (
     Release,
     SentBack,
 )
+from annotation.quality import agreement
 from annotation.refusals import refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.terms.adjudication import listed_reasons
@@ -587,11 +588,13 @@ def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: d
 def restore(*, item: Item, taken: Mapping[str, Any], by: Person, before: str, now: datetime) -> Decision:
     """Decide an item again as it was before `take_back`. The caller holds its lock and knows that it is undecided."""
     undone = (Event.objects.get(pk=taken["event"]).detail or {})["undone"]
-    task, plain = item.batch.task(), item.plain()
+    task = item.batch.task()
     annotations = _annotations(item)
     place = {annotation.public_id: index for index, annotation in enumerate(annotations)}
     outcomes = tuple(
-        Resolved(task.read(outcome["response"], plain), tuple(place[one] for one in outcome["annotations"]))
+        Resolved(
+            agreement.stored(task, outcome["response"]), tuple(place[one] for one in outcome["annotations"])
+        )
         for outcome in undone["outcomes"]
     )
     Item.objects.filter(pk=item.pk).update(due_at=None)

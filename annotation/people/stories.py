@@ -43,6 +43,7 @@ from annotation.models import (
     SentBack,
     Source,
 )
+from annotation.quality import agreement
 from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.terms import TERMS, limits
@@ -359,7 +360,7 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
             words = list(filter(None, dict.fromkeys(reasons)))
             for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number):
                 rests = sorted({names(a.assignment.person_id) for a in outcome.annotations.all()})
-                said = task.describe(task.read(outcome.response, plain), plain)
+                said = task.describe(agreement.stored(task, outcome.response), plain)
                 on = gettext(" (based on {rests})").format(rests=", ".join(rests)) if rests else ""
                 words.append(
                     gettext("Outcome {number}: {said}{on}").format(

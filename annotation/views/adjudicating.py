@@ -20,7 +20,7 @@ from annotation.forms.deciding import DecisionForm, SendBackForm
 from annotation.journeys import adjudicating
 from annotation.journeys.adjudicating import Candidate
 from annotation.models import Batch, Decision, Item, Outcome, Person
-from annotation.quality import guidance
+from annotation.quality import agreement, guidance
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms.adjudication import listed_reasons
@@ -415,7 +415,7 @@ def _was_decided(item: Item) -> str:
     else:
         task, plain = item.batch.task(), item.plain()
         outcomes = [
-            "; ".join(task.describe(task.read(outcome.response, plain), plain))
+            "; ".join(task.describe(agreement.stored(task, outcome.response), plain))
             for outcome in decision.outcomes.order_by("number")
         ]
         became = gettext("This item was decided in the meantime: {said}").format(said=" | ".join(outcomes))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -311,3 +312,29 @@ def test_a_manager_enters_gold_with_answers_on_the_page(world: World, pairs: Sou
 
     assert '<small dir="auto">Alien</small>' in page
     assert Gold.objects.get().expected["data"] == SECOND
+
+
+def test_a_decision_that_pools_responses_is_shown_and_can_be_restored(world: World, pairs: Source) -> None:
+    scale = {"name": "quality", "type": "scale", "min": 1, "max": 5}
+    fields = [{"name": "level", "type": "choice", "options": ["easy", "hard"]}, scale]
+    definition = {**PREFERENCE, "fields": fields, "decide": {"field": "level", "rule": "majority"}}
+    batch = batch_of(world, define(world, **{**definition, "agreement": {}}), size=1, overlap=2)
+    for who, quality in {"ada": 2, "bo": 3}.items():
+        say(world, batch, who, {"level": "easy", "quality": quality})
+    adjudicating.resolve_due(now=LATER)
+    item = batch.items.get(decision__kind="accepted")
+    assert item.decision.outcomes.get().response["data"]["quality"] == 2.5, "nobody's response"
+
+    page = manager(world).get(f"/items/{item.public_id}/story/")
+
+    assert page.status_code == 200
+    assert "2.5" in page.content.decode()
+    with transaction.atomic():
+        taken = adjudicating.take_back(
+            decision=item.decision, by=world.mara, reason="", after="adjudication", now=LATER
+        )
+        item.refresh_from_db()
+        restored = adjudicating.restore(
+            item=item, taken=taken, by=world.mara, before="adjudication", now=LATER
+        )
+    assert restored.outcomes.get().response["data"]["quality"] == 2.5
