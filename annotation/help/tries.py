@@ -88,7 +88,8 @@ def keep_verdict(row: Try, held: Held, *, now: datetime) -> Verdict | None:
     if row.answered_at is None:
         return None
     last = row.verdicts.order_by("-pk").first()
-    if last is not None and last.verdict == held.verdict and last.gold == held.gold:
+    is_same = last is not None and (last.verdict, last.gold) == (held.verdict, held.gold)
+    if last is not None and is_same and bool(last.is_confirmed) == held.is_confirmed:
         return last
     return Verdict.objects.create(
         of=row,

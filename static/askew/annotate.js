@@ -130,7 +130,6 @@ class AskewAnnotate extends HTMLElement {
     this.dataset.laid = ""; // hides what is only for pages without scripts, if laid-out.js has not
     this.dataset.ready = "";
     growWithPage(this.form, this.bar);
-    this.commits = new Commits(this, (group) => !this.#sending && this.#isWritten() && this.#commit(group));
     this.#listen();
     this.#done = recall(this.#store());
     const last = this.dataset.lastAnnotation;
@@ -1081,6 +1080,7 @@ class AskewAnnotate extends HTMLElement {
   /* Answers to the person's questions, each shown once on this page; then they are on the page Annotator questions. */
   /* An item was finished beside these answers: they are read, and the header counts them no more. */
   async #confirmAnswers() {
+    for (const notice of this.notices.querySelectorAll(`[data-topic^="${ANSWER}"]`)) notice.remove();
     const answers = this.#readAnswers.splice(0);
     if (!answers.length || this.practice) return;
     try {
@@ -1096,7 +1096,7 @@ class AskewAnnotate extends HTMLElement {
       if (this.#answered.has(id)) continue;
       this.#answered.add(id);
       if (isWhole) this.#readAnswers.push(id);
-      this.#notice(t`Answer to your question “${question}”: ${answer}`, "note", `answer-${id}`);
+      this.#notice(t`Answer to your question “${question}”: ${answer}`, "note", `${ANSWER}${id}`);
     }
   }
 
@@ -1389,9 +1389,10 @@ class AskewAnnotate extends HTMLElement {
     this.notices.append(notice);
   }
 
+  /* Of one topic, or all but answers to questions: those stay until an item was finished beside them. */
   #clearNotices(topic = null) {
     for (const notice of this.notices.querySelectorAll(".notice")) {
-      if (!topic || notice.dataset.topic === topic) notice.remove();
+      if (topic ? notice.dataset.topic === topic : !notice.dataset.topic?.startsWith(ANSWER)) notice.remove();
     }
   }
 
@@ -1435,6 +1436,7 @@ const PLACES = {
   commits: "[data-commits]",
 };
 const PAST = "askew:past"; // whether the strip of earlier items was left open in this browser
+const ANSWER = "answer-"; // topics of notices with answers to questions
 const LISTED = 100; // changes that are listed one by one
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
 const LOST = {

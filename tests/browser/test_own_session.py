@@ -108,6 +108,12 @@ def test_an_answer_comes_while_the_page_is_open(
     takes_keys(page)
     expect(notice).to_have_count(1)
     expect(page.locator("nav .badge")).to_have_text(re.compile("1 new answer"))
+    page.keyboard.press("p")
+    expect(page.locator("[data-past-words]")).to_contain_text("You have not submitted")
+    page.keyboard.press("Escape")
+    page.keyboard.press("s")
+    page.keyboard.press("Escape")
+    expect(notice).to_have_count(1)
     page.keyboard.press("1")  # an item is finished beside the answer
     expect(page.locator(".question")).not_to_have_text(question)
     expect(page.locator("nav .badge")).to_have_count(0)
