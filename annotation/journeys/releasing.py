@@ -415,9 +415,9 @@ def study_of(release: Release, *, pictures: Collection[str], unchecked: tuple[in
     """What the methods appendix of a release is written from: its manifest and its decisions, and its `unchecked` edits."""
     decisions = release_files.records(folder(release) / "decisions.jsonl")
     reasons = Counter(
-        one.get("listed_reason") or one["reason"]
-        for one in decisions
-        if one["kind"] == Decision.Kind.EXCLUDED
+        _reason(decision["reason"], decision.get("note", ""), decision.get("listed_reason"))
+        for decision in decisions
+        if decision["kind"] == Decision.Kind.EXCLUDED
     )
     name = f"{release.project.name}, release {release.name}"
     return Study(name, release.manifest, reasons, pictures, unchecked)
@@ -453,11 +453,17 @@ def study_now(
     }
     excluded = decided.filter(kind=Decision.Kind.EXCLUDED).order_by()
     reasons: Counter[str] = Counter()
-    for listed_reason, reason, number in excluded.values_list("listed_reason", "reason").annotate(
-        n=Count("pk")
-    ):
-        reasons[listed_reason or str(reason)] += number
+    rows = excluded.values_list("reason", "note", "listed_reason").annotate(n=Count("pk"))
+    for reason, note, listed_reason, number in rows:
+        reasons[_reason(str(reason), note, listed_reason)] += number
     return Study(project.name, manifest, reasons, pictures, unchecked)
+
+
+def _reason(reason: str, note: str, listed_reason: str | None) -> str:
+    """Why an item was excluded. A listed reason says it where it stands for the note; where an accepted response excludes
+    the item ("unanswerable"), it says why that response was chosen.
+    """
+    return listed_reason or reason if reason == note else reason
 
 
 def _counts_now(batches: Sequence[Batch], decided: QuerySet[Decision]) -> Record:

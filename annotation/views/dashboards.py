@@ -258,9 +258,18 @@ def _apart(
     }
 
 
-def _labelled(batch: Batch, measure: str, label: str) -> str:
-    """The address of the items to which somebody gave this label; "" for the empty label."""
-    return explorer_url(batch.project, batch=batch, label=f"{measure}{SEPARATOR}{label}") if label else ""
+def _without_gold(batches: Sequence[Batch], *, leads: bool) -> dict[str, str] | None:
+    """The filter that leaves gold items out, {} where there are none; None where the reader may not know which they are."""
+    if not Item.objects.filter(batch__in=batches, is_gold=True).exists():
+        return {}
+    return {"gold": "no"} if leads else None
+
+
+def _labelled(batch: Batch, measure: str, label: str, without_gold: dict[str, str] | None) -> str:
+    """The address of the items to which somebody gave this label; "" where the explorer would list others."""
+    if not label or without_gold is None:
+        return ""
+    return explorer_url(batch.project, batch=batch, label=f"{measure}{SEPARATOR}{label}", **without_gold)
 
 
 def _items(batch: Batch, measure: str, one: str, other: str) -> str:
@@ -357,7 +366,9 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     if left is None:
         context["per_accepted"] = paper_figures.per_accepted(lines, with_costs=Permission.SET_UP in may)
         imported, released, release = _imported_and_released(project)
-        steps = _addresses_of_steps(project, on_page, release, is_whole=not hidden)
+        steps = _addresses_of_steps(
+            project, on_page, release, is_whole=not hidden, leads=Permission.SET_UP in may
+        )
         context["attrition"] = paper_figures.attrition(lines, imported, released, steps)
     if chosen is not None:
         monitors = figures[chosen.pk, "monitors"]
@@ -476,18 +487,19 @@ def _imported_and_released(project: Project) -> tuple[int, int | None, Release |
 
 
 def _addresses_of_steps(
-    project: Project, batches: Sequence[Batch], release: Release | None, *, is_whole: bool
+    project: Project, batches: Sequence[Batch], release: Release | None, *, is_whole: bool, leads: bool
 ) -> dict[str, str]:
     """Where the steps of `paper_figures.attrition` lead to, as far as the explorer lists the same items.
 
     It has the items that a release left out because people contradicted them.
     """
-    if not is_whole or len(batches) > MOST_VALUES:
+    without_gold = _without_gold(batches, leads=leads)
+    if not is_whole or len(batches) > MOST_VALUES or without_gold is None:
         return {}
     addresses = {
-        "answered": url_of_batches(project, batches, answered="yes"),
-        "accepted": url_of_batches(project, batches, state="accepted"),
-        "excluded": url_of_batches(project, batches, state="excluded"),
+        "answered": url_of_batches(project, batches, answered="yes", **without_gold),
+        "accepted": url_of_batches(project, batches, state="accepted", **without_gold),
+        "excluded": url_of_batches(project, batches, state="excluded", **without_gold),
     }
     if release is not None and not release.manifest["counts"]["contradicted"]:
         addresses["released"] = explorer_url(project, release=release.public_id, state="accepted")
@@ -694,6 +706,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
             row["confusion"] = _confusion(number, row)
         note = _note_of_quality(_first_statistic(told.data), any(row["accuracy"] is None for row in people))
         table = work_tables.people(people, note)
+        without_gold = _without_gold([batch], leads=Permission.SET_UP in may)
         curve = found[batch.pk, "learning"].data
         curves = paper_figures.learning(curve) if curve is not None else []
         measures = told.data["measures"] if told.data is not None else []
@@ -701,7 +714,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
             paper_figures.label_distribution(
                 measures[0],
                 curve["decided"] if curve else None,
-                lambda label: _labelled(batch, measures[0]["name"], label),
+                lambda label: _labelled(batch, measures[0]["name"], label, without_gold),
                 lambda ids: (
                     explorer_url(batch.project, batch=batch, item=list(ids))
                     if 0 < len(ids) <= MOST_VALUES

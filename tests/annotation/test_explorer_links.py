@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.explorer.links import explorer_url
 from annotation.journeys import adjudicating, annotating, assigning
-from annotation.models import Assignment, Batch, Membership
+from annotation.models import Assignment, Batch, Item, Membership
 from annotation.quality import gold
 from annotation.templatetags.explorer import items_link
 from annotation.views.figure_gallery import pseudonyms
@@ -363,3 +363,17 @@ def test_items_paid_at_each_of_several_rates_lead_to_the_explorer(world: World) 
 def items_of(client: Client, address: str) -> list[str]:
     """The addresses of the items that a selection lists."""
     return re.findall(r'hx-get="([^"]+)" hx-target="#beside"', client.get(address).content.decode())
+
+
+def test_numbers_without_gold_items_lead_to_selections_without_them(world: World) -> None:
+    batch = timed(world)
+    gold_item = batch.items.order_by("position").first()
+    assert gold_item is not None
+    Item.objects.filter(pk=gold_item.pk).update(is_gold=True)
+    client = mara(world)
+    page = reverse("batch_quality", args=[batch.public_id])
+    labels = [each for each in links(client, page) if "label=" in each[0]]
+    steps = [each for each in links(client, reverse("dashboard", args=["films"])) if "gold=no" in each[0]]
+    assert labels
+    assert steps
+    assert [each for each in [*labels, *steps] if each[1] not in said(client, each[0])] == []
