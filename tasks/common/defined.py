@@ -385,11 +385,11 @@ def _measures(fields: Iterable[Question], data: Mapping[str, Any]) -> Iterator[M
 
 def _field(data: Mapping[str, Any]) -> Question:
     name, label = data["name"], _words(data.get("label", ""))
-    named = label or data["name"].replace("_", " ").capitalize()
+    named = label or _words(data["name"].replace("_", " ").capitalize())
     required = Translated(f"Answer “{_in(named, 'en')}”.", {"de": f"Beantworten Sie „{_in(named, 'de')}“."})
     facts: dict[str, Any] = {
         "name": name,
-        "label": label,
+        "label": named,
         "legend": _words(data.get("question", "")),
         "help": _words(data.get("help", "")),
         "required": "" if data.get("optional") else required,
@@ -433,16 +433,20 @@ _OF_ANSWERS: Mapping[str, type[Question]] = {
 
 def _option(data: Any, number: int, of_answers: bool) -> Option:
     key = key_of(data, number, of_answers=of_answers)
-    if not isinstance(data, Mapping):
-        return Option(value_of(data), key=key)
-    return Option(value_of(data), _words(data.get("title", "")), _words(data.get("help", "")), key=key)
+    value = value_of(data)
+    texts = data if isinstance(data, Mapping) else {}
+    return Option(
+        value, _words(texts.get("title") or value.capitalize()), _words(texts.get("help", "")), key=key
+    )
 
 
 def _words(text: Any) -> str:
-    """A text of a definition: plain, or with its German form."""
+    """A text of a definition, with its German form where it has one. It is never looked up in the catalogue: an option
+    "may" is no month.
+    """
     if isinstance(text, Mapping):
         return Translated(text["en"], {key: words for key, words in text.items() if key != "en"})
-    return str(text)
+    return Translated(str(text), {})
 
 
 def _in(text: Any, language: str) -> str:

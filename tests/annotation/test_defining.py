@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -679,3 +680,21 @@ def test_pages_read_a_task_type_once_whatever_the_number_of_its_batches(world: W
     for _ in range(4):
         say(world, batch_of(world, row), "ada", EASY)
     assert {visit: cost(visit[0], world.people[visit[1]]) for visit in visits} == few
+
+
+def test_texts_without_a_german_form_stay_as_they_were_written(world: World) -> None:
+    options = ["left", "clear"]
+    fields = [
+        {"name": "level", "type": "choice", "options": options},
+        {"name": "share", "type": "text", "label": "Share", "optional": True},
+    ]
+    batch = batch_of(world, define(world, fields=fields, agreement={"level": ["fleiss"]}))
+    client = Client(headers={"Accept-Language": "de"})
+    client.force_login(world.ada)
+    page = client.get(f"/batches/{batch.public_id}/annotate/")
+    words = " ".join(re.sub(r"<[^>]+>", " ", page.content.decode()).split())
+    assert "Meine Arbeit" in words, "the page is German"
+    for text in ("Level", "Left", "Clear", "Share"):
+        assert text in words
+    for translation in ("Ebene", "Auswahl aufheben", "Anteil"):
+        assert translation not in words
