@@ -21,7 +21,10 @@ from tasks.common.fields import Choice, MultiChoice, Rank, Scale
 from tasks.contract import Field, TaskType
 
 Record = dict[str, Any]
-LOSES: Final = "earlier revisions, slots, lineage of edited examples, figures of agreement"
+LOSES: Final = (
+    "earlier revisions, slots, lineage of edited examples, figures of agreement, licences, "
+    "which annotators are simulated"
+)
 PEOPLE: Final = uuid.UUID("6f0d9c5e-35b0-5f5f-9d0b-6a5c8e1d2b47")
 """Namespace of the ids of people."""
 _HIGHEST_RATING: Final = 10

@@ -26,7 +26,10 @@ FORMS: Final = ("csv", "xlsx", "label_studio")
 LOSES: Final = {
     "csv": "earlier revisions, decisions without their outcome, tables, guidelines, edits as operations (JSON in a cell)",
     "xlsx": "as csv; texts are cut after 32,767 characters",
-    "label_studio": "earlier revisions, slots, guidelines, lineage of edited examples, figures of agreement",
+    "label_studio": (
+        "earlier revisions, slots, guidelines, lineage of edited examples, figures of agreement, licences, "
+        "which annotators are simulated"
+    ),
 }
 """What each form does not contain, as a sentence for people."""
 COLUMNS: Final = (
