@@ -62,7 +62,7 @@ def encoding_by_letters(sample: bytes) -> Guess:
         readings.append((points, encoding, text))
     best = max(readings, key=lambda reading: reading[0], default=(-1.0, "cp1252", ""))
     if best[0] < _LEAST * number and number >= _ENOUGH and (encoding := _of_several_bytes(sample)):
-        return Guess(encoding, False)
+        return Guess(encoding, 4 * number >= len(sample))  # not a table in English with a few signs
     second = max((points for points, _, text in readings if text != best[2]), default=best[0] - _MARGIN)
     is_clear = best[0] - second >= max(_MARGIN, number / 4)
     usual = next((points for points, encoding, _ in readings if encoding == USUAL), None)
