@@ -249,8 +249,8 @@ def prepare(
             assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=asked.digest
         ).first()
         if known is not None:
-            held = judging.hold(asked, known.original, known.perturbed, failed=bool(known.error))
-            tries.keep_verdict(known, held, now=now)  # the answer may be another one by now
+            judged = judging.hold(asked, known.original, known.perturbed, failed=bool(known.error))
+            tries.keep_verdict(known, judged, now=now)  # the answer may be another one by now
             return _counted(_of_row(known, asked, counted, batch.task()), asked, assignment, now)
     if not is_live(entry):
         if kind == "preview":

@@ -360,11 +360,11 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
             words = list(filter(None, dict.fromkeys(reasons)))
             for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number):
                 rests = sorted({names(a.assignment.person_id) for a in outcome.annotations.all()})
-                said = task.describe(agreement.stored(task, outcome.response), plain)
+                response_in_words = task.describe(agreement.stored(task, outcome.response), plain)
                 on = gettext(" (based on {rests})").format(rests=", ".join(rests)) if rests else ""
                 words.append(
                     gettext("Outcome {number}: {said}{on}").format(
-                        number=outcome.number, said="; ".join(said), on=on
+                        number=outcome.number, said="; ".join(response_in_words), on=on
                     )
                 )
             if rests_on := (event.detail or {}).get("based_on"):

@@ -145,10 +145,10 @@ def unchecked_of(release: Release) -> Unchecked:
 
 def undecided_of(release: Release) -> list[str]:
     """The items (public ids) that had a response and no decision at the watermark of a release."""
-    given = Annotation.objects.filter(assignment__item=OuterRef("pk"), event_id__lte=release.watermark)
+    responses = Annotation.objects.filter(assignment__item=OuterRef("pk"), event_id__lte=release.watermark)
     decided = Decision.objects.filter(item=OuterRef("pk"), event_id__lte=release.watermark)
     items = Item.objects.filter(
-        Exists(given),
+        Exists(responses),
         ~Exists(decided),
         batch__project=release.project_id,
         batch__purpose=Batch.Purpose.WORK,

@@ -1077,7 +1077,6 @@ class AskewAnnotate extends HTMLElement {
     await this.session.refresh();
   }
 
-  /* Answers to the person's questions, each shown once on this page; then they are on the page Annotator questions. */
   /* An item was finished beside these answers: they are read, and the header counts them no more. */
   async #confirmAnswers() {
     for (const notice of this.notices.querySelectorAll(`[data-topic^="${ANSWER}"]`)) notice.remove();
@@ -1091,6 +1090,7 @@ class AskewAnnotate extends HTMLElement {
     }
   }
 
+  /* Answers to the person's questions, each shown once on this page. */
   #tellAnswers(answers = []) {
     for (const { id, question, answer, is_whole: isWhole } of answers) {
       if (this.#answered.has(id)) continue;
