@@ -151,13 +151,13 @@ def count(value: int) -> Cell:
     return Cell(f"{value:,}", float(value))
 
 
-def share(estimate: Estimate, *, deviation: float | None = None, interval: bool = True) -> Cell:
-    """A figure times 100 with two decimals, as the papers print it; beside it its interval, or its deviation over seeds."""
+def share(estimate: Estimate, *, deviation: float | None = None) -> Cell:
+    """A figure times 100 with two decimals, as the papers print it; beside it its deviation over seeds and its interval."""
     found = figure(estimate, factor=100, places=2)
     if estimate.value is None:
         return found
     detail = "" if deviation is None else f"± {100 * deviation:.2f}"
-    if interval and found.detail:
+    if found.detail:
         detail = f"{detail}, {found.detail}" if detail else found.detail
     spread = None if deviation is None else round(100 * deviation, 6)
     return replace(found, detail=detail, deviation=spread)

@@ -9,6 +9,7 @@ Zhao et al. (2023), RobuT: a row for each perturbation within its level; for eac
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from tableqa.evaluation import (
     FIGURES,
@@ -60,15 +61,15 @@ _PARTS = (
     ("values", gettext_noop("Values (FREB-TQA, part 3)"), VALUES),
 )
 _NOTE = gettext_noop(
-    "Percentages. Em: correct answers. Emd: Em after minus Em before, on the original table. VP: "
-    "answers that became correct or wrong. ±: standard deviation over seeds. Zhou et al. (2024), "
-    "section 5."
+    "Percentages with 95 % CI. Em: correct answers. Emd: Em after minus Em before, on the original "
+    "table. VP: answers that became correct or wrong. ±: standard deviation over seeds. Zhou et al. "
+    "(2024), section 5."
 )
 _NOTE_OF_VALUES = gettext_noop(
-    "Percentages. Em: correct answers. Emd: Em after minus Em before. Short tables are compared "
-    "with the original table. Changed values are compared with the table they were changed in, "
-    "each by its own gold answer. VP: answers that became correct or wrong. ±: standard "
-    "deviation over seeds. Zhou et al. (2024), section 5."
+    "Percentages with 95 % CI. Em: correct answers. Emd: Em after minus Em before. Short tables are "
+    "compared with the original table. Changed values are compared with the table they were changed "
+    "in, each by its own gold answer. VP: answers that became correct or wrong. ±: standard deviation "
+    "over seeds. Zhou et al. (2024), section 5."
 )
 RULES: Mapping[str, str] = {
     "askew": gettext_noop("Correct: equivalent to the gold answer (rule askew)."),
@@ -82,7 +83,8 @@ _NOTE_OF_BEST = gettext_noop(
     "rarely correct changes least."
 )
 _IN_WORDS = {MACRO: gettext_noop("all sources"), MICRO: gettext_noop("all questions")}
-_HEADINGS = {"after": gettext_noop("accuracy"), "emd": "Emd", "vp": "VP", "r_acc": "R-ACC"}
+N_OF_R_ACC = "n (R-ACC)"
+"""The title of the column with the questions that R-ACC is a share of."""
 LONGEST = 50
 """Characters of an answer in a table of answers."""
 
@@ -155,12 +157,19 @@ def _questions(row: Row | None) -> Cell:
     return text(NOTHING) if row is None else count(row.questions)
 
 
+def _r_acc(row: Row | None) -> tuple[Cell, Cell]:
+    """The number of questions that were correct before, over which R-ACC is a share, and R-ACC."""
+    if row is None or row.kind == ORIGINAL:
+        return text(NOTHING), text(NOTHING)
+    return count(row.r_acc.n), _figure(row, "r_acc")
+
+
 def _figure(row: Row | None, name: str) -> Cell:
-    """A figure of a row with its deviation over seeds, as the papers' tables have it; intervals stand in the last table."""
+    """A figure of a row with its interval, and with its deviation over seeds as the papers' tables have it."""
     if row is None:
         return text(NOTHING)
     deviation = {"after": row.deviation, "emd": row.emd_deviation, "vp": row.vp_deviation}.get(name)
-    return share(getattr(row, name), deviation=deviation, interval=False)
+    return share(getattr(row, name), deviation=deviation)
 
 
 def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
@@ -265,24 +274,24 @@ def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
         Column(gettext("Source"), numeric=False),
     ]
     for model in models:
-        columns += [Column("n", model), Column("pre", model), Column("post", model), Column("R-ACC", model)]
+        columns += [Column(title, model) for title in ("n", "pre", "post", N_OF_R_ACC, "R-ACC")]
     lines = []
     for average in _averages(models, ORIGINAL):
         line = [text("dev"), text(gettext("none (originals)")), text(_source_in_words(average))]
         for one in models.values():
             row = one.row(ORIGINAL, average)
-            line += [_questions(row), _figure(row, "after"), text(NOTHING), text(NOTHING)]
+            line += [_questions(row), _figure(row, "after"), text(NOTHING), *_r_acc(row)]
         lines.append(line)
     for level, kind in there:
         for average in _averages(models, kind):
             line = [text(gettext(level)), text(kind), text(_source_in_words(average))]
             for one in models.values():
                 row = one.row(kind, average)
-                line += [_questions(row), *(_figure(row, name) for name in ("before", "after", "r_acc"))]
+                line += [_questions(row), _figure(row, "before"), _figure(row, "after"), *_r_acc(row)]
             lines.append(line)
     note = gettext(
-        "Percentages. n: questions. pre and post: correct answers before and after the perturbation. "
-        "R-ACC: correct after, of those correct before. Zhao et al. (2023), section 4.1."
+        "Percentages with 95 % CI. n: questions. pre and post: correct answers before and after the "
+        "perturbation. R-ACC: correct after, of those correct before. Zhao et al. (2023), section 4.1."
     )
     return Sheet(
         "levels", gettext("Levels of perturbation (RobuT)"), tuple(columns), tuple(map(tuple, lines)), note
@@ -299,12 +308,8 @@ def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
         return None
     columns = [Column(gettext("Perturbation"), numeric=False), Column(gettext("Source"), numeric=False)]
     for model in models:
-        columns += [
-            Column("n", model),
-            Column("ALL", model),
-            Column("SEQ", model),
-            Column("SEQ R-ACC", model),
-        ]
+        titles = ("n (ALL)", "ALL", "n (SEQ)", "SEQ", "n (SEQ R-ACC)", "SEQ R-ACC")
+        columns += [Column(title, model) for title in titles]
     there = dict.fromkeys((row.kind, row.source) for one in models.values() for row in one.sequences)
     order = [ORIGINAL, *in_order({kind for kind, _ in there} - {ORIGINAL})]
     keys = sorted(there, key=lambda key: order.index(key[0]))
@@ -313,24 +318,21 @@ def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
         line = [text(kind), text(_source_in_words(source))]
         for one in models.values():
             single, whole = _found(one.turns, kind, source), _found(one.sequences, kind, source)
-            line += [
-                count(whole.questions) if whole else text(NOTHING),
-                _figure(single, "after"),
-                _figure(whole, "after"),
-                _figure(whole, "r_acc") if kind != ORIGINAL else text(NOTHING),
-            ]
+            for row in (single, whole):
+                line += [_questions(row), _figure(row, "after")]
+            line += _r_acc(whole)
         lines.append(tuple(line))
     left = ", ".join(f"{model}: {one.incomplete}" for model, one in models.items() if one.incomplete)
     if left:
         note = gettext(
-            "Percentages. ALL: questions, each asked with its history. SEQ: whole dialogues (n), "
-            "correct if every turn is correct. Incomplete dialogues are excluded ({left}). Zhao et "
+            "Percentages with 95 % CI. ALL: questions, each asked with its history. SEQ: whole "
+            "dialogues, correct if every turn is correct. Incomplete dialogues are excluded ({left}). Zhao et "
             "al. (2023), section 4.1."
         ).format(left=left)
     else:
         note = gettext(
-            "Percentages. ALL: questions, each asked with its history. SEQ: whole dialogues (n), "
-            "correct if every turn is correct. Incomplete dialogues are excluded. Zhao et al. "
+            "Percentages with 95 % CI. ALL: questions, each asked with its history. SEQ: whole "
+            "dialogues, correct if every turn is correct. Incomplete dialogues are excluded. Zhao et al. "
             "(2023), section 4.1."
         )
     return Sheet("sequences", gettext("Dialogues (SQA)"), tuple(columns), tuple(lines), note)
@@ -355,7 +357,8 @@ def _by_rule(by_rule: Mapping[str, Mapping[str, Evaluation]]) -> Sheet | None:
         Column(gettext("Source"), numeric=False),
         Column(gettext("Perturbation"), numeric=False),
         Column("n"),
-        *(Column(rule, figure) for figure in ("Em", "R-ACC") for rule in rules),
+        *(Column(rule, "Em") for rule in rules),
+        *(Column(title, "R-ACC") for rule in rules for title in (f"n ({rule})", rule)),
     )
     lines = []
     for kind, source in sorted(keys, key=lambda key: order.index(key[0])):
@@ -365,10 +368,10 @@ def _by_rule(by_rule: Mapping[str, Mapping[str, Evaluation]]) -> Sheet | None:
             line = [text(model), text(_source_in_words(source)), text(kind), count(row.questions)]
             of_rules = [by_rule[rule][model].row(kind, source) for rule in rules]
             line += [_figure(of_rule, "after") for of_rule in of_rules]
-            line += [_figure(of_rule, "r_acc") if kind != ORIGINAL else text(NOTHING) for of_rule in of_rules]
+            line += [cell for of_rule in of_rules for cell in _r_acc(of_rule)]
             lines.append(tuple(line))
     note = gettext(
-        "Percentages for the same predictions. askew: equivalent answers. wtq: the "
+        "Percentages with 95 % CI for the same predictions. askew: equivalent answers. wtq: the "
         "WikiTableQuestions evaluator. tapex: the evaluation of TAPEX and RobuT. Compare published "
         "values only under the same rule."
     )
@@ -400,7 +403,8 @@ def _rows(
         Column(gettext("Perturbation"), numeric=False),
         Column(gettext("Source"), numeric=False),
         Column(gettext("Model"), numeric=False),
-        *(Column(title) for title in ("n", gettext("before"), gettext("after"), "sd", "Emd", "VP", "R-ACC")),
+        *(Column(title) for title in ("n", gettext("before"), gettext("after"), "sd", "Emd", "VP")),
+        *(Column(title) for title in (N_OF_R_ACC, "R-ACC")),
         *((Column("F1"),) if scored else ()),
     )
     lines = []
@@ -410,11 +414,11 @@ def _rows(
             if row is None:
                 continue
             deviation = "" if row.deviation is None else f"{100 * row.deviation:.2f}"
-            of_row = (row.before, row.after, row.emd, row.vp, row.r_acc)
-            before, after, emd, vp, r_acc = (share(one) for one in of_row)
+            before, after, emd, vp = map(share, (row.before, row.after, row.emd, row.vp))
             line = (text(kind), text(_source_in_words(source)), text(model), count(row.questions))
             f1 = (share(row.f1) if row.f1 else text(NOTHING),) if scored else ()
-            lines.append((*line, before, after, text(deviation or NOTHING), emd, vp, r_acc, *f1))
+            r_acc = (count(row.r_acc.n), share(row.r_acc))
+            lines.append((*line, before, after, text(deviation or NOTHING), emd, vp, *r_acc, *f1))
     note = gettext(
         "Percentages with 95 % CI (bootstrap over questions, 1,000 resamples). n: questions. before: "
         "correct on the unperturbed version. sd: standard deviation of after over seeds. all "
@@ -438,12 +442,13 @@ def _differences(name: str, one: str, other: str, found: Sequence[Difference]) -
         Column(gettext("Perturbation"), numeric=False),
         Column(gettext("Source"), numeric=False),
         Column("n"),
-        *(Column(gettext(_HEADINGS[name])) for name in FIGURES),
+        *(Column(title) for title in (gettext("accuracy"), "Emd", "VP", N_OF_R_ACC, "R-ACC")),
     )
     lines = []
     for line in found:
-        cells = (_difference(line.figures[name]) for name in FIGURES)
-        lines.append((text(line.kind), text(_source_in_words(line.source)), count(line.questions), *cells))
+        row = (text(line.kind), text(_source_in_words(line.source)), count(line.questions))
+        accuracy, emd, vp, r_acc = (_difference(line.figures[name]) for name in FIGURES)
+        lines.append((*row, accuracy, emd, vp, count(line.figures["r_acc"].n), r_acc))
     note = gettext(
         "Percentage points: {other} minus {one}, on the same questions, with 95 % CI (paired "
         "bootstrap over questions). Bold: the interval excludes 0."
@@ -455,7 +460,7 @@ def _differences(name: str, one: str, other: str, found: Sequence[Difference]) -
 def _difference(estimate: Estimate) -> Cell:
     cell = share(estimate)
     told_apart = estimate.low is not None and estimate.high is not None and estimate.low * estimate.high > 0
-    return Cell(cell.text, cell.number, cell.detail, cell.reason, best=told_apart)
+    return replace(cell, best=told_apart)
 
 
 def _best(lines: Iterable[Sequence[Cell]], places: Sequence[int]) -> tuple[tuple[Cell, ...], ...]:
@@ -470,7 +475,7 @@ def _best(lines: Iterable[Sequence[Cell]], places: Sequence[int]) -> tuple[tuple
             for row in of:
                 cell = row[place]
                 if cell.number == max(numbers):
-                    row[place] = Cell(cell.text, cell.number, cell.detail, cell.reason, best=True)
+                    row[place] = replace(cell, best=True)
     return tuple(map(tuple, rows))
 
 

@@ -131,7 +131,14 @@ def test_freb_tqa_has_a_row_for_each_model_and_two_columns_for_each_perturbation
 def test_robut_has_dev_then_pre_post_and_r_acc_for_each_level(asked: list[Instance]) -> None:
     evaluation = figures(answering(asked, 1, "row"), replicates=20)
     levels = named(sheets({"TAPEX": evaluation}), "levels")
-    assert [column.title for column in levels.columns[2:]] == ["Source", "n", "pre", "post", "R-ACC"]
+    assert [column.title for column in levels.columns[2:]] == [
+        "Source",
+        "n",
+        "pre",
+        "post",
+        "n (R-ACC)",
+        "R-ACC",
+    ]
     assert [[cell.text for cell in row[:3]] for row in levels.rows] == [
         [*names, average]
         for names in (["dev", "none (originals)"], ["table content", "row"])
@@ -140,7 +147,7 @@ def test_robut_has_dev_then_pre_post_and_r_acc_for_each_level(asked: list[Instan
     row = evaluation.row("row")
     assert row is not None
     assert row.r_acc.value is not None
-    assert levels.rows[2][6].number == pytest.approx(100 * row.r_acc.value, abs=0.005)
+    assert levels.rows[2][7].number == pytest.approx(100 * row.r_acc.value, abs=0.005)
 
 
 def test_every_row_of_every_model_stands_in_the_last_table(asked: list[Instance]) -> None:
@@ -199,8 +206,37 @@ def test_dialogues_stand_beside_their_questions() -> None:
     ]
     said = {(one.source, one.id): ["2" if one.id == "b-1~row-0" else "1"] for one in asked}
     sheet = named(sheets({"TAPEX": evaluate(asked, said, replicates=20)}), "sequences")
-    assert [column.title for column in sheet.columns[2:]] == ["n", "ALL", "SEQ", "SEQ R-ACC"]
-    assert [[cell.text for cell in row] for row in sheet.rows] == [
-        ["original", "all sources", "2", "100.00", "100.00", "–"],
-        ["row", "all sources", "2", "75.00", "50.00", "50.00"],
+    assert [column.title for column in sheet.columns[2:]] == [
+        *("n (ALL)", "ALL", "n (SEQ)", "SEQ", "n (SEQ R-ACC)", "SEQ R-ACC")
     ]
+    assert [[cell.text for cell in row] for row in sheet.rows] == [
+        ["original", "all sources", "4", "100.00", "2", "100.00", "–", "–"],
+        ["row", "all sources", "4", "75.00", "2", "50.00", "2", "50.00"],
+    ]
+
+
+def test_every_share_has_an_interval_and_the_number_of_its_own_questions() -> None:
+    """Six questions, two of them correct before: R-ACC is a share of two."""
+    asked = [
+        Instance("wtq", f"q{i}{tail}", f"q{i}", kind, 0, f"q{i}", ("1",))
+        for i in range(6)
+        for tail, kind in (("", ORIGINAL), ("~s", "header_synonym"), ("~c", "answer_stays"))
+    ]
+    answers = {(one.source, one.id): ["1" if one.question in ("q0", "q1") else "2"] for one in asked}
+    judged, other = judge(asked, answers), judge(asked, {key: ["1"] for key in answers})
+    models = {"A": figures(judged, replicates=20)}
+    rules = dict.fromkeys(("askew", "wtq"), models)
+    tables = sheets(models, {("A", "B"): compare(judged, other, replicates=20)}, rules)
+
+    assert {sheet.name for sheet in tables} == {
+        *("values", "levels", "matching-rules", "difference-1", "all-figures")
+    }
+    for sheet in tables:
+        for row in sheet.rows:
+            last_n = None
+            for cell, column in zip(row, sheet.columns, strict=True):
+                if column.title.startswith("n"):
+                    last_n = cell.number
+                elif cell.number is not None and column.title != "sd":
+                    assert cell.detail, f"{sheet.name}, {row[0].text}, {column.title} has no interval"
+                    assert last_n == cell.n, f"{sheet.name}, {row[0].text}, {column.title} has another n"
