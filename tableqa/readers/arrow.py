@@ -26,6 +26,7 @@ from tableqa.readers.reader import (
     until,
 )
 from tableqa.readers.records import Fields, Number, Place, read_records
+from tableqa.readers.split_names import parquet_files
 from tableqa.writers.hub import CROISSANT, NO_URL, SPDX
 from tableqa.writers.whole import FIELDS, HUB, example_of
 
@@ -34,7 +35,6 @@ ROWS = 64
 MOST_UNPACKED = 16 * MAX_TABLE_BYTES
 """The most bytes that a row group may say it has when it is unpacked."""
 
-_SHARDS = ("*.parquet", "*/*.parquet")
 _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
 
@@ -218,16 +218,14 @@ def _files(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str]]:
         for file in _saved(path):
             yield file, ""
     else:
-        shards = sorted({file for place in _SHARDS for file in path.glob(place) if file.is_file()})
-        if not shards:
+        files = parquet_files(path)
+        if not files:
             mend = phrase(
                 "Name a .parquet file, a folder of such files, or one that save_to_disk wrote ({state})",
                 state=_STATE,
             )
             raise ReaderError(path, None, phrase("the folder contains no dataset"), mend)
-        splits = {file.name.split("-")[0].removesuffix(".parquet") for file in shards}
-        for file in shards:
-            yield file, file.name.split("-")[0].removesuffix(".parquet") if len(splits) > 1 else ""
+        yield from files
 
 
 def _unpacked(folder: Path) -> Path:
@@ -297,13 +295,13 @@ def _json(path: Path) -> Any:
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
     """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError."""
-    if path.suffix == ".jsonl":
+    if path.suffix.lower() == ".jsonl":
         for line in read_records(path):
             yield line.fields.value
         return
     with _reading(path):
         labels: dict[str, Any] | None = None
-        for batch in _parquet(path) if path.suffix == ".parquet" else _stream(path):
+        for batch in _parquet(path) if path.suffix.lower() == ".parquet" else _stream(path):
             if labels is None:
                 labels = _labels_of(path, batch.schema.metadata or {})
             for record in batch.to_pylist():

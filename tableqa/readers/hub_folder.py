@@ -1,6 +1,5 @@
 """Datasets as Hugging Face lays them out: Parquet files, folders of save_to_disk, folders whose README.md names files."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,18 +7,13 @@ from typing import Any
 from tableqa.language import joined, phrase
 from tableqa.readers import arrow
 from tableqa.readers.reader import Credit, ReaderError, read_text
+from tableqa.readers.split_names import SPLITS, has_parquet, refuse_configurations, same_split, split_of
 
 README = "README.md"
 _ARROW = (".parquet", ".arrow")
 _TEXTS = (".jsonl", ".json", ".csv", ".tsv")
 _DATA = (*_ARROW, *_TEXTS)
 _SAVED = ("dataset_dict.json", "state.json")
-_SPLITS = {
-    "train": "train", "training": "train",
-    "validation": "validation", "valid": "validation", "val": "validation", "dev": "validation",
-    "test": "test", "testing": "test", "eval": "test", "evaluation": "test",
-}  # fmt: skip
-"""Words in names of files by which the hub knows splits, and its names for these."""
 _LICENCES = {
     "apache-2.0": "Apache-2.0", "mit": "MIT", "odbl": "ODbL-1.0", "odc-by": "ODC-By-1.0", "bsd-3-clause": "BSD-3-Clause",
     "bsd-2-clause": "BSD-2-Clause", "afl-3.0": "AFL-3.0", "gpl-3.0": "GPL-3.0-only", "cc": "", "other": "", "unknown": "",
@@ -33,47 +27,39 @@ def is_dataset(path: Path) -> bool:
         return path.suffix.lower() in _ARROW and path.is_file()
     if any((path / name).is_file() for name in _SAVED) or _config(path):
         return True
-    return _has_parquet(path) or bool(_split_files(path))
-
-
-def _has_parquet(folder: Path) -> bool:
-    return any(file.is_file() for pattern in ("*.parquet", "*/*.parquet") for file in folder.glob(pattern))
+    return has_parquet(path) or bool(_split_files(path))
 
 
 def _split_files(folder: Path) -> list[tuple[Path, str]]:
-    """The text files in a folder, or in its folder "data", whose names have a split; [] where it is no dataset by them.
+    """The text files of a folder whose names or folders have a split; [] where it is no dataset by them.
 
-    Without a README.md that starts with YAML, there have to be several splits and no other data files.
+    They lie in the folder or its folder "data", else in folders in these. Without a README.md that starts with YAML, there
+    have to be several splits and no other data files beside them. ReaderError for several configurations.
     """
-    for place in (folder, folder / "data"):
-        files = [file for file in sorted(place.glob("*")) if file.suffix.lower() in _TEXTS and file.is_file()]
-        named = [(file, split) for file in files if (split := _split_of(file))]
+    has_files = False
+    for pattern in ("*", "data/*", "*/*", "data/*/*"):
+        if has_files and pattern.endswith("*/*"):
+            return []  # questions with their tables in folders
+        files = [
+            file for file in sorted(folder.glob(pattern)) if file.suffix.lower() in _TEXTS and file.is_file()
+        ]
+        has_files = has_files or bool(files)
+        named = [(file, split) for file in files if (split := split_of(file.relative_to(folder)))]
         if not named:
             continue
         suffixes = [file.suffix.lower() for file, _ in named]
         most = max(_TEXTS, key=suffixes.count)
         named = [(file, split) for file, split in named if file.suffix.lower() == most]
         if _front_matter(folder) or (len({split for _, split in named}) > 1 and len(named) == len(files)):
-            order = list(_SPLITS.values())
+            refuse_configurations(folder, [file.relative_to(folder) for file, _ in named])
+            order = list(SPLITS.values())
             return sorted(named, key=lambda entry: order.index(entry[1]))
     return []
-
-
-def _split_of(file: Path) -> str:
-    """The split that the name of a file has as one of its words; "" where it has none or several."""
-    words = re.split(r"[^a-z0-9]+", file.stem.lower())
-    splits = {_SPLITS[word] for word in words if word in _SPLITS}
-    return splits.pop() if len(splits) == 1 else ""
 
 
 def splits(path: Path) -> list[str]:
     """The names of the splits of a dataset; ReaderError."""
     return list(dict.fromkeys(split for _, split in data_files(path) if split))
-
-
-def same_split(one: str, other: str) -> bool:
-    """Whether two names are of one split: dev is validation."""
-    return _SPLITS.get(one.lower(), one) == _SPLITS.get(other.lower(), other)
 
 
 def data_files(path: Path, only_split: str = "") -> Iterator[tuple[Path, str]]:
@@ -87,7 +73,7 @@ def _data_files(path: Path) -> Iterator[tuple[Path, str]]:
     config = _config(path) if path.is_dir() else None
     if config is None:
         is_of_arrow = (
-            not path.is_dir() or _has_parquet(path) or any((path / name).is_file() for name in _SAVED)
+            not path.is_dir() or has_parquet(path) or any((path / name).is_file() for name in _SAVED)
         )
         yield from arrow.dataset_files(path) if is_of_arrow else _split_files(path)
         return

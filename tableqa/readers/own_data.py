@@ -46,6 +46,7 @@ from tableqa.readers.records import (
     starts_array,
     text_of,
 )
+from tableqa.readers.split_names import same_split
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import check_kind, table_in
 from tableqa.readers.text_form import TextForm, check_separator, text_form, text_lines
@@ -170,7 +171,7 @@ class OwnData:
             names = hub_folder.splits(questions) if hub_folder.is_dataset(questions) else []
         if len(names) < 2:
             return self
-        if not any(hub_folder.same_split(name, split) for name in names):
+        if not any(same_split(name, split) for name in names):
             what = phrase("there is no split {split!r}", split=split)
             raise ReaderError(path, None, what, phrase("The splits are: {names}", names=", ".join(names)))
         return dataclasses.replace(self, fields={**self.fields, ONLY_SPLIT: split})

@@ -278,12 +278,16 @@ def credit(reader: Reader, path: Path, tables: Path | None = None) -> Credit:
 _LETTER = re.compile("[a-z]")
 
 
+def any_case(pattern: str) -> str:
+    """The same pattern of names for `Path.glob`, in any case."""
+    return _LETTER.sub(lambda match: f"[{match[0]}{match[0].upper()}]", pattern)
+
+
 def only_file(
     folder: Path, patterns: Iterable[str], fits: Callable[[Path], bool], mend: str, command: str = ""
 ) -> Path:
     """The one file in `folder` that matches a pattern in any case and `fits`; ReaderError for none or several."""
-    anycase = [_LETTER.sub(lambda match: f"[{match[0]}{match[0].upper()}]", pattern) for pattern in patterns]
-    matching = {path for pattern in anycase for path in folder.glob(pattern) if path.is_file()}
+    matching = {path for pattern in patterns for path in folder.glob(any_case(pattern)) if path.is_file()}
     found = sorted(path for path in matching if fits(path))
     if len(found) == 1:
         return found[0]

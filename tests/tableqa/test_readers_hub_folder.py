@@ -257,3 +257,76 @@ def test_an_id_that_two_splits_have_is_refused_with_the_file_of_each(tmp_path: P
     assert error.value.file.endswith("test.jsonl")
     assert error.value.what == "the id 3 is already in line 1 of dev.jsonl"
     assert "--split SPLIT --name NAME" in error.value.command
+
+
+@pytest.mark.parametrize("reader", ["own", "hf", "parquet"])
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["test/0.parquet", "train/0.parquet", "train/1.parquet"], ["test", "train", "train"]),
+        (["data/dev/x.parquet", "data/test/x.parquet"], ["validation", "test"]),
+        (["default/test/0000.parquet", "default/train/0000.parquet"], ["test", "train"]),
+        (["wins_test.parquet", "wins_train.parquet"], ["test", "train"]),
+        (["easy-00000-of-00001.parquet", "hard-00000-of-00001.parquet"], ["easy", "hard"]),
+        (["easy/0.parquet", "hard/0.parquet"], ["easy", "hard"]),
+        (["0000.parquet", "0001.parquet"], ["", ""]),
+        (["part-0.parquet", "part-1.parquet"], ["", ""]),
+        (["test.PARQUET", "train.Parquet"], ["test", "train"]),
+    ],
+)
+def test_splits_of_parquet_files_are_known_by_files_and_folders(
+    tmp_path: Path, reader: str, names: list[str], expected: list[str]
+) -> None:
+    for number, name in enumerate(names):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(rows(record(number)), tmp_path / name)
+    read = READERS[reader]
+    assert isinstance(read, Mapped)
+
+    examples = read.with_fields({"id": "nr", "question": "frage", "table": "tabelle"})(tmp_path)
+
+    assert [(example.id, example.meta.get("split", "")) for example in examples] == [
+        (str(number), split) for number, split in enumerate(expected)
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
+def test_files_of_several_configurations_are_refused(tmp_path: Path, suffix: str) -> None:
+    for name in ("easy/train", "easy/test", "hard/train"):
+        path = tmp_path / f"{name}.{suffix}"
+        path.parent.mkdir(exist_ok=True)
+        if suffix == "parquet":
+            parquet.write_table(rows(record(1)), path)
+        else:
+            path.write_text(json.dumps(record(1)))
+
+    with pytest.raises(ReaderError, match="several configurations: easy, hard") as error:
+        list(OWN(tmp_path))
+
+    assert error.value.mend == "Give the folder of one of them"
+
+
+def test_an_unnamed_file_beside_the_folder_data_does_not_hide_its_splits(tmp_path: Path) -> None:
+    folder = named_by_splits(tmp_path / "wins", "data")
+    (folder / "notes.json").write_text("{}")
+
+    assert splits(folder) == BY_NAME
+
+
+@pytest.mark.parametrize("where", ["", "data/"])
+def test_text_files_in_folders_named_by_splits_are_the_splits_of_a_folder(tmp_path: Path, where: str) -> None:
+    for number, name in enumerate(("test/a.jsonl", "train/a.jsonl", "train/b.jsonl"), start=1):
+        path = tmp_path / where / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"frage": f"wer {number}?", "tabelle": [["A"], ["1"]], "nr": number}))
+
+    assert splits(tmp_path) == [("wer 2?", "train"), ("wer 3?", "train"), ("wer 1?", "test")]
+
+
+def test_tables_in_folders_named_by_splits_are_no_dataset(tmp_path: Path) -> None:
+    (tmp_path / "questions.csv").write_text("question,table\nwho?,test/a.csv\n")
+    for name in ("train/a.csv", "test/a.csv"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("Name,Wins\nAnn,3\n")
+
+    assert splits(tmp_path) == [("who?", "")]
