@@ -12,6 +12,8 @@ from tableqa.canonical import thaw
 from tableqa.examples import Example, ExampleError
 from tableqa.json_text import read_json
 from tableqa.language import gettext_noop, grouped, phrase, reason_of
+from tableqa.readers.class_labels import labelled, names_in_card, names_in_features
+from tableqa.readers.dataset_card import features
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
@@ -78,8 +80,9 @@ class Arrow:
     def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         names = Names()
         number = 0
+        labels = names_in_card(features(_folder(path, tables)))
         for file, split in _files(path, tables):
-            for row, record in enumerate(_records(file), start=1):
+            for row, record in enumerate(_records(file, labels), start=1):
                 number += 1
                 fields = Fields(Place(file, row, record=row), record)
                 further = {"split": split} if split and "split" not in record else {}
@@ -111,9 +114,12 @@ def dataset_files(path: Path) -> Iterator[tuple[Path, str]]:
     yield from _files(path, None)
 
 
-def records_of(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError."""
-    yield from _records(path)
+def records_of(path: Path, labels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError.
+
+    `labels` are the names of class labels by column where no file says them.
+    """
+    yield from _records(path, labels)
 
 
 def credit_of_folder(folder: Path) -> Credit | None:
@@ -293,60 +299,28 @@ def _json(path: Path) -> Any:
         ) from error
 
 
-def _records(path: Path) -> Iterator[dict[str, Any]]:
+def _records(path: Path, in_card: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError."""
     if path.suffix.lower() == ".jsonl":
         for line in read_records(path):
             yield line.fields.value
         return
     with _reading(path):
-        labels: dict[str, Any] | None = None
+        labels: Mapping[str, Any] | None = None
         for batch in _parquet(path) if path.suffix.lower() == ".parquet" else _stream(path):
             if labels is None:
-                labels = _labels_of(path, batch.schema.metadata or {})
+                labels = _labels_of(path, batch.schema.metadata or {}, in_card)
             for record in batch.to_pylist():
-                yield {name: _written(_labelled(value, labels.get(name))) for name, value in record.items()}
+                yield {name: _written(labelled(value, labels.get(name))) for name, value in record.items()}
 
 
-def _labels_of(path: Path, metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
-    """The names of class labels by column, from the schema of a file, else from the dataset_info.json of its folder.
-
-    A column has the list of its names, or such an object where it is nested.
-    """
+def _labels_of(path: Path, metadata: Mapping[bytes, bytes], in_card: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The names of class labels by column: from the schema of a file, else dataset_info.json, else the card's."""
     with suppress(ValueError, KeyError, TypeError):
         features = read_json(metadata.get(b"huggingface", b"{}").decode())["info"]["features"]
-        return _names_in(features) or {}
+        return names_in_features(features) or {}
     info = path.parent / _INFO
-    return _names_in(_object(info).get("features")) or {} if info.is_file() else {}
-
-
-def _names_in(feature: Any) -> Any:
-    """The names of the class labels in a feature of `datasets`; None where it has none."""
-    if isinstance(feature, list):
-        return _names_in(feature[0]) if feature else None
-    if not isinstance(feature, Mapping):
-        return None
-    if feature.get("_type") == "ClassLabel":
-        names = feature.get("names")
-        return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else None
-    if isinstance(feature.get("_type"), str):
-        return _names_in(feature.get("feature"))
-    return {name: names for name, inner in feature.items() if (names := _names_in(inner))} or None
-
-
-def _labelled(value: Any, labels: Any) -> Any:
-    """A value with the names of its class labels in place of their numbers; -1, which is no label, is None."""
-    if labels is None:
-        return value
-    if isinstance(value, list):
-        return [_labelled(inner, labels) for inner in value]
-    if isinstance(labels, dict):
-        if not isinstance(value, dict):
-            return value
-        return {name: _labelled(inner, labels.get(name)) for name, inner in value.items()}
-    if not isinstance(value, int) or value >= len(labels):
-        return value
-    return labels[value] if value >= 0 else None
+    return names_in_features(_object(info).get("features")) or {} if info.is_file() else in_card
 
 
 def _parquet(path: Path) -> Iterator[Any]:

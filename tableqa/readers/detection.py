@@ -46,7 +46,7 @@ _HF = ("dataset_info.json", "dataset_dict.json")
 
 def _is_release(path: Path) -> bool:
     """Whether the first record of a Parquet file is one of a release of Askew."""
-    record = next(arrow.records_of(path), {}) if path.is_file() else {}
+    record = next(arrow.records_of(path, {}), {}) if path.is_file() else {}
     return record.keys() == FIELDS
 
 

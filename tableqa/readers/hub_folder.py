@@ -6,19 +6,22 @@ from typing import Any
 
 from tableqa.language import joined, phrase
 from tableqa.readers import arrow
-from tableqa.readers.reader import Credit, ReaderError, read_text
+from tableqa.readers.class_labels import names_in_card
+from tableqa.readers.dataset_card import (
+    README,
+    configuration_name,
+    configurations,
+    features,
+    front_matter,
+    licence,
+)
+from tableqa.readers.reader import Credit, ReaderError
 from tableqa.readers.split_names import SPLITS, has_parquet, refuse_configurations, same_split, split_of
 
-README = "README.md"
 _ARROW = (".parquet", ".arrow")
 _TEXTS = (".jsonl", ".json", ".csv", ".tsv")
 _DATA = (*_ARROW, *_TEXTS)
 _SAVED = ("dataset_dict.json", "state.json")
-_LICENCES = {
-    "apache-2.0": "Apache-2.0", "mit": "MIT", "odbl": "ODbL-1.0", "odc-by": "ODC-By-1.0", "bsd-3-clause": "BSD-3-Clause",
-    "bsd-2-clause": "BSD-2-Clause", "afl-3.0": "AFL-3.0", "gpl-3.0": "GPL-3.0-only", "cc": "", "other": "", "unknown": "",
-}  # fmt: skip
-"""SPDX identifiers of licence tags of the hub; those of Creative Commons are the tag in capitals."""
 
 
 def is_dataset(path: Path) -> bool:
@@ -50,7 +53,7 @@ def _split_files(folder: Path) -> list[tuple[Path, str]]:
         suffixes = [file.suffix.lower() for file, _ in named]
         most = max(_TEXTS, key=suffixes.count)
         named = [(file, split) for file, split in named if file.suffix.lower() == most]
-        if _front_matter(folder) or (len({split for _, split in named}) > 1 and len(named) == len(files)):
+        if front_matter(folder) or (len({split for _, split in named}) > 1 and len(named) == len(files)):
             refuse_configurations(folder, [file.relative_to(folder) for file, _ in named])
             order = list(SPLITS.values())
             return sorted(named, key=lambda entry: order.index(entry[1]))
@@ -87,11 +90,19 @@ def _data_files(path: Path) -> Iterator[tuple[Path, str]]:
             what = phrase(
                 "no data file is at {pattern!r}, which the configuration {name} names",
                 pattern=pattern,
-                name=_name(config),
+                name=configuration_name(config),
             )
             raise ReaderError(path / README, None, what, phrase("Download the dataset with all of its files"))
         for file in files:
             yield file, split
+
+
+def class_labels(path: Path) -> Mapping[str, Any]:
+    """The names of class labels by column that the README.md of a folder states for what is read of it; ReaderError."""
+    if not path.is_dir():
+        return {}
+    config = _config(path)
+    return names_in_card(features(path, configuration_name(config)) if config else features(path))
 
 
 def sentence(path: Path) -> str:
@@ -102,11 +113,13 @@ def sentence(path: Path) -> str:
     text: str = phrase("{file} was read as a Hugging Face dataset.", file=path.name)
     if len(splits_read := splits(path)) > 1:
         text = joined([text, phrase("Its splits are {names}.", names=", ".join(splits_read))])
-    names = [_name(config) for config in _configs(path)]
+    names = [configuration_name(config) for config in configurations(path)]
     config = _config(path)
     if len(names) > 1 and config is not None:
         further = phrase(
-            "It has the configurations {names}; {name} was read.", names=", ".join(names), name=_name(config)
+            "It has the configurations {names}; {name} was read.",
+            names=", ".join(names),
+            name=configuration_name(config),
         )
         return joined([text, further])
     return text
@@ -119,54 +132,13 @@ def credit(path: Path) -> Credit:
     named = arrow.credit_of_folder(path)
     if named is not None and named.licence:
         return named
-    tags = _front_matter(path).get("license", [])
-    licences = [spdx for tag in (tags if isinstance(tags, list) else [tags]) if (spdx := _spdx(str(tag)))]
-    licence = " AND ".join(licences) or "NOASSERTION"
-    return Credit(licence, named.citation if named else "", named.url if named else "")
-
-
-def _spdx(tag: str) -> str:
-    tag = tag.strip().lower()
-    return _LICENCES.get(tag, tag.upper() if tag.startswith("cc") else tag)
-
-
-def _name(config: Mapping[str, Any]) -> str:
-    return str(config.get("config_name", "default"))
+    return Credit(licence(path), named.citation if named else "", named.url if named else "")
 
 
 def _config(folder: Path) -> Mapping[str, Any] | None:
     """The configuration of a README.md that is read: the default one, else the first; None where it names no files."""
-    configs = _configs(folder)
+    configs = configurations(folder)
     return next((config for config in configs if config.get("default")), configs[0] if configs else None)
-
-
-def _configs(folder: Path) -> list[Mapping[str, Any]]:
-    configs = _front_matter(folder).get("configs")
-    return [
-        config
-        for config in (configs if isinstance(configs, list) else [])
-        if isinstance(config, dict) and config.get("data_files")
-    ]
-
-
-def _front_matter(folder: Path) -> Mapping[str, Any]:
-    """What the YAML at the start of README.md says; {} where there is none. ReaderError where it is damaged."""
-    import yaml
-
-    path = folder / README
-    if not path.is_file():
-        return {}
-    _, *parts = read_text(path).split("---\n", 2)
-    if len(parts) < 2:
-        return {}
-    try:
-        said = yaml.safe_load(parts[0])
-    except (yaml.YAMLError, RecursionError) as error:
-        what = phrase(
-            "the YAML at its start cannot be read: {reason}", reason=" ".join(str(error).split())[:200]
-        )
-        raise ReaderError(path, None, what, phrase("Correct it, or remove the file")) from error
-    return said if isinstance(said, dict) else {}
 
 
 def _patterns(readme: Path, said: Any) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,8 @@ from tableqa.language import gettext_noop, joined, phrase, word
 from tableqa.on_disk import Shelf
 from tableqa.readers import arrow, hub_folder
 from tableqa.readers.archive import is_archive, named, unpacked
+from tableqa.readers.class_labels import labelled
+from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import read_delimited
 from tableqa.readers.mapped import USUAL, retitled, table_from
 from tableqa.readers.reader import (
@@ -384,14 +386,15 @@ class OwnData:
 
     def _of_dataset(self, path: Path) -> Iterator[Fields | Rejected]:
         """The records of a Parquet file or a folder of a dataset, with the split that they are in."""
+        labels = hub_folder.class_labels(path)
         for file, split in self._data_files(path):
             if file.suffix.lower() in (".parquet", ".arrow"):
                 records: Iterator[Fields | Rejected] = (
                     Fields(Place(file, row, record=row), record)
-                    for row, record in enumerate(arrow.records_of(file), start=1)
+                    for row, record in enumerate(arrow.records_of(file, labels), start=1)
                 )
             else:
-                records = self._each_record(file)
+                records = (_labelled(record, labels) for record in self._each_record(file))
             for record in records:
                 if isinstance(record, Fields):
                     if record.value.keys() == FIELDS:
@@ -429,9 +432,16 @@ class OwnData:
         return _named(path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
 
 
+def _labelled(record: Fields | Rejected, labels: Mapping[str, Any]) -> Fields | Rejected:
+    """A record of a text file with the names of its class labels."""
+    if not labels or isinstance(record, Rejected):
+        return record
+    return Fields(record.place, labelled(record.value, labels))
+
+
 def _library(path: Path, tables: str | Path | None, encoding: str) -> TableFiles:
     """The table files that questions name, looked for around them; `encoding` is "" to detect that of each."""
-    inside = path / hub_folder.README if path.is_dir() else path
+    inside = path / README if path.is_dir() else path
     folders = folders_around(path, inside, tables, levels_up=0)
     if path.is_dir() and tables is None:
         folders = [*folders, *(folder / "data" for folder in folders if (folder / "data").is_dir())]

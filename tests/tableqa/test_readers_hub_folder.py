@@ -330,3 +330,106 @@ def test_tables_in_folders_named_by_splits_are_no_dataset(tmp_path: Path) -> Non
         (tmp_path / name).write_text("Name,Wins\nAnn,3\n")
 
     assert splits(tmp_path) == [("who?", "")]
+
+
+def test_a_readme_with_line_ends_of_windows_keeps_its_licence(tmp_path: Path) -> None:
+    folder = named_by_splits(tmp_path / "wins")
+    readme = folder / "README.md"
+    readme.write_bytes(readme.read_bytes().replace(b"\n", b"\r\n"))
+
+    assert credit(OWN, folder).licence == "CC-BY-4.0"
+
+
+def test_lines_of_three_hyphens_inside_a_readme_are_no_yaml(tmp_path: Path) -> None:
+    folder = named_by_splits(tmp_path / "wins", readme="# Wins\n---\nlicense: mit\n---\n")
+
+    assert credit(OWN, folder).licence == "NOASSERTION"
+
+
+CARD = """---
+dataset_info:
+  features:
+  - name: frage
+    dtype: string
+  - name: label
+    dtype:
+      class_label:
+        names:
+          '0': refuted
+          '1': entailed
+  - name: tags
+    sequence:
+      class_label:
+        names: [a, b]
+  - name: about
+    struct:
+    - name: kind
+      dtype:
+        class_label:
+          names: {0: x, 1: y}
+---
+"""
+
+
+@pytest.mark.parametrize("reader", ["own", "hf", "parquet"])
+@pytest.mark.parametrize("name", ["test.parquet", "data/test-00000-of-00001.parquet"])
+def test_class_labels_of_a_readme_are_shown_by_their_names(tmp_path: Path, reader: str, name: str) -> None:
+    (tmp_path / "README.md").write_text(CARD)
+    (tmp_path / "data").mkdir()
+    parquet.write_table(labelled(1, 0), tmp_path / name)
+    read = READERS[reader]
+    assert isinstance(read, Mapped)
+
+    examples = list(read.with_fields({"question": "frage", "table": "tabelle"})(tmp_path))
+
+    assert [example.answers for example in examples] == [("entailed",), ("refuted",)]
+    assert (examples[0].meta["tags"], examples[0].meta["about"]) == (("a", "b"), {"kind": "y"})
+
+
+def test_class_labels_of_a_readme_are_those_of_the_configuration_that_is_read(tmp_path: Path) -> None:
+    configs = "".join(f"- {{config_name: {n}, data_files: {n}.parquet, default: {n == 'b'}}}\n" for n in "ab")
+    infos = "".join(
+        f"- config_name: {name}\n  features: [{{name: label, dtype: {{class_label: {{names: [{names}]}}}}}}]\n"
+        for name, names in (("a", "no, yes"), ("b", "refuted, entailed"))
+    )
+    (tmp_path / "README.md").write_text(f"---\nconfigs:\n{configs}dataset_info:\n{infos}---\n")
+    for name in ("a", "b"):
+        parquet.write_table(labelled(1), tmp_path / f"{name}.parquet")
+
+    assert [example.answers for example in OWN(tmp_path)] == [("entailed",)]
+
+
+@pytest.mark.parametrize("name", ["test.jsonl", "test.csv"])
+def test_class_labels_of_a_readme_are_shown_by_their_names_in_text_files(tmp_path: Path, name: str) -> None:
+    (tmp_path / "README.md").write_text(CARD)
+    content = {
+        "test.jsonl": '{"frage": "wer?", "label": 1, "tabelle": [["A"], ["1"]]}\n',
+        "test.csv": 'frage,label,tabelle\nwer?,1,"[[""A""], [""1""]]"\n',
+    }
+    (tmp_path / name).write_text(content[name])
+
+    assert [example.answers for example in OWN(tmp_path)] == [("entailed",)]
+
+
+@pytest.mark.parametrize(
+    "features", ["7", "[7]", "[{name: label}]", "[{name: label, dtype: {class_label: {names: 7}}}]"]
+)
+def test_numbers_stay_where_a_readme_says_nothing_of_labels(tmp_path: Path, features: str) -> None:
+    (tmp_path / "README.md").write_text(f"---\ndataset_info:\n  features: {features}\n---\n")
+    parquet.write_table(labelled(1), tmp_path / "test.parquet")
+
+    assert [example.answers for example in OWN(tmp_path)] == [("1",)]
+
+
+def test_features_that_hold_themselves_or_each_other_again_and_again_end(tmp_path: Path) -> None:
+    doubled = "".join(
+        f"x{i}: &x{i} [{{name: a, struct: *x{i - 1}}}, {{name: b, struct: *x{i - 1}}}]\n"
+        for i in range(1, 60)
+    )
+    features = "&f [{name: label, struct: *f}, {name: c, struct: *x59}]"
+    (tmp_path / "README.md").write_text(
+        f"---\nx0: &x0 []\n{doubled}dataset_info: {{features: {features}}}\n---\n"
+    )
+    parquet.write_table(labelled(1), tmp_path / "test.parquet")
+
+    assert [example.answers for example in OWN(tmp_path)] == [("1",)]

@@ -1,0 +1,87 @@
+"""Class labels of Hugging Face datasets: numbers in the files, with their names in the features of the dataset.
+
+The names of a dataset are an object: a column has the list of its names, or such an object where it is nested.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+_INNER = ("dtype", "sequence", "list", "struct")
+
+
+def names_in_features(feature: Any) -> Any:
+    """The names of the class labels in features as `datasets` stores them in JSON; None where they have none."""
+    if isinstance(feature, list):
+        return names_in_features(feature[0]) if feature else None
+    if not isinstance(feature, Mapping):
+        return None
+    if feature.get("_type") == "ClassLabel":
+        names = feature.get("names")
+        return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else None
+    if isinstance(feature.get("_type"), str):
+        return names_in_features(feature.get("feature"))
+    return {name: names for name, inner in feature.items() if (names := names_in_features(inner))} or None
+
+
+def names_in_card(features: Any) -> dict[str, Any]:
+    """The names of the class labels in features as a README.md has them in YAML; {} where they have none."""
+    names = _of_card(features, {})
+    return names if isinstance(names, dict) else {}
+
+
+def _of_card(feature: Any, seen: dict[int, Any]) -> Any:
+    """`seen` are the names by the ids of parts that were visited: a part of YAML may be there again and hold itself."""
+    if not isinstance(feature, list | Mapping):
+        return None
+    if id(feature) in seen:
+        return seen[id(feature)]
+    seen[id(feature)] = None
+    names: Any
+    if isinstance(feature, list):
+        names = {
+            str(column.get("name")): inner
+            for column in feature
+            if isinstance(column, Mapping) and (inner := _of_card(column, seen))
+        }
+    elif "class_label" in feature:
+        names = _listed(feature["class_label"])
+    else:
+        names = next((inner for key in _INNER if (inner := _of_card(feature.get(key), seen))), None)
+    seen[id(feature)] = names
+    return names
+
+
+def _listed(label: Any) -> list[str]:
+    """The names of a class label: a list, or an object with the number of each."""
+    names = label.get("names") if isinstance(label, Mapping) else None
+    if isinstance(names, Mapping):
+        by_number = {str(number): name for number, name in names.items()}
+        names = [by_number.get(str(number)) for number in range(len(by_number))]
+    if not isinstance(names, list) or any(
+        isinstance(name, bool) or not isinstance(name, str | int) for name in names
+    ):
+        return []
+    return [str(name) for name in names]
+
+
+def labelled(value: Any, names: Any) -> Any:
+    """A value with the names of its class labels in place of their numbers; -1, which is no label, is None."""
+    if names is None:
+        return value
+    if isinstance(value, list):
+        return [labelled(inner, names) for inner in value]
+    if isinstance(names, Mapping):
+        if not isinstance(value, dict):
+            return value
+        return {name: labelled(inner, names.get(name)) for name, inner in value.items()}
+    number = _number(value, names)
+    if number is None or number >= len(names):
+        return value
+    return names[number] if number >= 0 else None
+
+
+def _number(value: Any, names: list[str]) -> int | None:
+    """The number of a label, which a text file writes as a text; None for anything else."""
+    if isinstance(value, str) and value not in names and value.removeprefix("-").isdecimal():
+        return int(value) if len(value) < 10 else None
+    return value if isinstance(value, int) else None
