@@ -69,7 +69,9 @@ def simulate(
 
 def people_of(project: Project, annotators: int, now: datetime) -> list[Person]:
     """The project's simulated people, made where there are too few."""
-    here = Membership.objects.filter(project=project, person__is_simulated=True, removed_at__isnull=True)
+    here = Membership.objects.filter(
+        project=project, person__is_simulated=True, person__is_active=True, removed_at__isnull=True
+    )
     found = [
         membership.person
         for membership in here.select_related("person").order_by("pk")

@@ -21,7 +21,7 @@ import weakref
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -85,6 +85,7 @@ class Labelled:
     made_at: datetime | None = None
     origin: dict[str, Any] | None = None
     seconds: float = 0.0
+    is_simulated: bool = False
 
 
 class Kept(NamedTuple):
@@ -117,6 +118,7 @@ class Labels:
 
     def __init__(self) -> None:
         self.annotators: Counter[str] = Counter()
+        self.simulated: set[str] = set()
         self.given = Given()
         self._hash = hashlib.sha256()
         self._file = tempfile.SpooledTemporaryFile(AT_HAND, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115
@@ -124,6 +126,8 @@ class Labels:
 
     def append(self, label: Labelled) -> None:
         self.annotators[label.annotator] += 1
+        if label.is_simulated:
+            self.simulated.add(label.annotator)
         # The response comes last, as JSON in one line: it goes into the database as it is.
         name, said = json.dumps(label.annotator), queue.fingerprint(label.response)
         made_at = label.made_at.isoformat() if label.made_at else ""
@@ -227,6 +231,7 @@ class Columns:
     made_at  column with the time of the response (ISO 8601 with a time zone); "" where the file has none
     origin   column with where the response comes from, a JSON object for the audit log; "" where the file has none
     seconds  column with the seconds of active time; "" where the file has none
+    simulated  column that says whether the annotator is a program: true, or false, or empty
     """
 
     example: str = "example"
@@ -236,6 +241,7 @@ class Columns:
     made_at: str = ""
     origin: str = ""
     seconds: str = ""
+    simulated: str = "simulated"
     fields: Mapping[str, str] = field(default_factory=dict)
     """Columns that have another name than the field they hold: {"Label": "label"}."""
 
@@ -249,7 +255,10 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
 
     Raises Refused where no line can be read at all: no such columns, or a batch that takes no labels.
     """
-    return _look(batch, *_lines(text), columns or Columns())
+    columns = columns or Columns()
+    if columns.simulated in {*columns.fields, *(field.name for field in batch.task().fields)}:
+        columns = replace(columns, simulated="")
+    return _look(batch, *_lines(text), columns)
 
 
 @bulk.seldom_collected()
@@ -268,7 +277,7 @@ def _look(
         if name not in header:
             raise _no_column(name, header, columns)
     times = (columns.made_at, columns.origin, columns.seconds)
-    about = (columns.example, columns.annotator, columns.source, *times)
+    about = (columns.example, columns.annotator, columns.source, columns.simulated, *times)
     data = [name for name in header if name not in about]
     if not data:
         refuse("import_failed", "The file has no response column, such as 'label'.")
@@ -437,6 +446,8 @@ def _label(
             )
         )
     items.require_one_spelling(annotator)
+    is_simulated = _truth(row.get(columns.simulated, ""), columns.simulated)
+    items.require_one_kind(annotator, is_simulated)
     item = items.find(row[columns.example].strip(), row.get(columns.source, "").strip())
     plain = item.plain
     problems: list[str] = []
@@ -465,6 +476,7 @@ def _label(
                 datetime.fromisoformat(made_at) if made_at else None,
                 json.loads(origin) if origin else None,
                 float(row.get(columns.seconds) or 0),
+                is_simulated,
             )
     raise _Wrong(" ".join(problems) or gettext("The response is missing."))
 
@@ -497,6 +509,18 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
     as_json = {name: _json(cell) for name, cell in as_text.items()}
     if as_json != as_text:
         yield as_json
+
+
+def _truth(cell: str, column: str) -> bool:
+    """Whether a cell says true; false and nothing are False."""
+    value = cell.strip().lower()
+    if value not in ("true", "false", ""):
+        raise _Wrong(
+            gettext("Column {column!r} must be true or false, not {value!r}.").format(
+                column=column, value=cell
+            )
+        )
+    return value == "true"
 
 
 def _as_kept(name: str) -> str:
@@ -540,9 +564,11 @@ class _Items:
         self.barred: dict[tuple[int, str], bool] = {}
         """Whose the item is not: whether they made what it shows, else they have read what others said of it."""
         self.spelled: dict[str, set[str]] = defaultdict(set)
+        self.are_simulated: dict[str, bool] = {}
         people = Person.objects.filter(is_external=True, memberships__project=batch.project_id)
-        for name in map(_as_kept, people.values_list("name", flat=True)):
-            self.spelled[name.casefold()].add(name)
+        for name, is_simulated in people.values_list("name", "is_simulated"):
+            self.spelled[_as_kept(name).casefold()].add(_as_kept(name))
+            self.are_simulated[_as_kept(name)] = is_simulated
 
     def loaded(
         self, lines: Iterator[tuple[int, dict[str, str]]], column: str
@@ -588,6 +614,22 @@ class _Items:
                 ).format(annotator=annotator, other=min(known))
             )
         known.add(annotator)
+
+    def require_one_kind(self, annotator: str, is_simulated: bool) -> None:
+        """One name is a person or a program, in this file and in earlier ones."""
+        if self.are_simulated.setdefault(annotator, is_simulated) == is_simulated:
+            return
+        if is_simulated:
+            text = gettext(
+                "{annotator!r} is simulated in this line, and a person in other lines or in the project. "
+                "Give one of them another name."
+            )
+        else:
+            text = gettext(
+                "{annotator!r} is a person in this line, and simulated in other lines or in the project. "
+                "Give one of them another name."
+            )
+        raise _Wrong(text.format(annotator=annotator))
 
     def find(self, example: str, source: str) -> _Item:
         if not example:
@@ -775,7 +817,9 @@ def _publish(batch: Batch, staged: LabelImport, labels: Labels, by: Person | Non
             return  # somebody who imported the same file at the same time has made them visible
         guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
         _lock_items(array("q", labels.given.items()))
-        people = {name: _person(batch, name, now) for name in sorted(labels.annotators)}
+        people = {
+            name: _person(batch, name, name in labels.simulated, now) for name in sorted(labels.annotators)
+        }
         for person in sorted(people.values(), key=lambda person: person.pk):
             Tally.objects.get_or_create(batch=batch, person=person)
             Tally.objects.select_for_update(no_key=True).filter(batch=batch, person=person).values_list(
@@ -911,7 +955,7 @@ def _count(per_item: Mapping[int, int], due: datetime | None) -> None:
             )
 
 
-def _person(batch: Batch, name: str, now: datetime) -> Person:
+def _person(batch: Batch, name: str, is_simulated: bool, now: datetime) -> Person:
     """The person elsewhere who is called so in this project: the same one for every file."""
     found = Person.objects.filter(
         is_external=True,
@@ -920,7 +964,9 @@ def _person(batch: Batch, name: str, now: datetime) -> Person:
         memberships__project=batch.project_id,
     ).first()
     if found is None:
-        found = Person.objects.create_person(name, is_external=True, is_active=False)
+        found = Person.objects.create_person(
+            name, is_external=True, is_simulated=is_simulated, is_active=False
+        )
         membership = Membership.objects.create(project_id=batch.project_id, person=found)
         events.log(membership, "", "labels imported", by=None, now=now, project=batch.project_id)
     return found

@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotation import simulating
 from annotation.doctor import SelfHealing, findings
 from annotation.journeys import adjudicating, assigning, labelled_elsewhere, releasing
 from annotation.models import (
@@ -143,6 +144,16 @@ class TestWriting:
         assert client.get("/account/").status_code == 302
         assert queue.left_for(world.ada, [batch.pk])[batch.pk] == 4
 
+    def test_a_column_says_who_is_simulated(self, world: World) -> None:
+        batch = world.batch(overlap=2)
+        lines = "example,annotator,simulated,label\nnu-0,Xenia,FALSE,extraction\nnu-0,Yuri,true,extraction\n"
+
+        write(batch, lines)
+
+        people = Person.objects.filter(is_external=True)
+        assert dict(people.values_list("name", "is_simulated")) == {"Xenia": False, "Yuri": True}
+        assert simulating.people_of(world.project, 1, NOON)[0].name == "Simulated 1"
+
     def test_lists_and_whole_responses_may_be_json(self, world: World) -> None:
         batch = world.batch(overlap=2)
         whole = 'example,annotator,response\nnu-0,Xenia,"{""label"": ""extraction""}"\n'
@@ -250,6 +261,12 @@ WRONG = [
     ),
     ("example,annotator,source,label\nnu-0,Xenia,elsewhere,extraction\n", 2, "source 'elsewhere'"),
     (f"example,annotator,label\nnu-0,{'x' * 121},extraction\n", 2, "120 characters"),
+    ("example,annotator,simulated,label\nnu-0,Xenia,1,extraction\n", 2, "must be true or false, not '1'"),
+    (
+        "example,annotator,simulated,label\nnu-0,Xenia,true,extraction\nnu-1,Xenia,,extraction\n",
+        3,
+        "'Xenia' is a person in this line, and simulated in other lines",
+    ),
 ]
 
 
