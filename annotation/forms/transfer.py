@@ -142,7 +142,13 @@ class MappingForm(forms.Form):
     def people(self) -> Iterator[dict[str, Any]]:
         """A row for each person of the file."""
         for number, (there, _, count) in enumerate(self.preview.people):
-            yield {"name": there, "count": count, "field": self[f"person-{number}"]}
+            is_simulated = there in self.preview.summary.simulated
+            yield {
+                "name": there,
+                "count": count,
+                "is_simulated": is_simulated,
+                "field": self[f"person-{number}"],
+            }
 
 
 def shown_values(column: Column) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.releases.exporting import RESPONSE, items_of, terms_of
+from annotation.releases.exporting import RESPONSE, items_of, origin_of, source_of, terms_of
 from annotation.releases.raw_records import Raw
 from annotation.releases.task_records import task_of_record
 from tableqa.canonical import canonical
@@ -21,10 +21,7 @@ from tasks.common.fields import Choice, MultiChoice, Rank, Scale
 from tasks.contract import Field, TaskType
 
 Record = dict[str, Any]
-LOSES: Final = (
-    "earlier revisions, slots, lineage of edited examples, figures of agreement, licences, "
-    "which annotators are simulated"
-)
+LOSES: Final = "earlier revisions, slots, lineage of edited examples, figures of agreement"
 PEOPLE: Final = uuid.UUID("6f0d9c5e-35b0-5f5f-9d0b-6a5c8e1d2b47")
 """Namespace of the ids of people."""
 _HIGHEST_RATING: Final = 10
@@ -110,7 +107,7 @@ def records(raw: Raw, batch: str) -> Iterator[Record]:
         for line in raw.annotations_of(item):
             if line["newest"] and line["response"] is not None:
                 data = line["response"]["data"]
-                origin = {name: line[name] for name in ("id", "annotator", "made_at", "active_seconds")}
+                origin = {**origin_of(line), "active_seconds": line["active_seconds"]}
                 by = {"user_id": str(uuid.uuid5(PEOPLE, line["annotator"])), "status": "submitted"}
                 values = {**_values(task, data), RESPONSE: canonical({**origin, "data": data})}
                 for question, value in values.items():
@@ -125,7 +122,7 @@ def records(raw: Raw, batch: str) -> Iterator[Record]:
             "metadata": {
                 "answers": list(example.answers),
                 "item": item,
-                "source": source,
+                **source_of(raw, source),
                 **terms_of(raw, batch),
             },
             "suggestions": {

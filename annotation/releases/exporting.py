@@ -26,10 +26,7 @@ FORMS: Final = ("csv", "xlsx", "label_studio")
 LOSES: Final = {
     "csv": "earlier revisions, decisions without their outcome, tables, guidelines, edits as operations (JSON in a cell)",
     "xlsx": "as csv; texts are cut after 32,767 characters",
-    "label_studio": (
-        "earlier revisions, slots, guidelines, lineage of edited examples, figures of agreement, licences, "
-        "which annotators are simulated"
-    ),
+    "label_studio": "earlier revisions, slots, guidelines, lineage of edited examples, figures of agreement",
 }
 """What each form does not contain, as a sentence for people."""
 COLUMNS: Final = (
@@ -63,6 +60,7 @@ LONGEST_CELL: Final = 32_767
 _UNCARRIED: Final = ("guidelines", "practice")
 RESPONSE: Final = "askew"
 """The control that has id, annotator, time and the whole response as JSON, in every task of Label Studio."""
+_CREDIT: Final = ("licence", "citation", "url")
 
 
 def open_release(folder: Path) -> Raw:
@@ -216,8 +214,8 @@ def _offered(field: Field, most_answers: int) -> list[str]:
 def tasks(raw: Raw, batch: str) -> Iterator[Record]:
     """The tasks of a batch: data, one annotation for each current response, and proposals as predictions.
 
-    An accepted response is ground truth. `meta` has the ids of Askew. Label Studio refuses annotators without an account, so
-    pseudonyms are in the control `RESPONSE` only.
+    An accepted response is ground truth. `meta` has the ids of Askew and the credit of the source. Label Studio refuses
+    annotators without an account, so pseudonyms are in the control `RESPONSE` only.
     """
     task = task_of_record(raw.batches[batch])
     decisions = {record["item"]: record for record in raw.decisions if record["batch"] == batch}
@@ -240,7 +238,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
                 "table": {"header": header, "rows": [list(row) for row in example.table.rows]},
                 "cells": [dict(zip(header, row, strict=True)) for row in example.table.rows],
             },
-            "meta": {"batch": batch, "item": id, "source": source, **terms_of(raw, batch)},
+            "meta": {"batch": batch, "item": id, **source_of(raw, source), **terms_of(raw, batch)},
             "annotations": [_annotation(task, one, one["id"] in accepted) for one in responses],
             "predictions": [
                 {
@@ -263,6 +261,18 @@ def terms_of(raw: Raw, batch: str) -> dict[str, Any]:
     return {**terms, "definition": {key: definition[key] for key in definition if key not in _UNCARRIED}}
 
 
+def source_of(raw: Raw, name: str) -> dict[str, Any]:
+    """A source by name, with its licence, citation and URL."""
+    record = raw.sources[name]
+    return {"source": name, "credit": {part: record[part] for part in _CREDIT}}
+
+
+def origin_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Whose response a record is, from when, and whether by a program: what stands beside its data in `RESPONSE`."""
+    simulated = {"simulated": True} if record["simulated"] else {}
+    return {**{name: record[name] for name in ("id", "annotator", "made_at")}, **simulated}
+
+
 def items_of(raw: Raw, batch: str) -> dict[str, tuple[str, str]]:
     """Source and example of every item of a batch, also of those without a response."""
     named: dict[str, tuple[str, str]] = {}
@@ -277,12 +287,11 @@ def items_of(raw: Raw, batch: str) -> dict[str, tuple[str, str]]:
 
 
 def _annotation(task: TaskType, record: Mapping[str, Any], is_accepted: bool) -> Record:
-    origin = {name: record[name] for name in ("id", "annotator", "made_at")}
     return {
         "lead_time": record["active_seconds"],
         "ground_truth": is_accepted,
         "was_cancelled": False,
-        "result": _results(task, record["response"]["data"], origin),
+        "result": _results(task, record["response"]["data"], origin_of(record)),
     }
 
 

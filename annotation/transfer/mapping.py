@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from tableqa.readers.reader import Credit
 from tableqa.responses import GivenResponse, Task
 from tasks.common.definitions import MOST_STEPS, TAKEN
 from tasks.common.fields import Choice, MultiChoice, Scale, Text
@@ -113,6 +114,10 @@ class Summary:
     """Variant and settings of the batch, in Askew's own exports."""
     definition: Mapping[str, Any] = field(default_factory=dict)
     """Of the task type, likewise."""
+    credits: set[Credit] = field(default_factory=set)
+    """Of the sources of the examples, likewise."""
+    simulated: set[str] = field(default_factory=set)
+    """Names of people who are programs, likewise."""
 
     def add(self, task: Task) -> None:
         self.tasks += 1
@@ -121,6 +126,8 @@ class Summary:
         self.losses.update(task.losses)
         self.terms = self.terms or dict(task.terms)
         self.definition = self.definition or task.definition
+        if task.credit:
+            self.credits.add(task.credit)
         if task.task_type:
             self.task_types[task.task_type] += 1
         for response in task.responses:
@@ -129,6 +136,8 @@ class Summary:
     def _add_response(self, response: GivenResponse) -> None:
         self.responses += 1
         self.people[response.person] += 1
+        if response.is_simulated:
+            self.simulated.add(response.person)
         if response.at is None:
             self.without_time += 1
         else:

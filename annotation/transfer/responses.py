@@ -33,7 +33,7 @@ from annotation.transfer.mapping import ImportMapping, Summary
 from tableqa import Example
 from tableqa.language import phrase, reason_of
 from tableqa.readers.mapped import checked, mapped_example
-from tableqa.readers.reader import Credit, Names, ReaderError
+from tableqa.readers.reader import Credit, Names, ReaderError, joined_credit
 from tableqa.readers.rejections import described, one_sentence
 from tableqa.responses import TOOLS, Task
 from tasks.contract import Proposed, TaskType, task_types
@@ -47,7 +47,16 @@ LONGEST_URL: Final = 200
 LONGEST_CITATION: Final = 5_000
 Progress = Callable[[int, int], None]
 _COLUMNS: Final = labelled_elsewhere.Columns(made_at="made_at", origin="origin", seconds="active_seconds")
-_HEADER: Final = ("example", "annotator", "source", "made_at", "origin", "active_seconds", "response")
+_HEADER: Final = (
+    "example",
+    "annotator",
+    "simulated",
+    "source",
+    "made_at",
+    "origin",
+    "active_seconds",
+    "response",
+)
 
 
 @dataclass(frozen=True)
@@ -333,12 +342,19 @@ def _digest(path: Path) -> str:
 
 
 def _complete(preview: Preview, project: Project, path: Path) -> None:
-    """Fill in people, source and batch."""
+    """Fill in people, source and batch, and the credit that the file states."""
     given, title = preview.mapping, TOOLS[preview.tool].title
     people = {name: given.people.get(name) or name or mappings.UNNAMED for name in preview.summary.people}
     batch = given.batch or f"{title}: {path.stem}"[: assigning.LONGEST_NAME]
     source = given.source or path.stem[: importing.LONGEST_NAME]
-    preview.mapping = ImportMapping(**{**asdict(given), "people": people, "batch": batch, "source": source})
+    stated = joined_credit(preview.summary.credits)
+    credit = {
+        "licence": given.licence or ("" if stated.licence == "NOASSERTION" else stated.licence),
+        "citation": given.citation or stated.citation,
+        "url": given.url or stated.url,
+    }
+    completed = {"people": people, "batch": batch, "source": source, **credit}
+    preview.mapping = ImportMapping(**{**asdict(given), **completed})
 
 
 def known_task_types(project: Project) -> dict[str, TaskType]:
@@ -577,6 +593,7 @@ def _rows(
                 {
                     "example": ids[task.id],
                     "annotator": mapping.people[response.person],
+                    "simulated": "true" if response.is_simulated else "",
                     "source": source.name,
                     "made_at": at.isoformat() if at else "",
                     "origin": json.dumps(origin),

@@ -24,6 +24,7 @@ from tableqa.readers.reader import (
     ReaderError,
     Rejected,
     cannot_open,
+    joined_credit,
     read_text,
 )
 from tableqa.readers.records import Fields, Place, fields_of, marked_cells, plain, read_records
@@ -162,13 +163,10 @@ class AskewRelease(FileReader):
         manifest = self.located(path, tables)[0]
         place = Place(manifest, 1, "sources")
         sources = [Fields(place, source) for source in _manifest(manifest)["sources"]]
-
-        def each(name: str) -> list[str]:
-            return sorted({text for source in sources if (text := source.text(name, default=""))})
-
-        urls = each("url")
-        licences = each("licence") or ["NOASSERTION"]
-        return Credit(" AND ".join(licences), "\n".join(each("citation")), urls[0] if len(urls) == 1 else "")
+        return joined_credit(
+            Credit(*(source.text(name, default="") for name in ("licence", "citation", "url")))
+            for source in sources
+        )
 
 
 def _manifest(path: Path) -> dict[str, Any]:

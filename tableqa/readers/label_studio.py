@@ -13,10 +13,7 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, grouped, joined, phrase
 from tableqa.readers.mapped import checked, mapped_example
-from tableqa.readers.reader import (
-    Names,
-    Rejected,
-)
+from tableqa.readers.reader import Credit, Names, Rejected, joined_credit, stated_credit
 from tableqa.readers.records import (
     Fields,
     Record,
@@ -70,6 +67,11 @@ class LabelStudio(RecordFile):
             return mapped_example(data, own, names, record.number, {"label_studio": kept})
 
         return outcomes_of(path, make)
+
+    def credit(self, path: Path, tables: Path | None = None) -> Credit:
+        """The credit of the sources that an export of Askew names in the meta of its tasks, else none; ReaderError."""
+        metas = (record.fields.value.get("meta") for record in read_records(*self.located(path)))
+        return joined_credit({credit for meta in metas if (credit := stated_credit(meta))})
 
     def left_out(self, path: str | Path, tables: str | Path | None = None, limit: int | None = None) -> str:
         """How many annotations are not imported as responses, and how to import them; "" where there is none."""

@@ -268,6 +268,30 @@ class Credit:
     url: str
 
 
+def joined_credit(credits: Iterable[Credit]) -> Credit:
+    """The credit of data from several places: each licence and citation once, the URL where there is only one."""
+    known = tuple(credits)
+    licences = {part for one in known for part in one.licence.split(" AND ") if part}
+    citations = sorted({one.citation for one in known if one.citation})
+    urls = {one.url for one in known if one.url}
+    return Credit(
+        " AND ".join(sorted(licences)) or "NOASSERTION",
+        "\n".join(citations),
+        urls.pop() if len(urls) == 1 else "",
+    )
+
+
+def stated_credit(meta: object) -> Credit | None:
+    """The credit of a source as Askew wrote it into the meta of a record for another tool; None where it did not."""
+    stated = meta.get("credit") if isinstance(meta, Mapping) else None
+    parts = (
+        [stated.get(name, "") for name in ("licence", "citation", "url")]
+        if isinstance(stated, Mapping)
+        else []
+    )
+    return Credit(*parts) if parts and all(isinstance(part, str) for part in parts) else None
+
+
 def credit(reader: Reader, path: Path, tables: Path | None = None) -> Credit:
     """The licence and credit of what a reader gives: its own, or what the files themselves say. ReaderError."""
     if isinstance(reader, Credited):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop
-from tableqa.readers.reader import ReaderError
+from tableqa.readers.reader import ReaderError, stated_credit
 from tableqa.readers.records import Fields, Place, decoded, plain, read_records
 from tableqa.responses.export import (
     OWN,
@@ -36,6 +36,8 @@ _NATURES: dict[str, Nature] = {
     "text": "text",
 }
 """By type of a question in the settings."""
+_ABOUT = ("definition", "credit")
+"""Metadata that Askew writes about batch and source, not about the example."""
 _MEND = "Name the folder that Dataset.to_disk wrote, a zip file of it, or its records.json"
 
 
@@ -65,7 +67,9 @@ def _types(path: Path) -> Mapping[str, str]:
 def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     id = record.name("id") if "id" in record else number
     metadata = record.value.get("metadata") or {}
-    shown = {name: value for name, value in metadata.items() if name != "definition"}
+    shown = {
+        name: value for name, value in metadata.items() if name not in _ABOUT or not isinstance(value, dict)
+    }
     data = Fields(record.place, {**shown, **record.nested("fields").value, "id": id})
     losses = ["suggestion" for _ in record.value.get("suggestions") or {}]
     losses += ["vector" for _ in record.value.get("vectors") or {}]
@@ -101,6 +105,7 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
         tuple(losses),
         terms=own_terms(meta),
         definition=own_definition(meta),
+        credit=stated_credit(meta),
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from tableqa.language import phrase
+from tableqa.readers.reader import Credit
 from tableqa.readers.records import Fields, Place, plain
 
 OWN = "askew"
@@ -26,6 +27,7 @@ class GivenResponse:
     values   by field: a text, a number or a list of texts
     natures  by field: what the tool says that the field holds
     seconds  of active time; 0 where the export has none
+    is_simulated  the person is a program, as exports of Askew say
     """
 
     place: Place
@@ -35,6 +37,7 @@ class GivenResponse:
     values: Mapping[str, Any]
     natures: Mapping[str, Nature]
     seconds: float = 0.0
+    is_simulated: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Task:
     task_type  of Askew, where the file comes from Askew's own export
     terms      variant and settings of its batch, likewise
     definition of the task type, likewise, where it is one of a project
+    credit     licence, citation and URL of the source of its example, likewise
     beside     what the meta of the example keeps beside its data
     predictions  of models, as far as they are read; `beside` has all of them as they are
     losses     what of the task is not read, as keys of `Tool.losses`, one for each time
@@ -75,6 +79,7 @@ class Task:
     terms: Mapping[str, Any] = field(default_factory=dict)
     predictions: tuple[GivenPrediction, ...] = ()
     definition: Mapping[str, Any] = field(default_factory=dict)
+    credit: Credit | None = None
 
     @property
     def predictions_count(self) -> int:
@@ -135,7 +140,13 @@ def own_definition(meta: object) -> dict[str, Any]:
 
 
 def own_response(place: Place, stored: Fields) -> GivenResponse:
-    """A response as Askew wrote it for another tool: id, annotator, made_at, active_seconds and data; ReaderError."""
+    """A response as Askew wrote it for another tool: id, annotator, made_at, active_seconds and data; ReaderError.
+
+    `simulated` is there where the annotator is a program.
+    """
     values = {name: plain(value) for name, value in stored.nested("data").value.items()}
     at, seconds = time_of(stored, "made_at"), seconds_of(stored, "active_seconds")
-    return GivenResponse(place, stored.text("annotator"), stored.name("id"), at, values, {}, seconds)
+    is_simulated = stored.value.get("simulated") is True
+    return GivenResponse(
+        place, stored.text("annotator"), stored.name("id"), at, values, {}, seconds, is_simulated
+    )

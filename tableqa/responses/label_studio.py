@@ -4,7 +4,7 @@ Predictions are read as responses of models. The meta of the example keeps them,
 quick export of Label Studio has only their numbers; an export snapshot (`only_id: false`) has them whole.
 
 Askew's own export for Label Studio (`annotation.releases.exporting`) has the whole response with pseudonym, id and time in
-the control `askew`; such annotations are read from there.
+the control `askew`; such annotations are read from there. The meta of its tasks names licence, citation and URL.
 """
 
 import math
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop, phrase
-from tableqa.readers.reader import ReaderError
+from tableqa.readers.reader import ReaderError, stated_credit
 from tableqa.readers.records import Fields, decoded, plain, read_records
 from tableqa.responses.export import (
     OWN,
@@ -85,6 +85,7 @@ def tasks(path: Path) -> Iterator[Task]:
             own_terms(meta),
             predicted,
             own_definition(meta),
+            stated_credit(meta),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -37,6 +38,23 @@ def test_a_csv_file_has_one_row_per_response(tmp_path: Path, capsys: Any) -> Non
     labels = [one["response"]["data"].get("label", "") for one in expected]
     assert [row["response.label"] for row in written] == labels
     assert "Not included: earlier revisions" in capsys.readouterr().out
+
+
+def test_rows_say_who_is_simulated(tmp_path: Path) -> None:
+    folder = tmp_path / "release"
+    shutil.copytree(RELEASE, folder)
+    path = folder / "annotations.jsonl"
+    path.write_text(path.read_text("utf-8").replace('"simulated":false', '"simulated":true', 1), "utf-8")
+
+    for form in ("csv", "xlsx"):
+        call_command("export_release", folder, tmp_path / f"out.{form}", "--to", form)
+
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        in_csv = [row["simulated"] for row in csv.DictReader(file)]
+    sheet = CalamineWorkbook.from_path(tmp_path / "out.xlsx").get_sheet_by_name("Responses")
+    header, *cells = sheet.to_python()
+    assert [row[header.index("simulated")] for row in cells] == in_csv
+    assert in_csv.count("true") == 1
 
 
 def test_a_workbook_has_the_rows_of_the_csv_file(tmp_path: Path) -> None:

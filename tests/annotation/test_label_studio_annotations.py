@@ -88,6 +88,21 @@ def test_the_command_says_it(world: World, tmp_path: Path, capsys: pytest.Captur
     assert "1 annotation of 1 task was not imported" in capsys.readouterr().out
 
 
+def test_examples_of_an_export_of_askew_keep_the_credit_of_their_sources(
+    world: World, tmp_path: Path
+) -> None:
+    path = export(tmp_path, [], [], [])
+    tasks = json.loads(path.read_text("utf-8"))
+    for task, licence, url in zip(tasks, ("CC-BY-4.0", "MIT", "MIT"), ("https://a.org", "", ""), strict=True):
+        task["meta"] = {"credit": {"licence": licence, "citation": f"Ann, {licence}", "url": url}}
+    path.write_text(json.dumps(tasks), "utf-8")
+
+    done = importing.import_examples(project=world.project, reader="label_studio", path=path, now=NOON)
+
+    credit = (done.source.licence, done.source.citation, done.source.url)
+    assert credit == ("CC-BY-4.0 AND MIT", "Ann, CC-BY-4.0\nAnn, MIT", "https://a.org")
+
+
 def test_applying_a_study_file_says_it(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

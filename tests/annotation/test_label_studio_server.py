@@ -19,7 +19,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.journeys import releasing
-from annotation.models import Annotation, Batch, Example
+from annotation.models import Annotation, Batch, Example, Person, Source
 from tableqa.readers import READERS
 from tableqa.responses import TOOLS
 from tests.annotation.cast import NOON, World, make_world
@@ -124,7 +124,13 @@ def parts(tasks: Path) -> list[dict[str, Any]]:
 
 def responses_of(path: Path) -> list[Any]:
     return [
-        (task.id, task.task_type, task.losses, [(r.person, r.id, r.at, r.values) for r in task.responses])
+        (
+            task.id,
+            task.task_type,
+            task.losses,
+            task.credit,
+            [(r.person, r.is_simulated, r.id, r.at, r.values) for r in task.responses],
+        )
         for task in TOOLS["label_studio"].tasks(path)
     ]
 
@@ -146,6 +152,11 @@ def current(batch: Batch) -> list[tuple[str, str, Any, Any]]:
     )
 
 
+def simulated_of(batch: Batch) -> int:
+    """The number of responses of a batch by simulated people."""
+    return Annotation.objects.filter(assignment__batch=batch, assignment__person__is_simulated=True).count()
+
+
 def test_a_running_label_studio_takes_the_export_and_gives_it_back_without_loss(
     studio: httpx.Client, tmp_path: Path, settings: Any
 ) -> None:
@@ -156,9 +167,18 @@ def test_a_running_label_studio_takes_the_export_and_gives_it_back_without_loss(
     for who in ("ada", "bo"):
         for label in ("extraction", "reasoning", "neither"):
             world.label(labelled, who, label)
+    Person.objects.filter(pk=world.bo.pk).update(is_simulated=True)
     edited = crafted(world)
     folder = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    releasing.make_release(
+        project=world.project,
+        name="v1",
+        format="askew",
+        allow_simulated=True,
+        by=None,
+        now=NOON,
+        out=folder,
+    )
     call_command("export_release", folder, tmp_path / "out", "--to", "label_studio")
 
     for batch in (labelled, edited):
@@ -176,6 +196,7 @@ def test_a_running_label_studio_takes_the_export_and_gives_it_back_without_loss(
         assert done.proposals == sum(len(task["predictions"]) for task in parts(tasks))
         assert done.batch is not None
         assert current(done.batch) == current(batch)
+        assert simulated_of(done.batch) == simulated_of(batch)
         Batch.objects.filter(pk=done.batch.pk).update(name=f"back {batch.public_id}")
         stored = (
             Example.objects.originals().filter(source__name=f"back {batch.public_id}").order_by("position")
@@ -184,3 +205,6 @@ def test_a_running_label_studio_takes_the_export_and_gives_it_back_without_loss(
             len(task["predictions"]) for task in parts(tasks)
         ]
     assert any(task["predictions"] for task in parts(tasks)), "the export has predictions"
+    assert simulated_of(labelled) == 3
+    backs = Source.objects.filter(name__startswith="back ").values_list("licence", "citation", "url")
+    assert set(backs) == {(world.source.licence, world.source.citation, world.source.url)}

@@ -449,6 +449,122 @@ def exported(world: World, folder: Path) -> tuple[Batch, Raw]:
     return batch, exporting.open_release(folder)
 
 
+def sent_out(world: World, folder: Path, tool: str) -> Path:
+    """The export for a tool of a batch that Ada and a simulated Bo annotated."""
+    Person.objects.filter(pk=world.bo.pk).update(is_simulated=True)
+    batch = world.batch(overlap=2, size=1)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    releasing.make_release(
+        project=world.project,
+        name="v1",
+        format="askew",
+        allow_simulated=True,
+        by=None,
+        now=NOON,
+        out=folder / "release",
+    )
+    call_command("export_release", folder / "release", folder / "out", "--to", tool)
+    return folder / "out" / (f"{batch.public_id}.json" if tool == "label_studio" else batch.public_id)
+
+
+def pseudonym_of(world: World, person: Person) -> str:
+    return world.project.memberships.get(person=person).pseudonym
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
+def test_simulated_people_of_own_exports_are_simulated_again(world: World, tmp_path: Path, tool: str) -> None:
+    path = sent_out(world, tmp_path, tool)
+
+    preview = write(world, path, tool, batch="back")
+
+    people = Person.objects.filter(is_external=True)
+    expected = {pseudonym_of(world, world.ada): False, pseudonym_of(world, world.bo): True}
+    assert dict(people.values_list("name", "is_simulated")) == expected
+    assert preview.summary.simulated == {pseudonym_of(world, world.bo)}
+    with pytest.raises(Refused, match="simulated"):
+        releasing.make_release(project=world.project, name="v2", format="askew", by=None, now=NOON)
+    assert list(findings()) == []
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
+def test_own_exports_bring_licence_citation_and_url_of_their_source(
+    world: World, tmp_path: Path, tool: str
+) -> None:
+    path = sent_out(world, tmp_path, tool)
+
+    preview = look(world, path, tool)
+    write(world, path, tool, source="back")
+
+    original, back = world.source, Source.objects.get(name="back")
+    expected = (original.licence, original.citation, original.url)
+    assert all(expected)
+    assert (preview.mapping.licence, preview.mapping.citation, preview.mapping.url) == expected
+    assert (back.licence, back.citation, back.url) == expected
+    example = back.examples.get()
+    assert "credit" not in json.dumps(example.more)
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
+def test_own_exports_of_earlier_versions_come_back_as_before(world: World, tmp_path: Path, tool: str) -> None:
+    path = sent_out(world, tmp_path, tool)
+    file = path / "records.json" if tool == "argilla" else path
+    text = file.read_text("utf-8")
+    earlier = text.replace(',\\"simulated\\":true', "").replace('"credit": ', '"remarks": ')
+    assert earlier.count("simulated") == 0 < text.count("simulated")
+    file.write_text(earlier, "utf-8")
+
+    write(world, path, tool, source="back")
+
+    assert not Person.objects.filter(is_external=True, is_simulated=True).exists()
+    back = Source.objects.get(name="back")
+    assert (back.licence, back.citation, back.url) == ("NOASSERTION", "", "")
+
+
+@pytest.mark.parametrize("credit", ["MIT", {"licence": 3}, {"licence": None}, ["MIT"]])
+def test_a_credit_of_another_form_is_no_credit(world: World, tmp_path: Path, credit: Any) -> None:
+    tasks = task(1, annotation(1, choice("label", "extraction")))
+    tasks["meta"] = {"credit": credit}
+
+    write(world, label_studio(tmp_path, tasks), source="back")
+
+    assert Source.objects.get(name="back").licence == "NOASSERTION"
+
+
+def test_a_licence_of_a_file_that_is_none_is_a_problem(world: World, tmp_path: Path) -> None:
+    tasks = task(1, annotation(1, choice("label", "extraction")))
+    tasks["meta"] = {"credit": {"licence": "ask us"}}
+
+    (problem,) = look(world, label_studio(tmp_path, tasks)).problems
+
+    assert "'ask us' is no SPDX identifier" in problem.what
+
+
+def test_a_name_is_not_both_a_person_and_a_program(world: World, tmp_path: Path) -> None:
+    path = sent_out(world, tmp_path, "label_studio")
+    bo = pseudonym_of(world, world.bo)
+    Person.objects.create_person(bo, is_external=True, is_active=False).memberships.create(
+        project=world.project
+    )
+
+    preview = look(world, path)
+    renamed = look(world, path, people={bo: "a program"})
+
+    (problem,) = preview.problems
+    assert "is simulated in this line, and a person in other lines" in problem.what
+    assert renamed.problems == []
+
+
+def test_the_command_names_simulated_people(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = sent_out(world, tmp_path, "label_studio")
+
+    call_command("import_responses", str(path), project="films", tool="label_studio", look=True)
+
+    assert f"Person {pseudonym_of(world, world.bo)} (simulated) -> " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("tool", ["label_studio", "argilla"])
 def test_own_exports_for_other_tools_come_back_without_loss(world: World, tmp_path: Path, tool: str) -> None:
     batch, raw = exported(world, tmp_path / "release")

@@ -62,6 +62,22 @@ def test_a_preview_shows_people_labels_times_and_writes_nothing(mara: Client) ->
     assert not Annotation.objects.exists()
 
 
+def test_a_preview_shows_who_is_simulated_and_the_licence_of_the_file(mara: Client) -> None:
+    stored = {"id": "1", "annotator": "p-bo", "simulated": True, "data": {"label": "extraction"}}
+    control = {"from_name": "askew", "type": "textarea", "value": {"text": [json.dumps(stored)]}}
+    given = task(1, annotation(1, control))
+    given["meta"] = {"task_type": "question_type", "credit": {"licence": "CC-BY-4.0", "citation": "Ann"}}
+
+    page = mara.get(upload(mara, given))
+
+    (person,) = page.context["form"].people()
+    assert (person["name"], person["is_simulated"]) == ("p-bo", True)
+    assert ">simulated</span>" in page.content.decode()
+    assert posted(page)["licence"] == "CC-BY-4.0"
+    mara.post(page.request["PATH_INFO"], posted(page, act="import"))
+    assert Source.objects.get(name="export").licence == "CC-BY-4.0"
+
+
 def test_import_writes_what_the_page_shows_and_leads_to_the_batch(mara: Client) -> None:
     url = upload(mara, task(1, annotation(1, choice("label", "extraction"))))
 

@@ -66,7 +66,8 @@ class Command(RefusingCommand):
             values = ", ".join(f"{value} ({number})" for value, number in column.values.most_common(8))
             self.stdout.write(f"Field {name} -> {mapping.fields[name] or 'left out'}: {values}")
         for there, here, number in preview.people:
-            self.stdout.write(f"Person {there or '(not named)'} -> {here}: {number} responses")
+            simulated = " (simulated)" if there in summary.simulated else ""
+            self.stdout.write(f"Person {there or '(not named)'}{simulated} -> {here}: {number} responses")
         if summary.first and summary.last:
             self.stdout.write(f"Times: {summary.first:%Y-%m-%d %H:%M} to {summary.last:%Y-%m-%d %H:%M} UTC.")
         if summary.without_time:
