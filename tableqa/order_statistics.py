@@ -2,7 +2,8 @@
 
 Conover, W. J. (1999). Practical Nonparametric Statistics, 3rd edition, section 3.2. The number of values below the median
 is binomial with probability one half, so two of the sorted values hold it with at least the wanted confidence. Of fewer
-than six values no two do with 95 %.
+than six values no two do with 95 %. Where these two are equal, the interval reaches to the next pair that is not: its
+confidence is higher. Of equal values there is none.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from dataclasses import dataclass
 from math import comb
 from statistics import NormalDist, median
 
+FEWEST = 6
+"""Values without which there is no interval of 95 %."""
 EXACT = 500
 """Values up to which the binomial distribution is summed; beyond it is as good as normal."""
 
 
 @dataclass(frozen=True)
 class Median:
-    """The median, None of nothing, with the ends of its interval, None of too few values."""
+    """The median, None of nothing, with the ends of its interval, None of too few or of equal values."""
 
     value: float | None
     low: float | None = None
@@ -31,6 +34,8 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Median
         return Median(None)
     ordered = sorted(values)
     rank = _rank(len(ordered), (1 - confidence) / 2)
+    while rank >= 1 and ordered[rank - 1] == ordered[-rank]:
+        rank -= 1
     if rank < 1:
         return Median(median(ordered))
     return Median(median(ordered), ordered[rank - 1], ordered[-rank])

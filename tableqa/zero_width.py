@@ -19,7 +19,9 @@ Hanley, J. A. and Lippman-Hand, A. (1983). If nothing goes wrong, is everything 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tableqa.language import message
 from tableqa.proportions import proportion
@@ -59,3 +61,10 @@ def honest_interval(
     least, most = bounds
     share = proportion(0, n).high or 0.0
     return Interval(value - share * (value - least), value + share * (most - value))
+
+
+def interval_of(figure: Mapping[str, Any], statistic: str) -> Interval:
+    """The interval of a figure of agreement that is stored as JSON: value, low, high, units."""
+    bounds = (0.0, 1.0) if statistic == "percent_agreement" else None
+    n = figure.get("items", figure["units"])
+    return honest_interval(figure["value"], figure["low"], figure["high"], n, bounds=bounds)

@@ -20,7 +20,7 @@ from annotation.drawing.figures import Bars, Columns, Figure, Heat, Lines
 from tableqa import medians
 from tableqa.proportions import Proportion
 from tableqa.sheets import Cell, Column, Sheet, count, text
-from tableqa.zero_width import ALL_ALIKE, Interval, honest_interval
+from tableqa.zero_width import interval_of
 
 Statistics = Mapping[str, Any]
 """One figure of agreement as a snapshot holds it: value, low, high, units, raters, ratings, reason."""
@@ -36,13 +36,6 @@ WRITTEN = 6
 def number(value: float | None) -> str:
     """A coefficient with three decimals and a true minus, or a dash."""
     return DASH if value is None else words.decimal(value)
-
-
-def interval_of(figure: Statistics, statistic: str) -> Interval:
-    """The interval of a figure of agreement, never one of zero width (`tableqa.zero_width`)."""
-    bounds = (0.0, 1.0) if statistic == "percent_agreement" else None
-    n = figure.get("items", figure["units"])
-    return honest_interval(figure["value"], figure["low"], figure["high"], n, bounds=bounds)
 
 
 def interval(figure: Statistics, statistic: str) -> str:
@@ -95,7 +88,9 @@ def median(found: medians.Estimate) -> Cell:
 
 
 def _no_interval(n: int) -> str:
-    return words.shown(ALL_ALIKE) if n > 1 else gettext("A single value has no interval.")
+    if n > 1:
+        return gettext("Every resample has the same median.")
+    return gettext("A single value has no interval.")
 
 
 def names(*titles: str) -> tuple[Column, ...]:

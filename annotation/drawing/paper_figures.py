@@ -17,10 +17,13 @@ from annotation import words
 from annotation.drawing import drawn
 from annotation.drawing.charts import Point, Series, axis_over
 from annotation.drawing.figures import Bars, Figure, Lines
+from tableqa.order_statistics import FEWEST
 from tableqa.proportions import proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
 Data = Mapping[str, Any]
+MOST_DIGITS = 6
+"""Decimals of an end of an interval at most."""
 
 
 def label_distribution(
@@ -167,12 +170,27 @@ def _range(step: Data) -> str:
 def _seconds(found: Data) -> Cell:
     if found["value"] is None:
         return Cell(NOTHING, n=found["n"])
-    low, high = found["low"], found["high"]
-    detail = "" if low is None else gettext("{low} to {high}").format(low=_plain(low), high=_plain(high))
-    reason = gettext("Fewer than six values.") if low is None else ""
-    return Cell(
-        _plain(found["value"]), found["value"], detail, low=low, high=high, n=found["n"], no_interval=reason
+    too_few = found["n"] < FEWEST
+    reason = gettext("Fewer than six values.") if too_few else gettext("All values are equal.")
+    return _estimate(found["value"], found["low"], found["high"], found["n"], reason, digits=1)
+
+
+def _estimate(
+    value: float, low: float | None, high: float | None, n: int, reason: str, *, digits: int = 2
+) -> Cell:
+    """A cell with the interval beside the value, or with the reason why there is none.
+
+    The ends get as many decimals as they need to differ.
+    """
+    written = words.decimal(value, digits)
+    if low is None or high is None:
+        return Cell(written, round(value, 6), n=n, no_interval=reason)
+    while digits < MOST_DIGITS and round(low, digits) == round(high, digits):
+        digits += 1
+    detail = gettext("{low} to {high}").format(
+        low=words.decimal(low, digits), high=words.decimal(high, digits)
     )
+    return Cell(written, round(value, 6), detail, low=low, high=high, n=n)
 
 
 def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
@@ -221,17 +239,13 @@ def _in_minutes(found: Data) -> dict[str, Any]:
 
 
 def _minutes(found: Data) -> Cell:
-    low, high = found["low"], found["high"]
-    detail = (
-        ""
-        if low is None
-        else gettext("{low} to {high}").format(low=words.decimal(low, 2), high=words.decimal(high, 2))
-    )
-    reason = gettext("Fewer than two accepted items, or no active time.") if low is None else ""
-    value = found["value"]
-    return Cell(
-        words.decimal(value, 2), round(value, 6), detail, low=low, high=high, n=found["n"], no_interval=reason
-    )
+    return _estimate(found["value"], found["low"], found["high"], found["n"], _no_interval_of_times(found))
+
+
+def _no_interval_of_times(found: Data) -> str:
+    if found["n"] < 2:
+        return gettext("Fewer than two accepted items, or no active time.")
+    return gettext("All items took the same time.")
 
 
 def _cost(amount: Decimal | None, found: Data) -> Cell:
@@ -239,11 +253,10 @@ def _cost(amount: Decimal | None, found: Data) -> Cell:
         return text(NOTHING)
     value = float(amount) / found["n"]
     low = high = None
-    detail = ""
-    if found["low"] is not None and found["value"]:
+    if found["low"] is not None and found["value"] and value:
         low, high = (value * found[end] / found["value"] for end in ("low", "high"))
-        detail = gettext("{low} to {high}").format(low=words.decimal(low, 2), high=words.decimal(high, 2))
-    return Cell(words.decimal(value, 2), round(value, 6), detail, low=low, high=high, n=found["n"])
+    reason = _no_interval_of_times(found) if value else gettext("Nothing was earned.")
+    return _estimate(value, low, high, found["n"], reason)
 
 
 def attrition(
@@ -306,10 +319,6 @@ def _percent_point(found: Data) -> Point:
         None if found[name] is None else 100 * found[name] for name in ("value", "low", "high")
     )
     return Point(value, low, high, found["n"])
-
-
-def _plain(value: float) -> str:
-    return words.number(f"{round(value, 1):g}")
 
 
 def _ends(series: Sequence[Series]) -> list[float]:

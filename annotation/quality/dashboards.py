@@ -115,7 +115,7 @@ def per_accepted(items: Sequence[tuple[float, bool]]) -> dict[str, Any]:
 
     items: seconds and whether it was accepted. Items of 0 seconds are left out: their time is unknown. The interval is that
     of a ratio of means over items, by linearisation (Cochran 1977, Sampling Techniques, 3rd edition, section 6.4): low is
-    never below 0, and there is none of fewer than two accepted items.
+    never below 0, and there is none of fewer than two accepted items, nor where all items took the same time.
     """
     items = [(seconds, is_accepted) for seconds, is_accepted in items if seconds > 0]
     n = sum(is_accepted for _, is_accepted in items)
@@ -126,7 +126,8 @@ def per_accepted(items: Sequence[tuple[float, bool]]) -> dict[str, Any]:
     if n > 1:
         squares = math.fsum((seconds - value * is_accepted) ** 2 for seconds, is_accepted in items)
         half = NormalDist().inv_cdf(0.975) * math.sqrt(squares * len(items) / (len(items) - 1)) / n
-        low, high = (round(max(0.0, value - half), 3), round(value + half, 3)) if half > 0 else (None, None)
+        if round(half, 3):
+            low, high = round(max(0.0, value - half), 3), round(value + half, 3)
     return {"value": round(value, 3), "low": low, "high": high, "n": n}
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.writers.whole import HUB
+from tableqa.zero_width import Interval, interval_of
 
 CARD, STATEMENT, CROISSANT, PARQUET = (
     "README.md",
@@ -18,7 +19,7 @@ CARD, STATEMENT, CROISSANT, PARQUET = (
     "croissant.json",
     "parquet/test.parquet",
 )
-FORM = 2
+FORM = 3
 """The form of data statements; a manifest names it. One that names none has the first, whose texts are made as they were."""
 RULES_OF_TAGS = 5
 """From these rules of a manifest on, a source without a licence makes the tag of the card `other`. Before, the tag named the
@@ -204,11 +205,12 @@ def statement(manifest: Mapping[str, Any]) -> str:
     simulated = counts["simulated_annotators"]
     kinds = sorted({f"`{batch['type']}`" for batch in manifest["batches"]})
     conditions_of = manifest.get("statement")  # early releases have none
-    in_full = (conditions_of or {}).get("form", 1) >= FORM
+    form = (conditions_of or {}).get("form", 1)
+    in_full = form >= 2
     names = {batch["id"]: f" in {_plain(batch['name'])}" for batch in manifest["batches"]} if in_full else {}
     figures = [
-        f"* {one['statistic']} of {one['measure']}{names.get(one['batch'], '')}: {_figure(one)}, {one['units']} items, "
-        f"{one['raters']} raters"
+        f"* {one['statistic']} of {one['measure']}{names.get(one['batch'], '')}: {_figure(one, form)}, "
+        f"{one['units']} items, {one['raters']} raters"
         for one in manifest["agreement"]
     ]
     elsewhere = (conditions_of or {}).get("elsewhere", 0)
@@ -421,10 +423,14 @@ def _sources(manifest: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _figure(one: Mapping[str, Any]) -> str:
+def _figure(one: Mapping[str, Any], form: int) -> str:
+    """A figure of agreement with its interval, which may have a width of zero in forms before the third."""
     if one["value"] is None:
         return "undefined"
-    return f"{one['value']:.3f}" + ("" if one["low"] is None else f" ({one['low']:.3f} to {one['high']:.3f})")
+    found = interval_of(one, one["statistic"]) if form >= 3 else Interval(one["low"], one["high"])
+    if found.low is None or found.high is None:
+        return f"{one['value']:.3f}" + (f" (no interval: {found.reason.rstrip('.')})" if found.reason else "")
+    return f"{one['value']:.3f} ({found.low:.3f} to {found.high:.3f})"
 
 
 def _plain(text: str) -> str:

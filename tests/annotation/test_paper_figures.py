@@ -74,6 +74,43 @@ def test_the_interval_of_a_ratio_is_that_of_its_linearisation() -> None:
     assert found["high"] - found["value"] == pytest.approx(1.96 * (500 / 3) ** 0.5 / 2, abs=0.01)
 
 
+@pytest.mark.parametrize("seconds", [60.0, 0.1])
+def test_accepted_items_of_equal_times_have_no_interval(seconds: float) -> None:
+    found = dashboards.per_accepted([(seconds, True)] * 3)
+
+    assert found == {"value": seconds, "low": None, "high": None, "n": 3}
+    figure = paper_figures.per_accepted(
+        [{"name": "one", "per_accepted": found, "amounts": {"EUR": Decimal("0.30")}}], with_costs=True
+    )
+    assert figure is not None
+    minutes, cost = figure.sheet.rows[0][1:]
+    assert (minutes.no_interval, minutes.detail) == ("All items took the same time.", "")
+    assert (cost.no_interval, cost.detail) == ("All items took the same time.", "")
+
+
+def test_the_ends_of_a_narrow_interval_get_the_decimals_that_tell_them_apart() -> None:
+    per = {"value": 6.0, "low": 5.9, "high": 6.1, "n": 400}
+    figure = paper_figures.per_accepted(
+        [{"name": "one", "per_accepted": per, "amounts": {"EUR": Decimal("8.00")}}], with_costs=True
+    )
+
+    assert figure is not None
+    minutes, cost = figure.sheet.rows[0][1:]
+    assert (minutes.text, minutes.detail) == ("0.10", "0.098 to 0.102")
+    assert (cost.text, cost.detail) == ("0.02", "0.0197 to 0.0203")
+
+
+def test_equal_seconds_of_a_step_have_no_interval_and_the_reason() -> None:
+    step = {"from": 1, "to": 5, "people": 2, "agrees": None}
+    seconds = {"value": 12.0, "low": None, "high": None}
+    (figure,) = paper_figures.learning(
+        {"steps": [{**step, "seconds": {**seconds, "n": n}} for n in (5, 6)], "decided": None}
+    )
+
+    reasons = [row[2].no_interval for row in figure.sheet.rows]
+    assert reasons == ["Fewer than six values.", "All values are equal."]
+
+
 @pytest.mark.parametrize("items", [[], [(30.0, False)]])
 def test_without_an_accepted_item_there_is_no_time_per_item(items: list[tuple[float, bool]]) -> None:
     assert dashboards.per_accepted(items)["value"] is None

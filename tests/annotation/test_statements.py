@@ -187,6 +187,24 @@ def test_a_statement_of_the_first_form_is_made_as_it_was() -> None:
     release_files._check_hours(manifest, 9.0)  # which claims nothing of them
 
 
+def test_agreement_in_a_statement_has_no_interval_of_zero_width_except_in_early_forms(
+    world: World, tmp_path: Path
+) -> None:
+    batch = world.batch(overlap=2, name="Round")
+    for who in ("ada", "bo"):
+        for label in ("extraction", "reasoning", "extraction", "extraction"):
+            world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    text = released(world, "v1", tmp_path)
+
+    assert "percent_agreement of label in Round: 1.000 (0.510 to 1.000), 4 items" in text
+    assert "fleiss_kappa of label in Round: 1.000 (no interval: All ratings agree), 4 items" in text
+    manifest = json.loads((tmp_path / "v1" / "manifest.json").read_text(encoding="utf-8"))
+    manifest["statement"]["form"] = 2
+    assert "fleiss_kappa of label in Round: 1.000 (1.000 to 1.000), 4 items" in hub.statement(manifest)
+
+
 def add_di(world: World) -> None:
     """A fourth annotator."""
     world.people["di"] = Person.objects.create_person("Di", "di@example.org")

@@ -20,6 +20,16 @@ def test_of_fewer_than_six_values_there_is_no_interval() -> None:
     assert median_interval([]) == Median(None)
 
 
+def test_an_interval_of_equal_values_in_the_middle_reaches_to_the_next_other_value() -> None:
+    assert median_interval([12.0] * 9 + [13.0]) == Median(12.0, 12.0, 13.0)
+    assert median_interval([11.0] + [12.0] * 20 + [13.0]) == Median(12.0, 11.0, 13.0)
+
+
+@pytest.mark.parametrize("n", [6, 20, 600])
+def test_of_equal_values_there_is_no_interval(n: int) -> None:
+    assert median_interval([12.0] * n) == Median(12.0)
+
+
 def test_beyond_the_exact_sum_the_ranks_go_on_as_before() -> None:
     exact, normal = (median_interval([float(value) for value in range(n)]) for n in (500, 501))
     assert exact.low is not None

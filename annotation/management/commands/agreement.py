@@ -4,10 +4,10 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.drawing.drawn import interval_of
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Batch
 from annotation.quality import agreement
+from tableqa.zero_width import interval_of
 
 
 class Command(RefusingCommand):
