@@ -7,7 +7,7 @@ items whose responses the reader may see: what is filtered, counted, searched, s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
@@ -359,6 +359,15 @@ def _made_of(who: Reader, ids: Sequence[str]) -> Q:
     )
     outcomes = Outcome.objects.filter(example__in=keys)
     return Q(example__in=keys) | Q(readable(who), decision__in=outcomes.values("decision"))
+
+
+def listed_examples(who: Reader, ids: Collection[str]) -> frozenset[str]:
+    """Those of these ids of examples whose selection (`example`) lists an item."""
+    items = Item.objects.filter(batch__in=who.listed)
+    given = items.filter(example=OuterRef("pk"))
+    made = Outcome.objects.filter(example=OuterRef("pk"), decision__item__in=items.filter(readable(who)))
+    examples = Example.objects.filter(source__project=who.project, external_id__in=ids)
+    return frozenset(examples.filter(Exists(given) | Exists(made)).values_list("external_id", flat=True))
 
 
 def resolving(who: Reader) -> list[int]:

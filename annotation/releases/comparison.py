@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,10 +83,10 @@ def difference(before: Path, after: Path, digests: tuple[str, str]) -> ReleaseDi
 
 @dataclass(frozen=True)
 class Ids:
-    """The ids of records that were added, removed or changed: how many, the first ones, and how many more there are."""
+    """Records that were added, removed or changed: how many, ids and addresses of the first, and how many more there are."""
 
     number: int
-    first: Sequence[str]
+    first: Sequence[tuple[str, str]]
     more: int
 
 
@@ -101,15 +101,35 @@ class FileChanges:
     order: bool
 
 
-def files(found: ReleaseDiff) -> tuple[list[FileChanges], list[FileChanges]]:
-    """The files that differ: those of the benchmark, then raw records and the data statement."""
-    benchmark = [_changes(file) for file in found.files if is_benchmark(file.name)]
-    return benchmark, [_changes(file) for file in found.files if not is_benchmark(file.name)]
+def examples(found: ReleaseDiff) -> set[str]:
+    """The ids of the examples that the listed records may be about."""
+    return {
+        example
+        for file in found.files
+        for ids in (file.added, file.removed, file.changed)
+        for id in ids[:LISTED]
+        for example in file.examples.get(id, ())
+    }
 
 
-def _changes(file: FileDiff) -> FileChanges:
-    return FileChanges(file.name, _ids(file.added), _ids(file.removed), _ids(file.changed), file.order)
+def files(
+    found: ReleaseDiff, address: Callable[[Sequence[str]], str] = lambda examples: ""
+) -> tuple[list[FileChanges], list[FileChanges]]:
+    """The files that differ: those of the benchmark, then raw records and the data statement.
+
+    `address` gives the page of the items on the first of some examples that has any; "" for none.
+    """
+    changes = [(is_benchmark(file.name), _changes(file, address)) for file in found.files]
+    return [of for is_one, of in changes if is_one], [of for is_one, of in changes if not is_one]
 
 
-def _ids(ids: Sequence[str]) -> Ids:
-    return Ids(len(ids), ids[:LISTED], max(0, len(ids) - LISTED))
+def _changes(file: FileDiff, address: Callable[[Sequence[str]], str]) -> FileChanges:
+    added, removed, changed = (
+        Ids(
+            len(ids),
+            [(id, address(file.examples.get(id, ()))) for id in ids[:LISTED]],
+            max(0, len(ids) - LISTED),
+        )
+        for ids in (file.added, file.removed, file.changed)
+    )
+    return FileChanges(file.name, added, removed, changed, file.order)

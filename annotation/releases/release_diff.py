@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ class FileDiff:
     """One file of the two releases: ids of records that came, went, or are other than they were.
 
     A file that only one release has lists all its records. `order` says whether the same records stand
-    in another order.
+    in another order. `examples` are, by the id of a record, the ids of the examples that it may be about, the nearest first.
     """
 
     name: str
@@ -27,6 +27,7 @@ class FileDiff:
     removed: tuple[str, ...]
     changed: tuple[str, ...]
     order: bool = False
+    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
@@ -112,20 +113,20 @@ def _file(name: str, before: Path, after: Path) -> FileDiff:
     was, now = _records(before), _records(after)
     added = tuple(key for key in now if key not in was)
     removed = tuple(key for key in was if key not in now)
-    changed = tuple(key for key, sha in now.items() if was.get(key, sha) != sha)
+    changed = tuple(key for key, record in now.items() if was.get(key, record) != record)
     moved = not (added or removed) and any(one != other for one, other in zip(was, now, strict=True))
-    return FileDiff(name, added, removed, changed, order=moved)
+    examples = {key: now[key][1:] for key in (*added, *changed)} | {key: was[key][1:] for key in removed}
+    return FileDiff(name, added, removed, changed, moved, examples)
 
 
-def _records(path: Path) -> Shelf[str, str]:
-    """The digests of the records by what names them within their file; none where the release has no such file."""
-    found: Shelf[str, str] = Shelf()
+def _records(path: Path) -> Shelf[str, tuple[str, ...]]:
+    """Of each record its digest and its examples, by what names it within its file; none where there is no such file."""
+    found: Shelf[str, tuple[str, ...]] = Shelf()
     if not path.is_file():
         return found
     if path.suffix not in (".json", ".jsonl") or path.name == hub.CROISSANT:
-        found["the whole file"] = hashlib.sha256(
-            path.read_bytes()
-        ).hexdigest()  # prose, or Parquet: no lines of records
+        # Prose, or Parquet: no lines of records.
+        found["the whole file"] = (hashlib.sha256(path.read_bytes()).hexdigest(),)
         return found
     for number, record in enumerate(records(path), start=1):
         parts = [record.get("kind") if path.name == "sources.jsonl" else None, record.get("source")]
@@ -133,5 +134,15 @@ def _records(path: Path) -> Shelf[str, str]:
         if "example_id" in record:  # LFTQA-Eval's own files
             name = f"{record['example_id']} {record.get('model', '')}"
         key = " ".join(str(part) for part in [*parts, name or f"line {number}"] if part)
-        found[key if key not in found else f"{key} (line {number})"] = digest(record)
+        key = key if key not in found else f"{key} (line {number})"
+        found[key] = digest(record), *_examples(record)
     return found
+
+
+def _examples(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """The ids of the examples that a record may be about: its own, that of its original, and what its own begins with."""
+    if "example_id" in record:
+        return str(record["example_id"]), f"{record['example_id']}~{record.get('model', '')}"
+    id, original = (str(record.get(name) or "") for name in ("id", "original"))
+    ids = (id, original, str(record.get("original_id") or ""), id.partition("~")[0], id.partition("#")[0])
+    return tuple(dict.fromkeys(filter(None, ids)))

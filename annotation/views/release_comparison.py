@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation import access, visibility, words
 from annotation.drawing.drawn import estimate
 from annotation.drawing.figures import Figure
+from annotation.explorer import querysets
 from annotation.explorer.links import explorer_url
 from annotation.journeys import releasing
 from annotation.models import Release
@@ -55,7 +56,7 @@ def compare_releases(request: PageRequest, public_id: str) -> HttpResponse:
         "after": after,
         "others": others,
         **_figures(request, before, after),
-        **_examples(before, after),
+        **_examples(request, before, after),
     }
     return render(request, "releasing/compare.html", context)
 
@@ -98,13 +99,20 @@ def _figures(request: PageRequest, before: Release, after: Release) -> dict[str,
     }
 
 
-def _examples(before: Release, after: Release) -> dict[str, Any]:
-    """The records that differ, by file; that they are too many for a page, where they are."""
+def _examples(request: PageRequest, before: Release, after: Release) -> dict[str, Any]:
+    """The records that differ, by file, with links to items; that they are too many, where they are."""
     if comparison.is_large(before.manifest, after.manifest):
         return {"is_large": True}
     folders = (releasing.folder(before), releasing.folder(after))
     found = comparison.difference(*folders, (before.digest, after.digest))
-    files, raw_files = comparison.files(found)
+    who = querysets.reader(access.actor(request), after.project)
+    listed = querysets.listed_examples(who, comparison.examples(found))
+
+    def address(examples: Sequence[str]) -> str:
+        nearest = next((id for id in examples if id in listed), "")
+        return nearest and explorer_url(after.project, example=nearest)
+
+    files, raw_files = comparison.files(found, address)
     return {"files": files, "raw_files": raw_files}
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.journeys import adjudicating, assigning, releasing
+from annotation.journeys import adjudicating, assigning, perturbing, releasing
 from annotation.models import Person, Release
 from annotation.releases import comparison
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
@@ -170,6 +171,25 @@ def test_two_releases_stand_beside_each_other_with_intervals_and_examples(world:
     )
 
 
+@pytest.mark.parametrize("format", ["askew", "freb_tqa", "robut", "torr", "suc", "hf"])
+def test_an_id_of_a_changed_record_lists_items_or_is_no_link(world: World, format: str) -> None:
+    labelled(world, ["reasoning", "reasoning", "extraction"], "Types")
+    released(world, "1.0", [format])
+    perturbed_thrice(world)
+    kinds = ["row", "row_shuffle"]
+    perturbing.perform(perturbing.plan_run(project=world.project, kinds=kinds, seeds=[1], now=LATER))
+
+    page = compared(world, released(world, "2.0", [format]))
+
+    examples = page[page.index('id="examples"') :]
+    ids = re.findall(r'(?:<a href="([^"]*)">)?<code dir="auto">([^<]*)</code>', examples)
+    mara = client_of(world.mara)
+    addresses = {unescape(address) for address, _ in ids if address}
+    assert addresses
+    assert 0 not in {listed(mara, address) for address in addresses}
+    assert not [id for address, id in ids if "nu-0" in id and not address], "only nu-0 has items"
+
+
 def test_without_a_choice_the_release_before_is_taken(world: World) -> None:
     labelled(world, ["reasoning", "reasoning", "extraction"], "Types")
     first = released(world, "1.0")
@@ -211,4 +231,4 @@ def test_a_file_lists_its_first_ids_and_says_how_many_more() -> None:
     [file], [] = comparison.files(ReleaseDiff((), (FileDiff("question_type.jsonl", ids, (), ("a",)),)))
 
     assert (file.added.number, len(file.added.first), file.added.more) == (60, 50, 10)
-    assert (file.changed.number, list(file.changed.first), file.changed.more) == (1, ["a"], 0)
+    assert (file.changed.number, file.changed.first, file.changed.more) == (1, [("a", "")], 0)
