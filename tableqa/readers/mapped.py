@@ -12,6 +12,7 @@ from typing import Any
 
 from tableqa.examples import Example
 from tableqa.language import phrase, reason_of, word
+from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.reader import Names, separator_hint
 from tableqa.readers.records import (
     Fields,
@@ -41,6 +42,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 _PATH = re.compile(
     r"[^\n]*\.(?:csv|tsv|txt|jsonl?|html?|xlsx?|ods|parquet)|[^\s,;]*[/\\][^\s,;]*", re.IGNORECASE
 )
+_TABLE_BEGINS = re.compile(r"<table\b", re.IGNORECASE)
 _MARKDOWN = re.compile(r"\s*\|[^\n]*\n\s*\|(?:\s*:?-+:?\s*\|)+\s*(?:\n|$)")
 _BAR = re.compile(r"(?<!\\)\|")
 _HEADER = ("header", "columns", "head")
@@ -196,18 +198,15 @@ def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Tabl
 
 def _from_text(place: Place, text: str) -> object:
     """What a text holds: JSON, HTML, or csv as RFC 4180 has it."""
-    start = text.lstrip()[:6].lower()
-    if start[:1] in ("{", "["):
+    start = text.lstrip()[:1]
+    if start in ("{", "["):
         return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
-    if start == "<table":
-        from tableqa.serialisations import SERIALISATIONS
-
+    if start == "<" and _TABLE_BEGINS.search(text):
         try:
-            return SERIALISATIONS["html"].loads(text)
-        except ValueError as error:
-            raise place.error(
-                phrase("the text is not an HTML table: {error}", error=reason_of(error)), phrase("Correct it")
-            ) from error
+            return html_table(text)
+        except HtmlTableError as error:
+            what = phrase("the text is not an HTML table: {error}", error=error.what)
+            raise place.error(what, error.mend) from error
     if (rows := markdown_rows(text)) is not None:
         return rows
     try:

@@ -3,14 +3,20 @@
 import re
 from pathlib import Path
 
-from tableqa.language import grouped, phrase, reason_of
+from tableqa.language import grouped, phrase
 from tableqa.readers.delimited import read_delimited, table_of_rows
+from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.mapped import markdown_rows, table_from
-from tableqa.readers.reader import MAX_TABLE_BYTES, ReaderError, cannot_open
+from tableqa.readers.reader import MAX_TABLE_BYTES, ReaderError
 from tableqa.readers.records import Place, decoded
-from tableqa.readers.text_form import has_columns, text_form, text_lines
+from tableqa.readers.text_form import (
+    checked_encoding,
+    detected_encoding,
+    has_columns,
+    text_form,
+    text_lines,
+)
 from tableqa.readers.workbook import Workbook, is_workbook, table_of_sheet
-from tableqa.serialisations import SerialisationError
 from tableqa.tables import Table
 
 SEPARATED = (".csv", ".tsv", ".tab")
@@ -22,8 +28,6 @@ SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *_PAGES, *_MARKDOWN, *_JSON_LINES, 
 """Suffixes of files that hold one table each; "" is a name without a suffix."""
 
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]*")
-_TABLE_BEGINS = re.compile(r"<table\b", re.IGNORECASE)
-_TABLE_ENDS = re.compile(r"</table\s*>", re.IGNORECASE)
 _BLOCK = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.MULTILINE)
 
 
@@ -90,48 +94,15 @@ def _check_size(path: Path) -> None:
 
 def _in_html(path: Path, encoding: str) -> Table:
     """The one table of a web page; what surrounds it is not read."""
-    from tableqa.serialisations import SERIALISATIONS
-
     _check_size(path)
+    encoding = (
+        checked_encoding(path, encoding) if encoding else detected_encoding(path, is_page=True).encoding
+    )
     try:
-        text = path.read_bytes().decode(encoding or "utf-8-sig")
-    except OSError as error:
-        raise cannot_open(path, error) from error
-    except (UnicodeError, LookupError) as error:
-        raise ReaderError(
-            path, None, phrase("the HTML file is not UTF-8"), phrase("Save the file as UTF-8")
-        ) from error
-    tables = _html_tables(text)
-    if len(tables) != 1:
-        what = phrase("the file contains {number} tables, not one", number=len(tables))
-        raise ReaderError(path, None, what, phrase("Save each table as a separate file"))
-    begin, end = tables[0]
-    lines_before = "\n" * text.count("\n", 0, begin)
-    try:
-        return SERIALISATIONS["html"].loads(lines_before + text[begin:end])
-    except SerialisationError as error:
-        raise ReaderError(
-            path,
-            error.line,
-            phrase("the text is not an HTML table: {error}", error=error.what),
-            phrase("Correct it, or save the table as .csv"),
-        ) from error
-    except ValueError as error:
-        what = phrase("the text is not an HTML table: {error}", error=reason_of(error))
-        raise ReaderError(path, None, what, phrase("Correct it, or save the table as .csv")) from error
-
-
-def _html_tables(text: str) -> list[tuple[int, int]]:
-    """Where each table of a page begins and ends; a table without an end is none."""
-    places: list[tuple[int, int]] = []
-    for begin in _TABLE_BEGINS.finditer(text):
-        if places and begin.start() < places[-1][1]:
-            continue
-        end = _TABLE_ENDS.search(text, begin.end())
-        if end is None:
-            break
-        places.append((begin.start(), end.end()))
-    return places
+        return html_table("".join(text_lines(path, encoding)))
+    except HtmlTableError as error:
+        what = phrase("the text is not an HTML table: {error}", error=error.what)
+        raise ReaderError(path, error.line, what, error.mend) from error
 
 
 def _in_markdown(path: Path, text: str) -> Table:

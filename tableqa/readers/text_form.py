@@ -65,6 +65,11 @@ _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _IN_UTF8 = re.compile(
     rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|\xc2[\x80-\xbf]"
 )
+_CHARSET = re.compile(rb"<meta\s[^>]*charset\s*=\s*[\"']?\s*([a-z0-9_:.-]{1,40})", re.IGNORECASE)
+_AS_IN_BROWSERS = {
+    "ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949",
+}  # fmt: skip
+"""Encodings that browsers take for others, which have more letters."""
 _SEPARATOR_LINE = re.compile(r"sep=.[\r\n]*", re.IGNORECASE)
 _SEVERAL_SPACES = re.compile(" {2,}")
 _WORD = re.compile(r"[\w\u0080-\U0010ffff]+")
@@ -149,8 +154,8 @@ def checked_encoding(path: Path, encoding: str) -> str:
     return codec.name
 
 
-def detected_encoding(path: Path) -> Guess:
-    """A file's encoding, by its byte order mark, by being valid UTF-8, or by its letters.
+def detected_encoding(path: Path, is_page: bool = False) -> Guess:
+    """A file's encoding, by its byte order mark, by being valid UTF-8, or by its letters; before these by <meta> of a page.
 
     ReaderError for a file that cannot be opened, a workbook or an archive, and UTF-8 that is damaged: read as another
     encoding, its letters would be wrong without a word.
@@ -158,7 +163,8 @@ def detected_encoding(path: Path) -> Guess:
     try:
         with path.open("rb") as file:
             start = file.read(START)
-            check_is_text(path, start)
+            if not is_page:
+                check_is_text(path, start)
             if marked := _marked(start):
                 return Guess(marked, True)
             file.seek(0)
@@ -178,7 +184,18 @@ def detected_encoding(path: Path) -> Guess:
     if in_utf8 and in_utf8 >= len(_NOT_ASCII.findall(_IN_UTF8.sub(b"", sample))):
         what = phrase("the file is UTF-8 but for some bytes, the first of them in this line")
         raise ReaderError(path, line, what, *_NAME_ENCODING)
-    return encoding_by_letters(sample)
+    stated = _stated_encoding(start) if is_page else ""
+    return Guess(stated, True) if stated else encoding_by_letters(sample)
+
+
+def _stated_encoding(start: bytes) -> str:
+    """The encoding that <meta> of a page states, as browsers read it; "" for UTF-8, which it is not, and an unknown one."""
+    match = _CHARSET.search(start)
+    try:
+        encoding = codecs.lookup(match[1].decode()).name if match else ""
+    except LookupError:
+        return ""
+    return "" if encoding.startswith("utf") else _AS_IN_BROWSERS.get(encoding, encoding)
 
 
 def _marked(start: bytes) -> str:

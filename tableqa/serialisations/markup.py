@@ -47,13 +47,14 @@ class _Grid:
         return within and not any(self.lines[a][b] for a, b in self.under(place))
 
 
-def _table(
+def table_of_lines(
     lines: list[list[str]],
     header_lines: int,
     spans: dict[tuple[int, int], tuple[int, int]],
     title: str,
     caption: str,
 ) -> Table:
+    """The table of its lines, the header first; `spans` are the extents of merged cells by their first place."""
     above = header_lines - 1
     rows = (*default_ids("h", above), "h", *default_ids("r", len(lines) - header_lines))
     return Table(
@@ -223,7 +224,7 @@ def read_html(text: str) -> Table:
             what = f"the row has no cell in column {missing[0] + 1} of {width}"
             raise SerialisationError("html", row.line, what)
     lines = [[cells[i, j] for j in range(width)] for i in range(len(reader.rows))]
-    return _table(lines, header_lines, spans, reader.title, reader.caption)
+    return table_of_lines(lines, header_lines, spans, reader.title, reader.caption)
 
 
 def _laid_out(
@@ -370,7 +371,7 @@ def _read_xml(text: str) -> Table:
     for line, cells in zip(reader.places, reader.lines, strict=True):
         if len(cells) != width:
             raise SerialisationError("xml", line, f"the row has {len(cells)} cells, the header has {width}")
-    return _table(reader.lines, reader.header_lines, reader.spans, **reader.texts)
+    return table_of_lines(reader.lines, reader.header_lines, reader.spans, **reader.texts)
 
 
 MARKUP = (

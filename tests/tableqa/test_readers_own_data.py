@@ -253,8 +253,8 @@ def test_title_caption_and_header_rows_of_an_html_file_are_kept(tmp_path: Path) 
         ("x.html", "<table></table><table></table>", "2 tables, not one"),
         (
             "x.html",
-            "<p>\n\n<table><tr><td>a</td></tr>\n<!-- b --></table>",
-            "line 4: the text is not an HTML",
+            "<p>\n\n<table><tr><td>a</td></tr>\nwords</table>",
+            "line 4: the text is not an HTML table: the text 'words' is outside of the cells",
         ),
         ("x.jsonl", '{"A": 1}\n{"A": \n', "line 2: this is not JSON"),
     ],

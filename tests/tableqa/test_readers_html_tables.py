@@ -1,0 +1,167 @@
+"""HTML tables as other programs write them: read as a browser shows them, or refused with the line of the fault."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tableqa import Table
+from tableqa.readers import READERS, ReaderError
+from tableqa.readers.html_tables import MAX_HTML, HtmlTableError, html_table
+from tableqa.serialisations import SERIALISATIONS
+from tableqa.tables import MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Span
+
+
+def row(*cells: str, tag: str = "td") -> str:
+    return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>"
+
+
+HEAD, BODY = row("Name", "Wins", tag="th"), row("Ann", "3")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<table>{HEAD}{BODY}</table>",
+        f"<table>{row('Name', 'Wins')}{BODY}</table>",
+        f"<table><tbody>{HEAD}</tbody><tbody>{BODY}</tbody></table>",
+        f"<table><tfoot>{BODY}</tfoot><thead>{HEAD}</thead></table>",
+        "<TABLE BORDER=1><TR><TH>Name<TH>Wins<TR><TD>Ann<TD>3</TABLE>",
+        f"<table><colgroup><col><col/></colgroup>{HEAD}<!-- a comment --><tr></tr>{BODY}</table>",
+        f"<table>{HEAD}{row('<a href=x>Ann</a>', '<b>3</b><span hidden>!</span>')}</table>",
+        f"<table>{HEAD}{row('<span style=display:none>nna</span>Ann', '<p>3</p>')}</table>",
+        f"<table>{HEAD}{row('<script>x()</script>Ann<style>td {}</style>', '<div><p> 3 </p></div>')}</table>",
+        f"<table>\n  {HEAD}\n  <tr>\n    <td>\n      Ann\n    </td>\n    <td>3&nbsp;</td>\n  </tr>\n</table>",
+        f"<html><head><title>A <table></title></head><body><p>Words<div>{'<table>'}{HEAD}{BODY}</table>more</html>",
+        f"<!doctype html><!-- <table> --><![if IE]><table>{HEAD}{BODY}</table><![endif]>",
+    ],
+)
+def test_a_table_is_read_as_a_browser_shows_it(text: str) -> None:
+    table = html_table(text)
+
+    assert (table.header, table.rows) == (("Name", "Wins"), (("Ann", "3"),))
+
+
+def test_line_breaks_and_blocks_in_a_cell_are_its_lines() -> None:
+    text = f"<table>{HEAD}{row('Ann<br>Bob<br/><i>Cy</i>', '<ul><li>3</li><li>4  5</li></ul>')}</table>"
+
+    assert html_table(text).rows == (("Ann\nBob\nCy", "3\n4 5"),)
+
+
+def test_rows_with_fewer_cells_end_in_empty_ones() -> None:
+    assert html_table(f"<table>{HEAD}{row('Ann')}</table>").rows == (("Ann", ""),)
+
+
+def test_merged_cells_are_spans_within_their_part_and_the_columns_that_there_are() -> None:
+    table = html_table(
+        "<table><caption>The <b>cup</b></caption>"
+        "<tr><th rowspan=2>Name</th><th colspan=2>Wins</th></tr><tr><th>Home</th><th>Away</th></tr>"
+        "<tr><td rowspan=0>Ann</td><td colspan=99>3</td></tr><tr><td>4</td><td rowspan=x>5</td></tr></table>"
+    )
+
+    assert table.caption == "The cup"
+    assert table.header_rows == (("Name", "Wins", ""),)
+    assert (table.header, table.rows) == (("", "Home", "Away"), (("Ann", "3", ""), ("", "4", "5")))
+    assert table.spans == (
+        Span("h0", "c0", 2, 1),
+        Span("h0", "c1", 1, 2),
+        Span("r0", "c0", 2, 1),
+        Span("r0", "c1", 1, 2),
+    )
+
+
+def test_a_table_as_askew_writes_it_keeps_all_its_spaces() -> None:
+    table = Table(["a ", "b  c"], [[" 1\n", "\u00a0"]], caption=" x ", spans=[Span("h", "c0", 2, 1)])
+
+    assert html_table(SERIALISATIONS["html"].dumps(table)) == table
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("", None, "0 tables, not one"),
+        (f"<table>{BODY}</table><table>{BODY}</table>", None, "2 tables, not one"),
+        ("<p>\n<table>\n</table>", 2, "the table has no cells"),
+        (f"\n<table>{BODY}", 2, "the table is not closed"),
+        ("<table>\n<tr><td><table></table></td></tr></table>", 2, "a table inside a table"),
+        ("<table>\nwords</table>", 2, "the text 'words' is outside of the cells"),
+        ("<table><tr><td><td rowspan=2>a<tr>\n<td colspan=2>c</table>", 2, "overlaps"),
+        ("<table><![<</table>", 1, "an unknown declaration"),
+    ],
+)  # fmt: skip
+def test_what_is_no_single_table_is_refused_with_its_line(text: str, line: int | None, what: str) -> None:
+    with pytest.raises(HtmlTableError) as error:
+        html_table(text)
+
+    assert what in str(error.value)
+    assert error.value.line == line
+
+
+TOO_LARGE = {
+    "20,000 rows": lambda: f"<table>{'<tr>' * (MAX_ROWS + 1)}</table>",
+    "500 columns": lambda: f"<table><tr>{'<td>' * (MAX_COLUMNS + 1)}</table>",
+    "1,000,000 cells": lambda: f"<table>{'<tr><td colspan=500>' * 2100}</table>",
+    "100,000 characters": lambda: f"<table><tr><td>{'x' * (MAX_TEXT + 1)}</table>",
+    "16,777,216 characters": lambda: "x" * (MAX_HTML + 1),
+}
+
+
+@pytest.mark.parametrize("limit", TOO_LARGE)
+def test_what_is_too_large_is_refused_with_the_limit(limit: str) -> None:
+    with pytest.raises(HtmlTableError, match=f"more than {limit}"):
+        html_table(TOO_LARGE[limit]())
+
+
+def read(folder: Path, page: bytes, **fields: str) -> Table:
+    (folder / "x.html").write_bytes(page)
+    (folder / "q.csv").write_text("question,table\nwho?,x.html\n")
+    (example,) = READERS["own"].with_fields(fields)(folder / "q.csv")  # type: ignore[attr-defined]
+    return example.table
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoding"),
+    [
+        ("<meta charset=iso-8859-1>", "cp1252"),
+        ('<meta http-equiv="Content-Type" content="text/html; charset=windows-1250">', "cp1250"),
+        ("<meta charset='GB2312'>", "gb18030"),
+        ("<meta charset=windows-1252>", "utf-8"),
+        ("<meta charset=utf-8>", "utf-16"),
+        ("", "utf-8-sig"),
+        ("<meta charset=nonsense>", "utf-8"),
+    ],
+)
+def test_the_charset_of_a_page_is_its_mark_unicode_or_what_it_states(
+    tmp_path: Path, charset: str, encoding: str
+) -> None:
+    name = "中文" if encoding == "gb18030" else "Łódź" if encoding == "cp1250" else "Köln “a”"
+    page = f"<!doctype html><html><head>{charset}</head><table>{row('Name')}{row(name)}</table></html>"
+
+    assert read(tmp_path, page.encode(encoding)).rows == ((name,),)
+
+
+def test_a_chosen_encoding_is_that_of_a_page(tmp_path: Path) -> None:
+    page = f"<meta charset=windows-1252><table>{row('Name')}{row('Łódź')}</table>".encode("cp1250")
+
+    assert read(tmp_path, page, encoding="cp1250").rows == (("Łódź",),)
+    with pytest.raises(ReaderError, match="there is no encoding 'nonsense'"):
+        read(tmp_path, page, encoding="nonsense")
+
+
+TOKENS = [
+    "<table>", "</table>", "<thead>", "</thead>", "<tbody>", "<tfoot>", "<tr>", "</tr>", "<th>", "<td rowspan=3>", "</td>",
+    "<td colspan='2'>", "<td rowspan=0 colspan=-1>", "<br/>", "<p>", "</p>", "<b hidden>", "</b>", "<script>", "</script>",
+    "<caption>", "</caption>", "<!--", "-->", "<![", "<!x>", "<?", "<", "&", "&#0;", "&#xD800;", "\x00", "\n", "a", '"',
+    "<a b='",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(TOKENS), max_size=40))
+@example(["<td>", "\x00"])
+def test_any_text_is_a_table_or_refused(tokens: list[str]) -> None:
+    with suppress(HtmlTableError):
+        html_table("<table>" + "".join(tokens) + "</table>")
