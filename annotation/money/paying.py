@@ -32,11 +32,18 @@ def rate(pay: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Share:
-    """One person's work in one batch within a period, at one rate.
+class Part:
+    """Items submitted and skipped while a rate held once: from when until when, None where it has no such end."""
 
-    `span`: from when until when the rate held, None where it held more than once.
-    """
+    begin: datetime | None
+    end: datetime | None
+    items: int
+    skipped: int
+
+
+@dataclass(frozen=True)
+class Share:
+    """One person's work in one batch within a period, at one rate; `parts` are the times in which the rate held."""
 
     person_id: int
     batch: Batch
@@ -44,28 +51,24 @@ class Share:
     skipped: int
     seconds: float
     pay: Mapping[str, Any]
-    span: tuple[datetime | None, datetime | None] | None = (None, None)
+    parts: tuple[Part, ...]
 
     @property
     def is_at_one_of_several(self) -> bool:
         """Whether the batch has had more than this rate."""
-        return self.span != (None, None)
-
-    @property
-    def submitted_from(self) -> str:
-        """For a link to the items: when the rate began, "" where it held from the beginning."""
-        return self.span[0].isoformat() if self.span and self.span[0] else ""
-
-    @property
-    def submitted_before(self) -> str:
-        """For a link to the items: when the rate ended, "" where it still holds."""
-        return self.span[1].isoformat() if self.span and self.span[1] else ""
+        return any(part.begin or part.end for part in self.parts)
 
     def and_also(self, other: Share) -> Share:
         """Both together: more work of the same person in the same batch at the same rate."""
+        parts = {(part.begin, part.end): part for part in self.parts}
+        for part in other.parts:
+            same = parts.get((part.begin, part.end), Part(part.begin, part.end, 0, 0))
+            parts[part.begin, part.end] = replace(
+                same, items=same.items + part.items, skipped=same.skipped + part.skipped
+            )
         return replace(
             self,
-            span=self.span if self.span == other.span else None,
+            parts=tuple(parts.values()),
             items=self.items + other.items,
             skipped=self.skipped + other.skipped,
             seconds=self.seconds + other.seconds,
@@ -106,13 +109,20 @@ class Period:
     first: date | None = None
     last: date | None = None
 
+    def ends(self, project: Project) -> tuple[datetime | None, datetime | None]:
+        """When the period begins, and the first moment behind it; None where it is open."""
+        zone = zoneinfo.ZoneInfo(project.time_zone)
+        begin = None if self.first is None else datetime.combine(self.first, time(), zone)
+        end = None if self.last is None else datetime.combine(self.last + timedelta(days=1), time(), zone)
+        return begin, end
+
     def within(self, project: Project) -> Q:
         """The assignments that ended in the period; of an open one also those that did not end yet."""
-        zone, found = zoneinfo.ZoneInfo(project.time_zone), Q()
-        if self.first is not None:
-            found &= Q(ended_at__gte=datetime.combine(self.first, time(), zone))
-        if self.last is not None:
-            found &= Q(ended_at__lt=datetime.combine(self.last + timedelta(days=1), time(), zone))
+        (begin, end), found = self.ends(project), Q()
+        if begin is not None:
+            found &= Q(ended_at__gte=begin)
+        if end is not None:
+            found &= Q(ended_at__lt=end)
         return found
 
 
@@ -170,8 +180,8 @@ def _shares(which: Q, batches: QuerySet[Batch]) -> list[Share]:
     for batch, person, *number, items, skipped, seconds in counted:
         until = next((ends[one] for one in number if one < len(ends)), None)
         pay = rates.rate_before(in_force[batch], until)
-        span = rates.span_before(in_force[batch], until)
-        share = Share(person, known[batch], items, skipped, seconds or 0.0, pay, span)
+        part = Part(*rates.span_before(in_force[batch], until), items, skipped)
+        share = Share(person, known[batch], items, skipped, seconds or 0.0, pay, (part,))
         key = (batch, person, *sorted(pay.items()))
         before = found.get(key)
         found[key] = share if before is None else before.and_also(share)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -108,9 +109,13 @@ def earned(
             project=project, person__in={share.person_id for share in found}
         ).select_related("person")
     }
-    worked = paying.by_person(found)
+    worked, ends = paying.by_person(found), period.ends(project)
     people = [
-        {"member": member, "shares": worked[person], "total": paying.summed(worked[person])}
+        {
+            "member": member,
+            "shares": [(share, _parts(share, *ends)) for share in worked[person]],
+            "total": paying.summed(worked[person]),
+        }
         for person, member in sorted(members.items(), key=lambda row: (row[1].person.name, row[0]))
     ]
     found_costs = [cost for cost in paying.by_batch(project, always) if cost.batch not in without_counts]
@@ -123,8 +128,7 @@ def earned(
     return {
         "asked": asked,
         "query": urlencode({name: request.GET[name] for name in ("first", "last") if request.GET.get(name)}),
-        "since": period.first.isoformat() if period.first else "",
-        "until": period.last.isoformat() if period.last else "",
+        **_moments(*ends),
         "rate": costs.rate_in_words(project.pay),
         "paid": people,
         "paid_people": _paid_people(people),
@@ -138,6 +142,30 @@ def earned(
         "cost_table": cost_table,
         "members_table": members_table,
         **figure_gallery(request, "people", project.slug, figures),
+    }
+
+
+def _parts(
+    share: paying.Share, begin: datetime | None, end: datetime | None
+) -> list[tuple[paying.Part, dict[str, str]]]:
+    """The parts of the share within a period, each with the filters of its items."""
+    return [
+        (
+            part,
+            _moments(
+                max(filter(None, (part.begin, begin)), default=None),
+                min(filter(None, (part.end, end)), default=None),
+            ),
+        )
+        for part in share.parts
+    ]
+
+
+def _moments(begin: datetime | None, end: datetime | None) -> dict[str, str]:
+    """The filters of what was submitted or skipped in a period; "" for one without that end."""
+    return {
+        "submitted_from": begin.isoformat() if begin else "",
+        "submitted_before": end.isoformat() if end else "",
     }
 
 
@@ -186,7 +214,7 @@ def _pay_table(people: Sequence[Mapping[str, Any]]) -> Figure | None:
                 "currency": share.currency,
             }
             for row in people
-            for share in row["shares"]
+            for share, _ in row["shares"]
         ]
     )
 

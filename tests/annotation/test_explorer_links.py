@@ -20,7 +20,8 @@ from annotation.work import shares
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import PAGES, make_things, the_batch
 from tests.annotation.test_dashboards import timed
-from tests.annotation.test_rates import raised
+from tests.annotation.test_paying import worked
+from tests.annotation.test_rates import EUR_36, EUR_72, pay, raised
 
 LINK = re.compile(
     r'<a [^>]*href="(/(?:projects/[^"/]+/explorer|batches/[^"/]+/items)/[^"]*)"[^>]*>'
@@ -358,6 +359,40 @@ def test_items_paid_at_each_of_several_rates_lead_to_the_explorer(world: World) 
     filtered = client.get(paid[1][0]).content.decode()
     assert "Submitted from:" in filtered
     assert 'type="hidden" name="submitted_from"' in filtered, "a further filter keeps it"
+
+
+def test_items_of_a_rate_that_held_twice_lead_to_the_explorer_for_each_time(world: World) -> None:
+    batch = world.batch(overlap=1)
+    for number, rate in enumerate((EUR_36, EUR_72, EUR_36)):
+        pay(world, 120 * number, **rate)
+        worked(world, batch, "ada", 60, begun=120 * number + 1)
+    client = mara(world)
+
+    address = reverse("people", args=[world.project.slug])
+    paid = [link for link in links(client, address) if "submitted_" in link[0]]
+
+    assert [number for _, number in paid] == [1, 1, 1]
+    assert len({item for target, _ in paid for item in items_of(client, target)}) == 3
+
+
+def test_pay_of_a_period_counts_the_items_that_a_reader_elsewhere_gets_listed(world: World) -> None:
+    """Noon in UTC is the next day in Auckland, where the project is; the reader is in Honolulu."""
+    world.project.time_zone, world.mara.time_zone = "Pacific/Auckland", "Pacific/Honolulu"
+    world.project.save(update_fields=["time_zone"])
+    world.mara.save(update_fields=["time_zone"])
+    batch = world.batch(overlap=1)
+    pay(world, 0, **EUR_36)
+    for begun in (0, 86_400):
+        worked(world, batch, "ada", 60, begun=begun)
+    tomorrow = (NOON + timedelta(days=1)).date().isoformat()
+    client = mara(world)
+
+    address = reverse("people", args=[world.project.slug]) + f"?first={tomorrow}&last={tomorrow}"
+    paid = [link for link in links(client, address) if "submitted_" in link[0]]
+
+    assert [number for _, number in paid] == [1, 1], "in total, and of Ada"
+    assert [listed(client, target) for target, _ in paid] == [1, 1]
+    assert items_of(client, paid[0][0]) == items_of(client, paid[1][0])
 
 
 def items_of(client: Client, address: str) -> list[str]:
