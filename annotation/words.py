@@ -94,6 +94,9 @@ def interval(share: Proportion) -> str:
 
 def measure(name: str) -> str:
     """A measure of agreement: question_ambiguous is "question ambiguous"."""
+    if isinstance(name, language.Translated):
+        text = language.gettext(name)
+        return text if text != name else name.replace("_", " ")
     return shown(name.replace("_", " "))
 
 

@@ -327,7 +327,7 @@ def gap(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[s
     }
     still = [name for name in apart if max(kept[name]) - min(kept[name]) >= options["gap"]]
     reason = APART.format(
-        names=joined(map(language.word, apart), " and "), gap=language.number(f"{options['gap']:g}")
+        names=joined(map(task.reason_text, apart), " and "), gap=language.number(f"{options['gap']:g}")
     )
     if apart and len(responses) < options["most"]:
         settled = then == "adjudicate" and not still
@@ -349,7 +349,7 @@ def set_overlap(
     words = Counter(task.word(response) for response in responses)
     word, most = max(words.items(), key=lambda pair: pair[1])
     if 2 * most <= len(responses):
-        return _open(NOT_THE_SAME.format(tally=_tally_words(words)), responses, options)
+        return _open(NOT_THE_SAME.format(tally=_tally_words(task, words)), responses, options)
     by = tuple(index for index, response in enumerate(responses) if task.word(response) == word)
     if word:
         return _one(task, responses, by, item)
@@ -378,7 +378,7 @@ def each(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[
     """Every response that holds stands on its own; where some people say that there is nothing to do, one looks at it."""
     words = Counter(task.word(response) for response in responses)
     if len(words) > 1:
-        return Adjudicate(NOT_THE_SAME.format(tally=_tally_words(words)))
+        return Adjudicate(NOT_THE_SAME.format(tally=_tally_words(task, words)))
     if next(iter(words)):
         first = min(responses, key=_as_written)
         return _one(task, responses, [index for index, one in enumerate(responses) if one == first], item)
@@ -639,7 +639,7 @@ def _tally(task: Deciding, responses: Sequence[Any], groups: Mapping[Hashable, S
     """ "yes 2, no 1" where people say words; how many say each thing where what they say is longer."""
     words = Counter(task.word(response) for response in responses)
     if task.compares == "labels":
-        return _tally_words(words)
+        return _tally_words(task, words)
     sizes = sorted(map(len, groups.values()), reverse=True)
     if sizes[0] == 1:
         return ALL_DIFFERENT.format(number=len(groups), people=sum(sizes))
@@ -647,10 +647,12 @@ def _tally(task: Deciding, responses: Sequence[Any], groups: Mapping[Hashable, S
     return DIFFERENT.format(number=len(groups), first=", ".join(first), last=last, people=sum(sizes))
 
 
-def _tally_words(words: Mapping[str, int]) -> str:
+def _tally_words(task: Deciding, words: Mapping[str, int]) -> str:
     return joined(
         (
-            COUNTED.format(label=language.word(label or "a response"), number=count)
+            COUNTED.format(
+                label=task.reason_text(label) if label else language.word("a response"), number=count
+            )
             for label, count in sorted(words.items())
         ),
         ", ",

@@ -24,7 +24,7 @@ from django.utils import timezone
 from annotation import jobs
 from annotation.database import failures
 from annotation.models import Batch, Event, Job, Project, Snapshot, Tally
-from annotation.quality import agreement, dashboards, learning, quality, reporting
+from annotation.quality import agreement, dashboards, label_texts, learning, quality, reporting
 from tableqa.language import message
 
 log = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ def wanted(pairs: Sequence[tuple[Batch, str]], *, now: datetime) -> dict[tuple[i
     job, failed = _queued(project, behind, kept, now) if behind else (None, {})
     late = {key_of(batch, part) for batch, part in behind}
     return {
-        (batch.pk, part): _shown(kept.get(key), key in late, job, failed.get(key, ""))
+        (batch.pk, part): _shown(batch, part, kept.get(key), key in late, job, failed.get(key, ""))
         for batch, part in pairs
         for key in (key_of(batch, part),)
     }
@@ -135,11 +135,16 @@ def key_of(batch: Batch, part: str) -> str:
     return f"{part}:{batch.public_id}"
 
 
-def _shown(kept: Snapshot | None, behind: bool, job: Job | None, failed: str) -> Shown:
+def _shown(
+    batch: Batch, part: str, kept: Snapshot | None, behind: bool, job: Job | None, failed: str
+) -> Shown:
     at_it = job if behind and not failed else None
     if kept is None:
         return Shown(None, None, behind, at_it, failed)
-    return Shown(kept.data["figures"], kept.made_at, behind, at_it, failed)
+    task, figures = batch.installed_task(), kept.data["figures"]
+    if task is not None:
+        figures = label_texts.of_part(task, part, figures)
+    return Shown(figures, kept.made_at, behind, at_it, failed)
 
 
 def _fresh(kept: Snapshot | None, batch: Batch, part: str, last: tuple[int, datetime]) -> bool:

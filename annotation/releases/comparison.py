@@ -11,6 +11,7 @@ from typing import Any
 from annotation.releases import release_diff
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
 from annotation.releases.release_files import is_benchmark
+from annotation.releases.task_records import agreement_of
 
 MOST_RECORDS = 200_000
 """Records of the files that differ, of both releases: more are compared by the command alone."""
@@ -60,7 +61,7 @@ def agreement(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Pair]
 def _defined(manifest: Mapping[str, Any]) -> dict[tuple[str, str, str], Mapping[str, Any]]:
     return {
         (figure["batch"], figure["measure"], figure["statistic"]): figure
-        for figure in manifest["agreement"]
+        for figure in agreement_of(manifest)
         if figure["value"] is not None
     }
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from annotation import words
 from annotation.drawing.drawn import estimate
-from annotation.releases.task_records import instruction, task_of_record
+from annotation.releases.task_records import agreement_of, instruction, task_of_record
 from tableqa.documents import Block, Heading, Items, Paragraph, Picture, Quotation, Table
 from tableqa.language import gettext
 from tableqa.proportions import proportion
@@ -246,7 +246,7 @@ def _tasks(study: Study) -> Iterator[Block]:
 
 
 def _defined(study: Study) -> list[Mapping[str, Any]]:
-    return [figure for figure in study.manifest["agreement"] if figure["value"] is not None]
+    return [figure for figure in agreement_of(study.manifest) if figure["value"] is not None]
 
 
 def _agreement(study: Study) -> Iterator[Block]:

@@ -31,6 +31,8 @@ from annotation.explorer.selection import (
 from annotation.models import Batch, ItemAction, Release, Source
 from annotation.people.stories import Names
 from annotation.views.pages import kind_title
+from tableqa.language import Translated
+from tasks.contract import TaskType
 
 FILTERS: Final = {
     "q": gettext_noop("Search"),
@@ -142,13 +144,16 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
     label = gettext(FILTERS[name])
     measure, _, rest = value.partition(SEPARATOR)
     if name == "label":
-        return _title(measure), words.shown(rest)
+        return _title(who, measure), words.shown(_label(who, measure, rest))
     if name == "pair":
-        return f"{label} ({words.measure(measure)})", " / ".join(map(words.shown, rest.split(BETWEEN)))
+        labels = [words.shown(_label(who, measure, one)) for one in rest.split(BETWEEN)]
+        return f"{label} ({words.measure(_measure(who, measure))})", " / ".join(labels)
     batches = who.batches.values()
     in_words = {
         "batch": lambda: next((one.name for one in batches if one.public_id == value), value),
-        "type": lambda: next((kind_title(one) for one in batches if one.task_type == value), value),
+        "type": lambda: next(
+            (words.shown(kind_title(one)) for one in batches if one.task_type == value), value
+        ),
         "source": lambda: dict(_sources(who)).get(value, value),
         "state": lambda: gettext(STATES[value]),
         "person": lambda: names(who.people[value]),
@@ -187,14 +192,33 @@ def facets(
                     "address": with_query(address, query(parse(further))),
                 }
             )
-        title = _title(facet.measure) if facet.measure else label
+        title = _title(who, facet.measure) if facet.measure else label
         found.append({"label": title, "values": values, "more": facet.more})
     return found
 
 
-def _title(measure: str) -> str:
+def _title(who: Reader, measure: str) -> str:
     """The title of the labels of a measure: "Label", "Answers", "Question ambiguous"."""
-    return capfirst(words.measure(measure))
+    return capfirst(words.measure(_measure(who, measure)))
+
+
+def _measure(who: Reader, name: str) -> str:
+    """The text of a measure (`annotation.quality.label_texts`); a word of the catalogue if an installed type has it."""
+    texts = [task.measure_text(name) for task in _tasks(who, name)]
+    return texts[-1] if texts and all(isinstance(text, Translated) for text in texts) else name
+
+
+def _label(who: Reader, measure: str, label: str) -> str:
+    """The text of a label of a measure, likewise; that of a definition where it has one."""
+    texts = [task.label_text(measure, label) for task in _tasks(who, measure)]
+    return next((text for text in reversed(texts) if isinstance(text, Translated)), label)
+
+
+def _tasks(who: Reader, measure: str) -> list[TaskType]:
+    """The task types with a measure of this name, the newest last."""
+    batches = {(batch.task_type, batch.definition_id): batch for batch in who.batches.values()}
+    tasks = (batch.installed_task() for batch in batches.values())
+    return [task for task in tasks if task and any(one.name == measure for one in task.measures)]
 
 
 def _action(who: Reader, public_id: str) -> str:

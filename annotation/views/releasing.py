@@ -25,6 +25,7 @@ from annotation.models import Assignment, Batch, Item, Person, Project, Release
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
+from annotation.releases.task_records import agreement_of
 from annotation.releases.wordings import note_of
 from annotation.roles import Permission
 from annotation.studying import missing
@@ -212,7 +213,7 @@ def _agreement(release: Release) -> dict[str, Any]:
     """Statistics with a value first; further ones, and those without a value, each in a table of their own."""
     manifest = release.manifest
     names = {batch["id"]: batch["name"] for batch in manifest["batches"]}
-    figures = [{**_figure(figure), "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]]
+    figures = [{**_figure(figure), "batch_name": names[figure["batch"]]} for figure in agreement_of(manifest)]
     defined = [figure for figure in figures if figure["value"] is not None]
     first = defined if len(defined) <= MOST_STATISTICS else _leading(defined)
     parts = {

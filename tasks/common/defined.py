@@ -144,6 +144,24 @@ class DefinedTask(DeclaredTask):
             return " > ".join(value)
         return str(value) if self.compares == "labels" else ""
 
+    def measure_text(self, name: str) -> str:
+        """The name of a field, with its German label."""
+        field = self._measured.get(name)
+        return name if field is None else _with_german_form(name, field.label)
+
+    def label_text(self, measure: str, label: str) -> str:
+        """An option of a field, with its German title."""
+        field = self._measured.get(measure)
+        titles = {option.value: option.title for option in getattr(field, "options", ())}
+        return _with_german_form(label, titles[label]) if label in titles else label
+
+    def reason_text(self, word: str) -> str:
+        return word
+
+    @property
+    def _measured(self) -> Mapping[str, Question]:
+        return {field.name: field for field in self.fields}
+
     def alike(self, response: Any, item: Item) -> Hashable:
         return (
             tuple(dataclasses.astuple(response))
@@ -447,6 +465,11 @@ def _words(text: Any) -> str:
     if isinstance(text, Mapping):
         return Translated(text["en"], {key: words for key, words in text.items() if key != "en"})
     return Translated(str(text), {})
+
+
+def _with_german_form(name: str, text: str) -> Translated:
+    """A name of a definition, which the catalogue never translates, with the German form of its text."""
+    return Translated(name, text.by_language if isinstance(text, Translated) else {})
 
 
 def _in(text: Any, language: str) -> str:

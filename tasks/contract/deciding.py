@@ -6,6 +6,7 @@ from abc import ABC
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from tableqa import language
 from tasks import resolving
 from tasks.contract.figures import Measure
 from tasks.contract.items import Item
@@ -41,6 +42,18 @@ class Deciding(ABC):
     def word(self, response: Any) -> str:
         """A label; or, of a response that does not do what is asked, what it says instead ("unanswerable"), else ""."""
         return ""
+
+    def measure_text(self, name: str) -> str:
+        """The name of a measure as pages show it: by default a word of the catalogue."""
+        return name
+
+    def label_text(self, measure: str, label: str) -> str:
+        """A label of a measure, likewise."""
+        return label
+
+    def reason_text(self, word: str) -> str:
+        """A label, or the name of a dimension, in the reason of a decision, likewise."""
+        return language.word(word)
 
     def alike(self, response: Any, item: Item) -> Hashable:
         """Beyond their word, what two responses have in common that come to the same.
