@@ -580,7 +580,12 @@ export class Painting {
       }
     }
     widest?.remove();
-    if (natural && room) this.#lock(widths, room);
+    if (!natural || !room) return;
+    this.#lock(widths, room);
+    if (!this.#withChanges) return;
+    const changed = this.#state.rows.filter(({ id, old, inserted }) => (old || inserted) && this.#entries.has(id));
+    this.#measureNew(changed.length > FEW ? [] : changed.map(({ id }) => id));
+    this.#share();
   }
 
   /* What is new in a header or in a cell of these rows is never broken within a word or number: its column grows as long

@@ -241,6 +241,20 @@ def test_a_column_with_room_to_spare_gives_some_of_it_to_a_new_word(grid: Grid) 
     assert grid.page.locator(".sheet").evaluate("(sheet) => sheet.scrollWidth <= sheet.clientWidth")
 
 
+def test_a_new_word_stays_whole_where_the_room_for_the_table_changes(grid: Grid) -> None:
+    row = ["Ann", "several short words that can be set in more lines than one"]
+    grid.page.set_viewport_size({"width": 1000, "height": 850})
+    grid.show({"header": ["Name", "Notes"], "rows": [row] * 3}, mode="edit")
+    grid.types(INSURANCE)
+    grid.press("Enter")
+    expect(grid.cell("r0", "c0").locator("ins")).to_have_text(INSURANCE)
+    columns = "document.querySelector('.tabular').style.getPropertyValue('--columns')"
+    before = grid.page.evaluate(columns)
+    grid.page.set_viewport_size({"width": 600, "height": 850})
+    grid.page.wait_for_function(f"(before) => {columns} !== before", arg=before)
+    assert grid.page.locator("tbody td, thead th").evaluate_all(BROKEN) == []
+
+
 @pytest.mark.parametrize("rows", [5, 2000])
 def test_a_column_is_as_wide_as_its_new_words_need_for_as_long_as_they_stand_there(
     grid: Grid, rows: int
