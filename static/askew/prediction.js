@@ -113,11 +113,21 @@ export class AskewPrediction extends HTMLElement {
     this.button.hidden = !this.#has;
     this.parts.name.textContent = [assignment.loop?.model, assignment.loop?.licence].filter(Boolean).join(" · ");
     for (const details of this.querySelectorAll("details")) details.open = false;
-    this.removeAttribute("data-moment");
+    this.#forget();
     this.#tries(null);
     if (!this.#has) return;
     if (assignment.loop.when === "live") this.#soon(0);
     else this.#show("idle", t("The model answers when you ask it."));
+  }
+
+  /* What was said about another item goes; the line keeps its height. */
+  #forget() {
+    this.#set("idle");
+    this.dataset.verdict = "";
+    this.removeAttribute("data-moment");
+    this.#line([]);
+    this.parts.looks.hidden = true;
+    for (const name of ["today", "words", "facts", "time"]) write(this.parts[name], "");
   }
 
   #entered() {

@@ -115,6 +115,28 @@ def test_enter_asks_for_the_verdict_and_a_digit_submits(
     assert Try.objects.get(kind="submission").verdicts.exists()
 
 
+def test_the_next_item_shows_no_answer_to_the_last_one(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    question = page.locator(".question").inner_text()
+    page.locator("textarea[name=question]").fill("in which year was Stalker released?")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check")
+    state(page, "answered")
+    model = page.locator("askew-prediction")
+    line = model.locator("[data-part=line]")
+    expect(line).not_to_be_empty()
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))  # before the model is asked about the next item
+    page.keyboard.press("1")
+    expect(page.locator(".question")).not_to_have_text(question)
+    expect(line).to_be_empty()
+    expect(model).to_have_attribute("data-verdict", "")
+    expect(model).to_have_attribute("data-state", "idle")
+    expect(model.locator("[data-part=looks]")).to_have_attribute("hidden", "")
+
+
 def test_after_a_verdict_a_letter_leads_back_to_the_words(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
