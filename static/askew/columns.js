@@ -10,7 +10,7 @@
 
 import { t } from "./language.js";
 import { send } from "./api.js";
-import { withIds } from "./tables.js";
+import { equal, withIds } from "./tables.js";
 
 const STATES = { taken: t("taken"), rejected: t("rejected") };
 const AGAIN = [1, 2, 4, 8, 15, 30]; // seconds until suggestions that are still being made are asked for once more
@@ -171,16 +171,24 @@ export class ColumnList extends HTMLElement {
 
   #onSuggested({ suggestions, reason }, tries = 0) {
     const before = this.suggestions;
+    const digits = this.#digits;
     this.suggestions = suggestions ?? before;
     const missing = suggestions?.missing ?? [];
     this.#waiting = [reason, ...missing].filter(Boolean).join(" ");
     this.suggested(before);
     this.#openFirst();
     this.draw();
+    if (!equal(digits, this.#digits)) this.page.commits?.rekeyed();
     this.dataset.settled = "";
     if (suggestions?.preparing && tries < AGAIN.length) {
       this.#timer = setTimeout(() => this.#askAgain(this.#assignment, tries + 1), AGAIN[tries] * 1000);
     }
+  }
+
+  /* What the digits stand for: the choices of the current line, or the lines themselves. */
+  get #digits() {
+    const { lines, line } = this.#current();
+    return line?.choices?.length ? line.choices.map(({ text }) => text) : lines.filter(({ key }) => key).map(({ id }) => id);
   }
 
   async #askAgain(id, tries) {
@@ -356,7 +364,7 @@ export class ColumnList extends HTMLElement {
     if (act) {
       event.preventDefault();
       event.stopPropagation();
-      if (!event.repeat || event.key.startsWith("Arrow")) act();
+      if ((!event.repeat || event.key.startsWith("Arrow")) && !this.page.commits?.ignores(event.key)) act();
     } else if (event.key.length === 1 && !control) {
       event.stopPropagation();
       if (this.text(line, null) !== null) this.#edit(line, ""); // the key itself lands in the field

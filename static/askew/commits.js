@@ -2,7 +2,7 @@
 
    A press of a pointer on such a choice does what its key does, unless the personal setting turns that off. The arrow keys
    move through choices and never submit. After another item has come, presses are
-   ignored for a moment, and digits where it has other choices: they were meant for what was there before. */
+   ignored for a moment, and so are digits once they stand for something else: they were meant for what was there before. */
 
 import { outside } from "./keys.js";
 
@@ -14,7 +14,8 @@ export class Commits {
   #pressed = null; // the label on which a pointer went down
   #isTouch = false; // whether that was a finger
   #layout = null; // the choices that submit, with their keys
-  #changedAt = -Infinity; // when that set changed
+  #changedAt = -Infinity; // when that set changed, or what digits stand for
+  #resting = null; // until digits act again
   #shownAt = -Infinity; // when the item came
 
   /* commit(group) is called when a choice of a [data-commit] group has been made by a pointer. */
@@ -47,8 +48,16 @@ export class Commits {
   arranged() {
     const inputs = outside(this.#page, "[data-commit] [data-key]").filter((input) => !input.closest("[hidden]"));
     const layout = inputs.map(({ name, value, dataset }) => `${name}:${value}:${dataset.key}`).join("\n");
-    if (this.#layout !== null && layout !== this.#layout) this.#changedAt = performance.now();
+    if (this.#layout !== null && layout !== this.#layout) this.rekeyed();
     this.#layout = layout;
+  }
+
+  /* Digits stand for something else from now on. They are drawn once they act. */
+  rekeyed() {
+    this.#changedAt = performance.now();
+    this.#page.dataset.rekeyed = "";
+    clearTimeout(this.#resting);
+    this.#resting = setTimeout(() => delete this.#page.dataset.rekeyed, PAUSE);
   }
 
   /* Whether this key is to be ignored now. */

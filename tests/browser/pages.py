@@ -26,6 +26,11 @@ def takes_keys(page: Page) -> None:
     expect(page.locator("askew-annotate[data-ready]")).to_be_attached()
 
 
+def takes_digits(page: Page) -> None:
+    """Wait until digits act again after they have changed their meaning."""
+    expect(page.locator("askew-annotate:not([data-rekeyed])")).to_be_attached()
+
+
 def signed_in(
     new_context: Callable[..., BrowserContext], base: str, person: Person, **options: Any
 ) -> BrowserContext:

@@ -16,7 +16,7 @@ from benchmarks.browser_data import over_items
 from benchmarks.next_item_data import numbered
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, settled
+from tests.browser.pages import annotating, settled, takes_digits
 from tests.tasks.test_contract import sample
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,6 +82,7 @@ def walk(page: Page, way: str) -> int:
     """Press the keys; return how many they were, typed letters not counted."""
     count = 0
     for typed, key in re.findall(r"'([^']*)'|(\S+)", way):
+        takes_digits(page)
         if typed:
             page.keyboard.type(typed)
         else:

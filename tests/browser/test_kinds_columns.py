@@ -16,7 +16,7 @@ from annotation.work import lending
 from tableqa import Example, Table
 from tableqa.readers.wtq import READER
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import HeldRequests, annotating, signed_in, takes_keys
+from tests.browser.pages import HeldRequests, annotating, signed_in, takes_digits, takes_keys
 from tests.browser.test_road import AXE
 
 EXCERPT = Path(__file__).resolve().parents[2] / "fixtures" / "wtq" / "excerpt-dev.tsv"
@@ -60,6 +60,7 @@ class Somebody:
 
     def press(self, *keys: str) -> None:
         for key in keys:
+            takes_digits(self.page)
             self.page.keyboard.press(key)
             self.keys += 1
 
@@ -203,6 +204,27 @@ def test_suggestions_that_come_late_do_not_move_somebody_who_has_begun(
     played = page.locator(".line.open .head")
     expect(played).to_contain_text("can be worked out from others")
     expect(played).to_contain_text("Played")
+
+
+def test_a_digit_takes_no_suggestion_for_a_moment_after_the_suggestions_have_come(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    batch = world.batch("header_synonym", sources=[world.import_written(*questions(MEDALS))])
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    suggestions = HeldRequests(page, "**/suggestions/")
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    takes_keys(page)
+    expect(page.locator(".line.open .head")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    suggestions.answer()
+    expect(page.locator(".line.open .choice").first).to_be_visible()
+    page.keyboard.press("1")
+    expect(page.locator("thead ins")).to_have_count(0)
+    page.clock.run_for(251)
+    page.keyboard.press("1")
+    expect(page.locator("thead ins")).to_have_count(1)
 
 
 # -- names ------------------------------------------------------------------------------------------

@@ -258,6 +258,35 @@ def test_digits_choose_no_program_for_a_moment_after_the_programs_have_come(
     expect(page.locator("askew-programs input:checked")).to_have_count(1)
 
 
+def test_digits_choose_no_answer_for_a_moment_after_the_programs_disagree(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, films(world))
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    page.evaluate(
+        """() => {
+            document.activeElement.blur();
+            const program = (words) => ({program: {op: words}, words});
+            document.querySelector("askew-programs").dispatchEvent(new CustomEvent("draft-checked", {detail: {answer: {
+                alternatives: [
+                    {answers: ["Alien"], programs: [program("longest")]},
+                    {answers: ["Heat"], programs: [program("first")]},
+                ],
+            }}}));
+        }"""
+    )
+    answers = page.locator("askew-disagreement button")
+    page.keyboard.press("2")
+    expect(answers).to_have_count(2)
+    expect(answers.locator("kbd:visible")).to_have_count(0)
+    page.clock.run_for(251)
+    expect(answers.locator("kbd:visible")).to_have_count(2)
+    page.keyboard.press("2")
+    expect(answers).to_have_count(0)
+
+
 def programs_of(page: Page) -> Locator:
     return page.locator("askew-programs label:visible")
 
@@ -279,6 +308,7 @@ def test_where_the_programs_disagree_the_page_asks_and_one_key_answers(
     expect(page.locator("[data-notices]")).to_contain_text("Choose an answer, or write one.")
     assert not Annotation.objects.exists()
     page.keyboard.press("Escape")
+    expect(asked.locator("kbd:visible")).to_have_count(2)
     page.keyboard.press("1")
     expect(asked).to_be_empty()
     expect(answers).to_have_value("Alien")

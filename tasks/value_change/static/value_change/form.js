@@ -4,6 +4,7 @@
 import { t } from "../askew/language.js";
 import "../askew/programs.js";
 import "../askew/shown-if.js";
+import { equal } from "../askew/tables.js";
 
 /* The scale and unit of the numbers, where the source has them. */
 class AskewMeasure extends HTMLElement {
@@ -126,10 +127,17 @@ class AskewDisagreement extends HTMLElement {
     if (alternatives.length) {
       const question = Object.assign(document.createElement("p"), { className: "asks", textContent: this.dataset.question });
       const isNew = !this.firstChild;
+      const before = this.#answers;
       this.replaceChildren(question, ...alternatives.map((alternative, at) => this.#button(alternative, String(at + 1))));
+      if (!equal(before, this.#answers)) this.page.commits?.rekeyed();
       if (isNew) this.#reveal();
     } else this.replaceChildren();
     if (focused) this.page.grid.focusCell();
+  }
+
+  /* The answers to choose from, in the order of their digits. */
+  get #answers() {
+    return [...this.querySelectorAll("button")].map(({ dataset }) => dataset.label);
   }
 
   /* Beside the table; where the page itself scrolls (a phone), the table stays in view. */
