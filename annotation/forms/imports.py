@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
@@ -22,6 +22,9 @@ from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE
 from tableqa.readers.own_data import OPTIONS, REQUIRED
 from tableqa.readers.reader import Credit
 from tableqa.readers.text_form import ENCODING_NAMES
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 PARTS = {
     "question": gettext_lazy("Question"),
@@ -167,6 +170,7 @@ class ChoicesForm(forms.Form):
             **{part: layout.parts.get(part, "") for part in PARTS},
             "separator": "\\t" if layout.separator == "\t" else layout.separator,
             "encoding": layout.encoding.replace("utf-8-sig", "utf-8"),
+            "table_encoding": layout.table_encoding,
             "answer_separator": preview.fields.get("answer_separator", "|"),
             **self.initial,
         }
@@ -194,12 +198,9 @@ class ChoicesForm(forms.Form):
                 strip=False,
                 widget=forms.TextInput(attrs={"list": "separators"}),
             )
-            encodings = dict.fromkeys((*_ENCODINGS, self.initial["encoding"]))
-            self.fields["encoding"] = forms.ChoiceField(
-                label=gettext_lazy("Encoding"),
-                choices=[(name, ENCODING_NAMES.get(name, name)) for name in encodings],
-                required=False,
-            )
+            self._add_encoding("encoding", gettext_lazy("Encoding"))
+        if layout.table_encoding:
+            self._add_encoding("table_encoding", gettext_lazy("Encoding of tables that are not Unicode"))
         self.fields["answer_separator"] = forms.CharField(
             label=gettext_lazy("Separator of several answers"),
             help_text=gettext_lazy("Lists such as [“a”, “b”] are recognised without it."),
@@ -207,6 +208,11 @@ class ChoicesForm(forms.Form):
             max_length=5,
             strip=False,
         )
+
+    def _add_encoding(self, name: str, label: StrPromise) -> None:
+        encodings = dict.fromkeys((*_ENCODINGS, self.initial[name]))
+        choices = [(encoding, ENCODING_NAMES.get(encoding, encoding)) for encoding in encodings]
+        self.fields[name] = forms.ChoiceField(label=label, choices=choices, required=False)
 
     def columns(self) -> Iterator[forms.BoundField]:
         """The fields about columns, in their order."""

@@ -141,8 +141,14 @@ def _differing_options(own: OwnData, path: Path, tables: Path, options: Mapping[
     with suppress(ReaderError):  # what cannot be detected is said
         layout = own.layout(path, tables)
         separator = layout.separator.replace("\t", "\\t")
-        usual |= {"separator": separator, "encoding": layout.encoding.replace("utf-8-sig", "utf-8")}
-    return {name: text for name, text in options.items() if text and text != usual.get(name)}
+        encoding = layout.encoding.replace("utf-8-sig", "utf-8")
+        usual |= {"separator": separator, "encoding": encoding, "table_encoding": layout.table_encoding}
+    differing = {name: text for name, text in options.items() if text and text != usual.get(name)}
+    if "encoding" in differing and options.get("table_encoding"):
+        differing["table_encoding"] = options[
+            "table_encoding"
+        ]  # that of the questions is also that of tables
+    return differing
 
 
 def differing(parts: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
@@ -166,6 +172,6 @@ def remembered(project: Project, columns: Sequence[str]) -> dict[str, str]:
         named = [name for part, name in fields.items() if part in PARTS and name]
         if fields and all(name in columns for name in named):
             # The form of a file is detected for each file.
-            of_files = ("separator", "encoding", ONLY_SPLIT)
+            of_files = ("separator", "encoding", "table_encoding", ONLY_SPLIT)
             return {part: name for part, name in fields.items() if part not in of_files}
     return {}

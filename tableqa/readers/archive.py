@@ -216,7 +216,8 @@ def partly_unpacked(path: Path, folder: Path) -> Iterator[None]:
             before(target)
             if target in later:
                 with _translated(path):
-                    _write(path, archive, later.pop(target), target, MOST_UNPACKED)
+                    _write(path, archive, later[target], target, MOST_UNPACKED)
+                del later[target]
 
         token = FETCH.set(fetch)
         try:

@@ -107,8 +107,8 @@ def _not_ascii(text: str) -> Iterator[tuple[str, str, str]]:
 def _of_letter(before: str, letter: str, after: str) -> float:
     """Points for the place of a letter: its case, and the letters around it."""
     last, following = before[-1:], after[:1]
-    if letter.isupper() and last.islower():
-        return -3
+    if last.islower() and (letter.isupper() or following.isupper()):
+        return -3  # a dash, as in May–October
     if letter.isupper() and last.isupper() and following.islower():
         return -1.5
     if not last.isalpha() and not following.isalpha():

@@ -49,6 +49,7 @@ from tableqa.readers.records import (
     text_of,
 )
 from tableqa.readers.split_names import same_split
+from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import check_kind, table_in
 from tableqa.readers.text_form import TextForm, check_separator, text_form, text_lines
@@ -78,13 +79,15 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """For each part of an example the names of columns that are taken for it; capitals, spaces and signs do not count."""
 
-OPTIONS = ("separator", "encoding", "answer_separator")
+OPTIONS = ("separator", "encoding", "table_encoding", "answer_separator")
 """What can be said of a file beside the names of its columns."""
 ONLY_SPLIT = "only_split"
 """The option of the one split of a dataset that is read."""
 
 REQUIRED = (gettext_noop("question"), gettext_noop("table"))
 """Parts without which there is no example."""
+MOST_FOR_ENCODING = 5_000
+"""Records whose table files are compared to guess their encoding."""
 MOST_COMPARED = 50
 """Records of which the names of fields are collected: those of JSON may differ."""
 
@@ -99,13 +102,15 @@ _DATES = phrase("Dates are read as 2024-05-01, whatever their format.")
 class Layout:
     """How a file of questions is laid out: its columns, which of them is which part, and the form of a text file.
 
-    `encoding` and `separator` are "" where the file is not text in columns.
+    `encoding` and `separator` are "" where the file is not text in columns, `table_encoding` where all table files tell
+    theirs.
     """
 
     columns: tuple[str, ...] = ()
     parts: Mapping[str, str] = field(default_factory=dict)
     encoding: str = ""
     separator: str = ""
+    table_encoding: str = ""
 
 
 class Sheets:
@@ -135,8 +140,8 @@ class OwnData:
     """The reader "own"; see `tableqa.readers.reader.Reader`.
 
     Which columns are the question, the table and the answers is known by usual names, or said (`with_fields`), as are the
-    options `separator`, `encoding` and `answer_separator`. A column that no part is made of goes into meta. An id that
-    repeats is refused; without a column of ids an example has the number of its record.
+    options `separator`, `encoding`, `table_encoding` and `answer_separator`. A column that no part is made of goes into
+    meta. An id that repeats is refused; without a column of ids an example has the number of its record.
     """
 
     name: str = "own"
@@ -211,11 +216,14 @@ class OwnData:
             yield from (file for file, _ in self._data_files(path))
         else:
             yield path
-        library = _library(path, tables, self.fields.get("encoding", ""))
+        yield from self._named_tables(path, _library(path, tables, self._table_encoding(path, tables)), None)
+
+    def _named_tables(self, path: Path, library: TableFiles, most: int | None) -> Iterator[Path]:
+        """Each table file that the first `most` records name and that is there, once."""
         seen: Shelf[str, int] = Shelf()
         with suppress(ReaderError):  # reading tells the problems, and those of all records
             sheets = _sheets(path)
-            for record in self._each_record(path):
+            for record in islice(self._each_record(path), most):
                 if isinstance(record, Rejected):
                     continue
                 with suppress(ReaderError):
@@ -223,9 +231,14 @@ class OwnData:
                     if name is not None and name not in sheets and seen.add(name, 1):
                         yield library.find(name, record.place.line)
 
+    def _table_encoding(self, path: Path, tables: str | Path | None) -> TableEncoding:
+        chosen = self.fields.get("table_encoding") or self.fields.get("encoding", "")
+        located = _library(path, tables, TableEncoding(chosen, lambda: iter(())))
+        return TableEncoding(chosen, lambda: self._named_tables(path, located, MOST_FOR_ENCODING))
+
     def layout(self, path: str | Path, tables: str | Path | None = None) -> Layout:
         """How the file of questions is laid out, by what is said and else by what is detected; ReaderError."""
-        with self._opened(Path(path), tables) as (questions, _):
+        with self._opened(Path(path), tables) as (questions, folder):
             values: dict[str, Any] = {}
             for record in islice(self._each_record(questions), MOST_COMPARED):
                 values |= (record.record or {}) if isinstance(record, Rejected) else record.value
@@ -234,10 +247,12 @@ class OwnData:
             parts = {**guessed(names, told), **{part: name for part, name in told.items() if name in names}}
             if "context" not in told and _is_no_passage(values.get(parts.get("context", ""))):
                 del parts["context"]
+            encoding = self._table_encoding(questions, folder)
+            of_tables = (encoding.chosen or encoding.shared.encoding) if encoding.shared else ""
             if hub_folder.is_dataset(questions) or is_workbook(questions) or _is_json(questions):
-                return Layout(tuple(names), parts)
+                return Layout(tuple(names), parts, table_encoding=of_tables)
             form = self._form(questions)
-            return Layout(tuple(names), parts, form.encoding, form.separator)
+            return Layout(tuple(names), parts, form.encoding, form.separator, of_tables)
 
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
@@ -247,10 +262,12 @@ class OwnData:
             columns = self._columns(first) if first else {}
             if first and _is_no_passage(first.value.get(columns.get("context", ""))):
                 del columns["context"]
-            library = _library(questions, folder, self.fields.get("encoding", ""))
+            encoding = self._table_encoding(questions, folder)
+            library = _library(questions, folder, encoding)
             dated = _has_dates(self._each_record(questions), self._columns, library)
+            of_tables = encoding.sentence()
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
-        parts = [form, phrase("Columns: {columns}.", columns=named) if named else ""]
+        parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else ""]
         return joined([*parts, _DATES] if dated else parts)
 
     def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
@@ -268,7 +285,7 @@ class OwnData:
 
     def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         ids = Ids(path)
-        library = _library(path, tables, self.fields.get("encoding", ""))
+        library = _library(path, tables, self._table_encoding(path, tables))
         sheets = _sheets(path)
         number = 0
         for number, record in enumerate(self._each_record(path), start=1):
@@ -439,8 +456,8 @@ def _labelled(record: Fields | Rejected, labels: Mapping[str, Any]) -> Fields | 
     return Fields(record.place, labelled(record.value, labels))
 
 
-def _library(path: Path, tables: str | Path | None, encoding: str) -> TableFiles:
-    """The table files that questions name, looked for around them; `encoding` is "" to detect that of each."""
+def _library(path: Path, tables: str | Path | None, encoding: TableEncoding) -> TableFiles:
+    """The table files that questions name, looked for around them."""
     inside = path / README if path.is_dir() else path
     folders = folders_around(path, inside, tables, levels_up=0)
     if path.is_dir() and tables is None:

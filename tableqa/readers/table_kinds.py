@@ -9,22 +9,16 @@ from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.mapped import markdown_rows, table_from
 from tableqa.readers.reader import MAX_TABLE_BYTES, ReaderError
 from tableqa.readers.records import Place, decoded
-from tableqa.readers.text_form import (
-    checked_encoding,
-    detected_encoding,
-    has_columns,
-    text_form,
-    text_lines,
-)
+from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
+from tableqa.readers.text_form import has_columns, text_form, text_lines
 from tableqa.readers.workbook import Workbook, is_workbook, table_of_sheet
 from tableqa.tables import Table
 
 SEPARATED = (".csv", ".tsv", ".tab")
 _PERHAPS_SEPARATED = (".txt", "")
-_PAGES = (".html", ".htm", ".xhtml")
 _MARKDOWN = (".md", ".markdown")
 _JSON_LINES = (".jsonl", ".ndjson")
-SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *_PAGES, *_MARKDOWN, *_JSON_LINES, ".json", ".xlsx")
+SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *PAGES, *_MARKDOWN, *_JSON_LINES, ".json", ".xlsx")
 """Suffixes of files that hold one table each; "" is a name without a suffix."""
 
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]*")
@@ -47,8 +41,8 @@ def check_kind(place: Place, name: str, suffixes: tuple[str, ...] = SUFFIXES) ->
         )
 
 
-def table_in(path: Path, encoding: str = "") -> Table:
-    """The table of a file; its separator is detected on its own, and its encoding where it is "". ReaderError."""
+def table_in(path: Path, encoding: TableEncoding) -> Table:
+    """The table of a file; its separator is detected. ReaderError."""
     if is_workbook(path):
         workbook = Workbook(path)
         if len(workbook.sheet_names) != 1:
@@ -56,11 +50,11 @@ def table_in(path: Path, encoding: str = "") -> Table:
             raise ReaderError(path, None, what, phrase("Save each table as a file with one sheet"))
         return table_of_sheet(workbook.sheet(workbook.sheet_names[0]))
     suffix = suffix_of(path.name)
-    if suffix in _PAGES:
-        return _in_html(path, encoding)
+    if is_page(path):
+        return _in_html(path, encoding.of(path))
     if suffix in (*_MARKDOWN, *_JSON_LINES, ".json"):
         _check_size(path)
-        lines = list(text_lines(path, text_form(path, separator=",").encoding))
+        lines = list(text_lines(path, encoding.of(path)))
         if suffix in _JSON_LINES:
             return table_from(
                 Place(path, 1),
@@ -71,7 +65,7 @@ def table_in(path: Path, encoding: str = "") -> Table:
             if suffix == ".json"
             else _in_markdown(path, "".join(lines))
         )
-    form = text_form(path, encoding)
+    form = text_form(path, encoding.of(path))
     if suffix in _PERHAPS_SEPARATED and not has_columns(path, form):
         raise ReaderError(
             path,
@@ -95,9 +89,6 @@ def _check_size(path: Path) -> None:
 def _in_html(path: Path, encoding: str) -> Table:
     """The one table of a web page; what surrounds it is not read."""
     _check_size(path)
-    encoding = (
-        checked_encoding(path, encoding) if encoding else detected_encoding(path, is_page=True).encoding
-    )
     try:
         return html_table("".join(text_lines(path, encoding)))
     except HtmlTableError as error:

@@ -5,6 +5,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -88,7 +89,8 @@ class TextForm:
 
     def sentence(self, path: Path) -> str:
         """For the person who imports: "people.csv was read as semicolon-separated, Windows-1252 (Müller, Köln)."."""
-        words = ", ".join(unusual_words(path, self.encoding)) if self.encoding in _LEGACY else ""
+        lines = islice(text_lines(path, self.encoding), 10 * ROWS_COMPARED)
+        words = ", ".join(words_beyond_ascii(lines)) if self.encoding in _LEGACY else ""
         encoding = f"{encoding_name(self.encoding)}{f' ({words})' if words else ''}"
         read_as = phrase(
             "{file} was read as {separator}-separated, {encoding}.",
@@ -154,8 +156,31 @@ def checked_encoding(path: Path, encoding: str) -> str:
     return codec.name
 
 
-def detected_encoding(path: Path, is_page: bool = False) -> Guess:
-    """A file's encoding, by its byte order mark, by being valid UTF-8, or by its letters; before these by <meta> of a page.
+def detected_encoding(path: Path) -> Guess:
+    """A file's encoding, by its byte order mark, by being valid UTF-8, or by its letters; ReaderError."""
+    known = known_or_sample(path)
+    return known if isinstance(known, Guess) else encoding_by_letters(known)
+
+
+def is_unicode(path: Path) -> bool:
+    """Whether a file has a byte order mark, or is valid UTF-8 with letters beyond ASCII; ReaderError."""
+    try:
+        with path.open("rb") as file:
+            if _marked(file.read(START)):
+                return True
+            file.seek(0)
+            if _first_fault(file) is not None:
+                return False
+            file.seek(0)
+            return any(not block.isascii() for block in iter(partial(file.read, _BLOCK), b""))
+    except OSError as error:
+        raise cannot_open(path, error) from error
+
+
+def known_or_sample(path: Path, is_page: bool = False) -> Guess | bytes:
+    """The encoding that a file tells, else lines of it by whose letters it is guessed.
+
+    It tells by its byte order mark, by being valid UTF-8, or by <meta> of a page.
 
     ReaderError for a file that cannot be opened, a workbook or an archive, and UTF-8 that is damaged: read as another
     encoding, its letters would be wrong without a word.
@@ -185,7 +210,7 @@ def detected_encoding(path: Path, is_page: bool = False) -> Guess:
         what = phrase("the file is UTF-8 but for some bytes, the first of them in this line")
         raise ReaderError(path, line, what, *_NAME_ENCODING)
     stated = _stated_encoding(start) if is_page else ""
-    return Guess(stated, True) if stated else encoding_by_letters(sample)
+    return Guess(stated, True) if stated else sample
 
 
 def _stated_encoding(start: bytes) -> str:
@@ -229,10 +254,10 @@ def _first_fault(file: BinaryIO) -> tuple[int, int] | None:
         offset += len(block)
 
 
-def unusual_words(path: Path, encoding: str, most: int = 3) -> list[str]:
+def words_beyond_ascii(lines: Iterable[str], most: int = 3) -> list[str]:
     """The first words with letters beyond ASCII, by which a person sees that the encoding is right."""
     words: dict[str, None] = {}
-    for line in islice(text_lines(path, encoding), 10 * ROWS_COMPARED):
+    for line in lines:
         for found in _WORD.findall(line):
             if not found.isascii():
                 words.setdefault(found[:30], None)

@@ -19,7 +19,7 @@ from annotation import uploads
 from annotation.journeys import perturbing, previewing, releasing
 from annotation.models import Job, Source, Upload
 from annotation.releases import release_files
-from tableqa.readers import archive
+from tableqa.readers import archive, table_encodings
 from tests.annotation.cast import World
 
 GERMAN = "Nr;Frage;Gold;Tabelle\n1;Wer gewann für Köln?;Ann|Bob;cup.csv\n2;Wer fehlte?;Bob;fehlt.csv\n"
@@ -348,7 +348,7 @@ def asked(number: int) -> str:
 
 
 @pytest.mark.parametrize("in_one", [True, False])
-def test_the_preview_of_an_archive_of_many_tables_reads_only_those_that_it_shows(
+def test_the_preview_of_an_archive_of_many_tables_reads_only_those_that_it_shows_or_compares(
     mara: Client, monkeypatch: pytest.MonkeyPatch, in_one: bool
 ) -> None:
     number = archive.MANY_FILES + 1
@@ -370,7 +370,10 @@ def test_the_preview_of_an_archive_of_many_tables_reads_only_those_that_it_shows
 
     assert "who won 4?" in page
     assert "who won 5?" not in page
-    assert sorted(written) == ["questions.csv", *(f"tables/{n}.csv" for n in range(previewing.SHOWN))]
+    assert previewing.SHOWN <= table_encodings.MOST_FILES < number
+    assert sorted(written) == sorted(
+        ["questions.csv", *(f"tables/{n}.csv" for n in range(table_encodings.MOST_FILES))]
+    )
     assert not list(uploads.unpacked_folder().iterdir())
 
 
@@ -432,3 +435,47 @@ def test_an_archive_that_is_refused_leaves_nothing_unpacked(mara: Client) -> Non
 )
 def test_only_what_differs_from_the_guess_is_kept(chosen: dict[str, str], fields: dict[str, str]) -> None:
     assert previewing.differing(chosen, ["question", "text", "table", "title"]) == fields
+
+
+def test_the_encoding_of_the_tables_is_shown_and_can_be_chosen(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as inside:
+        inside.writestr("cup.csv", "Stadt\nGdańsk\n".encode("cp1250"))
+    questions = SimpleUploadedFile("städte.csv", "id,question,table\n1,wo in Köln?,cup.csv\n".encode())
+    tables = SimpleUploadedFile("tables.zip", content.getvalue())
+    answer = mara.post("/projects/films/sources/import/", {"questions": questions, "tables": tables})
+    url = str(answer["Location"])
+
+    page = mara.get(url)
+    assert "Tables that are not Unicode were read as" in text(page)
+    assert "The encoding is a guess: check these letters." in text(page)
+
+    page = mara.post(url, sent(page, table_encoding="cp1250"))
+    form, example = page.context["form"], page.context["examples"][0]["example"]
+    assert (form["encoding"].value(), form["table_encoding"].value()) == ("utf-8", "cp1250")
+    assert (example.question, example.table.rows) == ("wo in Köln?", (("Gdańsk",),))
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(page, act="import"))
+    assert Source.objects.get(name="städte").how["fields"] == {"table_encoding": "cp1250"}
+
+
+def test_without_tables_from_before_unicode_their_encoding_cannot_be_chosen(mara: Client) -> None:
+    assert "table_encoding" not in mara.get(uploaded(mara, GERMAN)).context["form"].fields
+
+
+def test_a_chosen_encoding_of_the_questions_leaves_that_of_the_tables(mara: Client) -> None:
+    questions = SimpleUploadedFile("q.csv", "id,question,table\n1,wo in Łódź?,cup.csv\n".encode("cp1250"))
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as inside:
+        inside.writestr("cup.csv", "Stadt\nKöln\n".encode("mac-roman"))
+    tables = SimpleUploadedFile("tables.zip", content.getvalue())
+    answer = mara.post("/projects/films/sources/import/", {"questions": questions, "tables": tables})
+    url = str(answer["Location"])
+
+    page = mara.post(url, sent(mara.get(url), encoding="cp1250", table_encoding="mac-roman"))
+
+    form, example = page.context["form"], page.context["examples"][0]["example"]
+    assert (form["encoding"].value(), form["table_encoding"].value()) == ("cp1250", "mac-roman")
+    assert (example.question, example.table.rows) == ("wo in Łódź?", (("Köln",),))
