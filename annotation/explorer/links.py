@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from annotation.explorer.selection import parse, query
+from annotation.explorer.querysets import Reader, lists_all
+from annotation.explorer.selection import Selection, parse, query
 from annotation.models import Batch, Project
 
 
@@ -18,8 +19,7 @@ def explorer_url(project: Project, *, batch: Batch | None = None, **filters: str
 
         explorer_url(project, batch=batch, state="adjudication")
     """
-    params = {name: [value] if isinstance(value, str) else list(value) for name, value in filters.items()}
-    chosen = query(parse(params))
+    chosen = query(_selection(filters))
     address = (
         reverse("explorer", args=[project.slug])
         if batch is None
@@ -28,11 +28,22 @@ def explorer_url(project: Project, *, batch: Batch | None = None, **filters: str
     return f"{address}?{chosen}" if chosen else address
 
 
+def complete_url(who: Reader, *, batch: Batch | None = None, **filters: str | list[str]) -> str:
+    """`explorer_url` for a reader; "" where some of the items are kept from them, so that fewer would be listed."""
+    chosen = _selection(filters)
+    if batch is not None:
+        chosen = chosen.of_batch(batch.public_id)
+    return explorer_url(who.project, batch=batch, **filters) if lists_all(who, chosen) else ""
+
+
 def url_of_batches(project: Project, batches: Iterable[Batch], **filters: str | list[str]) -> str:
     """The address of these items in all of these batches. Raises BadSelection for what is no filter."""
-    params = {name: [value] if isinstance(value, str) else list(value) for name, value in filters.items()}
-    chosen = parse({**params, "batch": [batch.public_id for batch in batches]})
+    chosen = _selection({**filters, "batch": [batch.public_id for batch in batches]})
     return with_query(reverse("explorer", args=[project.slug]), query(chosen))
+
+
+def _selection(filters: Mapping[str, str | list[str]]) -> Selection:
+    return parse({name: [value] if isinstance(value, str) else value for name, value in filters.items()})
 
 
 def with_query(address: str, chosen: str, **more: str) -> str:

@@ -19,7 +19,16 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation.access import Actor, may, where
-from annotation.explorer.selection import ANY, OF_PEOPLE, PLACE, BadSelection, Selection, terms
+from annotation.explorer.selection import (
+    ANY,
+    OF_ITEMS,
+    OF_PEOPLE,
+    PLACE,
+    BadSelection,
+    Selection,
+    rests_on_responses,
+    terms,
+)
 from annotation.models import (
     Assignment,
     Batch,
@@ -76,6 +85,13 @@ class Reader:
     def listed(self) -> list[int]:
         """Keys of the batches whose items are listed."""
         return [key for key in self.batches if key not in self.beyond]
+
+    @cached_property
+    def undecided(self) -> frozenset[int]:
+        """Keys of the batches with items that are undecided, gold items among them, and were given to somebody."""
+        items = Item.objects.filter(batch__in=self.listed).exclude(resolution__in=DECIDED)
+        given = items.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"))))
+        return frozenset(given.order_by().values_list("batch_id", flat=True).distinct())
 
     @cached_property
     def people(self) -> dict[str, int]:
@@ -156,6 +172,16 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
     if conditions or chosen.sort:
         found = found.filter(readable(who), *conditions)
     return found
+
+
+def lists_all(who: Reader, chosen: Selection) -> bool:
+    """Whether the selection lists everything that it names, with nothing kept from the reader."""
+    keys = {key for key, one in who.batches.items() if not chosen.batches or one.public_id in chosen.batches}
+    if keys & who.beyond:
+        return False
+    if keys & who.hidden and chosen.without(*OF_ITEMS).is_filtered:
+        return False
+    return not (who.judges and rests_on_responses(chosen) and keys & who.undecided)
 
 
 def ordered(items: QuerySet[Item], sort: str) -> QuerySet[Item]:

@@ -136,6 +136,13 @@ class Selection:
         return replace(self, **empty)
 
 
+OF_ITEMS: Final = ("task_types", "batches", "sources", "items", "examples")
+"""Filters that tell nothing of what became of an item."""
+OF_RESPONSES: Final = (
+    *("labels", "pairs", "people", "differs", "skipped", "flagged", "unsure", "findings", "verdicts"),
+    *("seconds_from", "seconds_to", "since", "until", "submitted_from", "submitted_before"),
+)
+"""Filters that leave only items whose responses the reader may see."""
 PLACE: Final = ("sort", "after", "before")
 """Fields that change what of the selection is shown, and not what it is."""
 
@@ -232,6 +239,11 @@ class _Parser:
             )
             return None
         return moment
+
+
+def rests_on_responses(chosen: Selection) -> bool:
+    """Whether the selection has one of `OF_RESPONSES`."""
+    return chosen.without(*OF_RESPONSES) != chosen
 
 
 PARAMETERS: Final = {

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from django import template
+from django.http import HttpRequest
 from django.utils.formats import localize
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from annotation.access import actor
+from annotation.explorer.links import complete_url
 from annotation.explorer.links import explorer_url as address_of
+from annotation.explorer.querysets import Reader, reader
 from annotation.explorer.selection import MOST_VALUES
 from annotation.models import Batch, Project
 
 register = template.Library()
 
 
-@register.simple_tag
 def items_link(
     number: int, project: Project, batch: Batch | None = None, **filters: str | list[str]
 ) -> SafeString | str:
@@ -25,6 +28,31 @@ def items_link(
     if not number or filters.get("person") == "" or len(filters.get("item", "")) > MOST_VALUES:
         return localize(number)
     return format_html('<a href="{}">{}</a>', address_of(project, batch=batch, **filters), localize(number))
+
+
+@register.simple_tag(takes_context=True, name="items_link")
+def _items_link(
+    context: template.Context,
+    number: int,
+    project: Project,
+    batch: Batch | None = None,
+    **filters: str | list[str],
+) -> SafeString | str:
+    """`items_link` for the reader of the page: no link where items are kept from them, so that fewer would be listed."""
+    link = items_link(number, project, batch, **filters)
+    if isinstance(link, SafeString) and not complete_url(
+        reader_of(context["request"], project), batch=batch, **filters
+    ):
+        return localize(number)
+    return link
+
+
+def reader_of(request: HttpRequest, project: Project) -> Reader:
+    """What the reader of a page may know of the project, looked up once for the whole page."""
+    readers: dict[int, Reader] = request.__dict__.setdefault("explorer_readers", {})
+    if project.pk not in readers:
+        readers[project.pk] = reader(actor(request), project)
+    return readers[project.pk]
 
 
 @register.simple_tag

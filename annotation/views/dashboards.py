@@ -24,7 +24,9 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from annotation import access, visibility, words
 from annotation.drawing import drawn, paper_figures, work_tables
 from annotation.drawing.figures import Figure
-from annotation.explorer.links import explorer_url, url_of_batches
+from annotation.explorer import querysets
+from annotation.explorer.links import complete_url, explorer_url, url_of_batches
+from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import ANY, BETWEEN, MOST_VALUES, SEPARATOR, STATES
 from annotation.models import Batch, Item, Membership, Person, Project, Release, Source, Tally
 from annotation.money import costs
@@ -233,6 +235,7 @@ def _apart(
     if found.data is None:
         return {"shown": found}
     measures = found.data["measures"]
+    who = querysets.reader(access.actor(request), batch.project)
     named = request.GET.get("measure", "").replace(" ", "_")
     measure = next((one for one in measures if one["name"] == named), measures[0])
     statistic = words.statistic(measure["statistic"])
@@ -242,7 +245,7 @@ def _apart(
         ),
         drawn.agreement_by_source(measure, statistic),
         drawn.pairs(measure, words.statistic(measure["pair_statistic"]), names),
-        drawn.confusion(measure, lambda one, other: _items(batch, measure["name"], one, other)),
+        drawn.confusion(measure, lambda one, other: _items(who, batch, measure["name"], one, other)),
         paper_figures.label_agreement(measure),
     ]
     return {
@@ -265,18 +268,20 @@ def _without_gold(batches: Sequence[Batch], *, leads: bool) -> dict[str, str] | 
     return {"gold": "no"} if leads else None
 
 
-def _labelled(batch: Batch, measure: str, label: str, without_gold: dict[str, str] | None) -> str:
+def _labelled(
+    who: Reader, batch: Batch, measure: str, label: str, without_gold: dict[str, str] | None
+) -> str:
     """The address of the items to which somebody gave this label; "" where the explorer would list others."""
     if not label or without_gold is None:
         return ""
-    return explorer_url(batch.project, batch=batch, label=f"{measure}{SEPARATOR}{label}", **without_gold)
+    return complete_url(who, batch=batch, label=f"{measure}{SEPARATOR}{label}", **without_gold)
 
 
-def _items(batch: Batch, measure: str, one: str, other: str) -> str:
+def _items(who: Reader, batch: Batch, measure: str, one: str, other: str) -> str:
     """The address of the items to which two people gave these labels; "" where a label cannot be written in one."""
     if not (one and other) or BETWEEN in one + other:
         return ""
-    return explorer_url(batch.project, batch=batch, pair=f"{measure}{SEPARATOR}{one}{BETWEEN}{other}")
+    return complete_url(who, batch=batch, pair=f"{measure}{SEPARATOR}{one}{BETWEEN}{other}")
 
 
 def _with_others(measure: Mapping[str, Any], statistic: str, names: Mapping[str, str]) -> Figure | None:
@@ -333,6 +338,7 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
     may = access.may(actor, project)
+    who = querysets.reader(actor, project)
     seen, hidden = _batches(project, actor.person)
     kept = visibility.counts_kept_from(actor.person, hidden)
     listed = cut(request, [*seen, *(batch for batch in hidden if batch.pk not in kept)])
@@ -355,7 +361,7 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
         "weeks": drawn.agreement_over_weeks(_over_time(charted, figures)),
         "more_measures": _has_more_measures(charted, figures),
         "skips": None if left else _skips(charted, work),
-        "reasons": work_tables.reasons(_reasons(charted, work)),
+        "reasons": work_tables.reasons(_reasons(who, charted, work)),
         "looked": charted,
         "chosen": chosen,
         **_pace_and_sums(project, on_page, work, complete=left is None, leads=Permission.SET_UP in may),
@@ -641,14 +647,16 @@ def _drawn(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, A
     return [*measures[:1], *(whole or others)[:1]]
 
 
-def _reasons(batches: Sequence[Batch], work: Mapping[int, Shown]) -> list[tuple[str, str, int, str]]:
+def _reasons(
+    who: Reader, batches: Sequence[Batch], work: Mapping[int, Shown]
+) -> list[tuple[str, str, int, str]]:
     """(batch, reason, how often, address of the items), the commonest first."""
     found = [
         (
             one.name,
             reason or gettext("no reason given"),
             times,
-            explorer_url(one.project, batch=one, skipped=reason) if reason else "",
+            complete_url(who, batch=one, skipped=reason) if reason else "",
         )
         for one in batches
         if (data := work[one.pk].data) is not None
@@ -699,9 +707,10 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         people = _people(kept.data, told.data, names_of(batch.project, may if named else frozenset()))
         rows = Membership.objects.filter(project=batch.project)
         pseudonyms = dict(rows.values_list("person_id", "pseudonym"))
+        who = querysets.reader(actor, batch.project)
         for number, row in enumerate(people, start=1):
             row["anchor"] = f"#person-{number}"
-            _link_items(batch, pseudonyms.get(int(row["key"]), ""), row)
+            _link_items(who, batch, pseudonyms.get(int(row["key"]), ""), row)
             row["right"] = qualifying.share_in_words(batch, row["gold"]) if row["gold"] else ""
             row["confusion"] = _confusion(number, row)
         note = _note_of_quality(_first_statistic(told.data), any(row["accuracy"] is None for row in people))
@@ -714,7 +723,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
             paper_figures.label_distribution(
                 measures[0],
                 curve["decided"] if curve else None,
-                lambda label: _labelled(batch, measures[0]["name"], label, without_gold),
+                lambda label: _labelled(who, batch, measures[0]["name"], label, without_gold),
                 lambda ids: (
                     explorer_url(batch.project, batch=batch, item=list(ids))
                     if 0 < len(ids) <= MOST_VALUES
@@ -738,11 +747,11 @@ def _confusion(number: int, row: Mapping[str, Any]) -> Figure | None:
     return work_tables.confusion(number, row["name"], row["labels"], row["confusion"], row["labelled"])
 
 
-def _link_items(batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
+def _link_items(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
     """Add to a person's row the addresses of their responses, and of the items that they skipped for each reason."""
-    who = {"person": pseudonym} if pseudonym else {}
-    row["items_address"] = explorer_url(batch.project, batch=batch, **who)
-    row["skipped_address"] = explorer_url(batch.project, batch=batch, **who, skipped=ANY)
+    by = {"person": pseudonym} if pseudonym else {}
+    row["items_address"] = complete_url(who, batch=batch, **by)
+    row["skipped_address"] = complete_url(who, batch=batch, **by, skipped=ANY)
     for habit in row["habits"]:
         habit["number"] = len(habit.get("items", []))
         habit["address"] = _address_of_items(batch, habit.get("items", []))
@@ -750,7 +759,7 @@ def _link_items(batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
     row["review"] = len(under_review) or len(row["raised"])
     row["review_address"] = _address_of_items(batch, sorted(under_review)) or row["anchor"]
     row["skips"] = [
-        (reason, times, explorer_url(batch.project, batch=batch, **who, skipped=reason or ANY))
+        (reason, times, complete_url(who, batch=batch, **by, skipped=reason or ANY))
         for reason, times in row["skips"]
     ]
 
