@@ -28,13 +28,26 @@ def is_dataset(path: Path) -> bool:
     """Whether a path is an Arrow or Parquet file, or a folder that is laid out as a dataset."""
     if not path.is_dir():
         return path.suffix.lower() in _ARROW and path.is_file()
-    if any((path / name).is_file() for name in _SAVED) or _config(path):
-        return True
-    return has_parquet(path) or bool(_split_files(path))
+    return _has_form_of_arrow(path) or bool(_config(path)) or bool(_split_files(path))
 
 
 def _split_files(folder: Path) -> list[tuple[Path, str]]:
-    """The text files of a folder whose names or folders have a split; [] where it is no dataset by them.
+    """The text files of a folder whose names or folders have a split; [] where it is no dataset by them."""
+    return _by_names(folder)[0]
+
+
+def files_beside_splits(folder: Path) -> list[Path]:
+    """The text files without a split beside those by which a folder is a dataset; ReaderError."""
+    is_by_names = not (_has_form_of_arrow(folder) or _config(folder))
+    return _by_names(folder)[1] if is_by_names else []
+
+
+def _has_form_of_arrow(folder: Path) -> bool:
+    return has_parquet(folder) or any((folder / name).is_file() for name in _SAVED)
+
+
+def _by_names(folder: Path) -> tuple[list[tuple[Path, str]], list[Path]]:
+    """The text files with a split in their names or folders, and those beside them; none where it is no dataset by them.
 
     They lie in the folder or its folder "data", else in folders in these. Without a README.md that starts with YAML, there
     have to be several splits and no other data files beside them. ReaderError for several configurations.
@@ -42,7 +55,7 @@ def _split_files(folder: Path) -> list[tuple[Path, str]]:
     has_files = False
     for pattern in ("*", "data/*", "*/*", "data/*/*"):
         if has_files and pattern.endswith("*/*"):
-            return []  # questions with their tables in folders
+            break  # questions with their tables in folders
         files = [
             file for file in sorted(folder.glob(pattern)) if file.suffix.lower() in _TEXTS and file.is_file()
         ]
@@ -50,14 +63,24 @@ def _split_files(folder: Path) -> list[tuple[Path, str]]:
         named = [(file, split) for file in files if (split := split_of(file.relative_to(folder)))]
         if not named:
             continue
-        suffixes = [file.suffix.lower() for file, _ in named]
-        most = max(_TEXTS, key=suffixes.count)
-        named = [(file, split) for file, split in named if file.suffix.lower() == most]
-        if front_matter(folder) or (len({split for _, split in named}) > 1 and len(named) == len(files)):
+        splits_of = _each_split_once(named)
+        if front_matter(folder) or (len({split for _, split in named}) > 1 and len(splits_of) == len(files)):
             refuse_configurations(folder, [file.relative_to(folder) for file, _ in named])
+            others = [file for file in files if file not in dict(named)]
             order = list(SPLITS.values())
-            return sorted(named, key=lambda entry: order.index(entry[1]))
-    return []
+            return sorted(splits_of, key=lambda entry: order.index(entry[1])), others
+    return [], []
+
+
+def _each_split_once(named: list[tuple[Path, str]]) -> list[tuple[Path, str]]:
+    """The files of the most usual suffix, and those of others only for splits that these do not have."""
+    suffixes = [file.suffix.lower() for file, _ in named]
+    by_suffix = sorted(_TEXTS, key=suffixes.count, reverse=True)
+    pairs = {(file.suffix.lower(), split) for file, split in named}
+    suffix_of = {
+        split: next(suffix for suffix in by_suffix if (suffix, split) in pairs) for _, split in pairs
+    }
+    return [(file, split) for file, split in named if file.suffix.lower() == suffix_of[split]]
 
 
 def splits(path: Path) -> list[str]:
@@ -75,9 +98,7 @@ def data_files(path: Path, only_split: str = "") -> Iterator[tuple[Path, str]]:
 def _data_files(path: Path) -> Iterator[tuple[Path, str]]:
     config = _config(path) if path.is_dir() else None
     if config is None:
-        is_of_arrow = (
-            not path.is_dir() or has_parquet(path) or any((path / name).is_file() for name in _SAVED)
-        )
+        is_of_arrow = not path.is_dir() or _has_form_of_arrow(path)
         yield from arrow.dataset_files(path) if is_of_arrow else _split_files(path)
         return
     for split, pattern in _patterns(path / README, config.get("data_files")):

@@ -367,14 +367,30 @@ class OwnData:
 
     def _questions(self, path: Path) -> Path:
         """The file of questions itself, or the one in a folder whose columns tell question and table; ReaderError."""
-        if not path.is_dir() or hub_folder.is_dataset(path):
+        if not path.is_dir():
             return path
+        if hub_folder.is_dataset(path):
+            beside = [file for file in hub_folder.files_beside_splits(path) if self._fits(file)]
+            return self._beside_splits(path, beside[0]) if beside else path
         mend = phrase(
             "Name the file of questions, or leave one file in the folder that has the columns question and table"
         )
         return only_file(
             path, [f"*{suffix}" for suffix in (*_JSON_SUFFIXES, *_TEXT_SUFFIXES, ".xlsx")], self._fits, mend
         )
+
+    def _beside_splits(self, folder: Path, questions: Path) -> Path:
+        """A file of questions in a dataset, where files named by splits are its tables; ReaderError where they are none."""
+        splits = [file.name for file, _ in hub_folder.data_files(folder) if self._fits(file)]
+        if not splits:
+            return questions
+        what = phrase(
+            "there are questions in {file} and in files of splits: {names}",
+            file=questions.name,
+            names=", ".join(splits),
+        )
+        mend = phrase("Leave out one of them, or name the files in README.md under data_files")
+        raise ReaderError(folder, None, what, mend)
 
     def _fits(self, path: Path) -> bool:
         try:
@@ -395,7 +411,9 @@ class OwnData:
             if hub_folder.is_dataset(questions):
                 return hub_folder.credit(questions)
             if path.is_dir() or is_archive(path):
-                return hub_folder.credit(questions.parent)
+                folder = questions.parent
+                has_card = (folder / README).is_file() or folder == path
+                return hub_folder.credit(folder if has_card else folder.parent)
         return Credit(self.licence, self.citation, self.url)
 
     def _data_files(self, path: Path) -> Iterator[tuple[Path, str]]:

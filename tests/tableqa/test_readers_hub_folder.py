@@ -433,3 +433,45 @@ def test_features_that_hold_themselves_or_each_other_again_and_again_end(tmp_pat
     parquet.write_table(labelled(1), tmp_path / "test.parquet")
 
     assert [example.answers for example in OWN(tmp_path)] == [("1",)]
+
+
+QUESTIONS = 'question,table\nwho?,"A\n1"\n'
+ROWS = "Name,Wins\nAnn,3\n"
+CARD_ONLY = "---\nlicense: cc-by-4.0\n---\n"
+
+
+@pytest.mark.parametrize("place", ["", "data/"])
+def test_a_file_of_questions_beside_tables_named_by_splits_is_read_in_a_folder_with_a_card(
+    tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "README.md").write_text(CARD_ONLY)
+    (tmp_path / "data").mkdir()
+    (tmp_path / place / "questions.csv").write_text("question,table\nwhich?,train.csv\n")
+    (tmp_path / place / "train.csv").write_text(ROWS)
+
+    assert splits(tmp_path) == [("which?", "")]
+    assert credit(OWN, tmp_path).licence == "CC-BY-4.0"
+
+
+def test_questions_in_a_file_beside_those_of_splits_are_refused_with_the_choice(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(CARD_ONLY)
+    for name in ("questions.csv", "train.csv"):
+        (tmp_path / name).write_text(QUESTIONS)
+
+    with pytest.raises(ReaderError) as error:
+        list(OWN(tmp_path))
+
+    assert error.value.what == "there are questions in questions.csv and in files of splits: train.csv"
+    assert error.value.mend == "Leave out one of them, or name the files in README.md under data_files"
+
+
+def test_the_same_split_in_two_forms_is_read_once_and_a_split_of_another_form_is_read_too(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "README.md").write_text(CARD_ONLY)
+    for name in ("train.jsonl", "test.jsonl"):
+        (tmp_path / name).write_text(json.dumps({"question": f"{name}?", "table": [["A"], ["1"]]}))
+    for name in ("train.csv", "dev.csv"):
+        (tmp_path / name).write_text(QUESTIONS)
+
+    assert splits(tmp_path) == [("train.jsonl?", "train"), ("who?", "validation"), ("test.jsonl?", "test")]
