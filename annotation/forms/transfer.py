@@ -12,6 +12,7 @@ from annotation.forms.imports import checked_upload
 from annotation.journeys import assigning, importing
 from annotation.transfer.mapping import Column, ImportMapping, name_of
 from annotation.transfer.responses import Preview
+from tableqa.language import shown
 from tableqa.responses import TOOLS
 from tasks.common.fields import Choice, MultiChoice, Question
 from tasks.contract import TaskType
@@ -84,7 +85,7 @@ class MappingForm(forms.Form):
                 del self.fields[name]
         self.preview, self.task = preview, known.get(mapping.task_type)
         new = gettext("New task type from this file ({name})").format(name=new_name)
-        kinds = [(new_name, new), *((name, gettext(task.title)) for name, task in known.items())]
+        kinds = [(new_name, new), *((name, shown(task.title)) for name, task in known.items())]
         self.fields["task_type"].choices = kinds  # type: ignore[attr-defined]
         for number, (there, here, _) in enumerate(preview.people):
             label = gettext("Name of {person}").format(person=there or gettext("(not named)"))
@@ -117,7 +118,7 @@ class MappingForm(forms.Form):
         field = next((one for one in fields if one.name == target), None)
         if not isinstance(field, Choice | MultiChoice) or not isinstance(field, Question):
             return []
-        return [(option.value, gettext(option.title) or option.value) for option in field.options]
+        return [(option.value, shown(option.title) or option.value) for option in field.options]
 
     def columns(self) -> Iterator[dict[str, Any]]:
         """A row for each field of the file: the field, its drop-down, and its values with counts and drop-downs."""

@@ -62,10 +62,10 @@ from annotation.refusals import Refused, refuse, refuse_as
 from annotation.releases import automatic, provenances, release_files
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
 from annotation.releases.release_files import MANIFEST, TRIES, Difference
-from annotation.releases.task_records import definition_of
+from annotation.releases.task_records import definition_of, task_of_record
 from annotation.work import lineage, queue
 from tableqa.canonical import digest
-from tableqa.language import message
+from tableqa.language import message, shown
 from tableqa.readers import ReaderError, rejections
 from tableqa.readers.archive import unpacked
 from tableqa.readers.workbook import is_workbook
@@ -201,11 +201,9 @@ def _summary(project: Project, folder: Path) -> ReleaseSummary:
 
 
 def _title(batch: Record) -> str:
-    """The title of a batch's task type, installed or defined by the release."""
-    if definition := batch.get("definition"):
-        return str(definition["title"])
-    task = task_types().get(batch["type"])
-    return gettext(task.title) if task else str(batch["type"])
+    """The title of a batch's task type, installed or defined by the release, in the reader's language."""
+    task = task_of_record(batch) if "definition" in batch else task_types().get(batch["type"])
+    return shown(task.title) if task else str(batch["type"])
 
 
 def _require_task_types(manifest: Record) -> None:

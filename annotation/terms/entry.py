@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_noop
 
 from annotation.refusals import refuse
 from annotation.terms.term import QUALIFICATION, UNTIL_CLOSED, WITH_ENTRY, Context, Term
+from tableqa.language import shown
 
 ASKED_NEXT = gettext_noop(
     "Entry requirements apply before each person's next item. Responses stay. "
@@ -18,7 +19,7 @@ ASKED_NEXT = gettext_noop(
 
 def _check_must_practise(value: bool, context: Context) -> bool:
     if value and not context.task.practice(context.values.get("variant", "")):
-        refuse("invalid_request", "{title} has no practice set.", title=gettext(context.task.title))
+        refuse("invalid_request", "{title} has no practice set.", title=shown(context.task.title))
     return value
 
 

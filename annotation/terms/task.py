@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_noop
 
 from annotation.refusals import refuse
 from annotation.terms.term import Context, Term
+from tableqa.language import shown
 
 if TYPE_CHECKING:
     from tasks.contract import TaskType
@@ -21,11 +22,11 @@ def _check_variant(value: Any, context: Context) -> str:
         refuse(
             "invalid_request",
             "{title} needs a variant: {variants}.",
-            title=gettext(task.title),
+            title=shown(task.title),
             variants=", ".join(task.variants),
         )
     if not task.variants and value:
-        refuse("invalid_request", "{title} has no variants.", title=gettext(task.title))
+        refuse("invalid_request", "{title} has no variants.", title=shown(task.title))
     return str(value)
 
 

@@ -24,6 +24,7 @@ from django.db import models
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.refusals import refuse
+from tableqa.language import shown
 
 if TYPE_CHECKING:
     from tasks.contract import TaskType
@@ -183,7 +184,7 @@ class Term:
             refuse(
                 "invalid_request",
                 "{title} does not support this option: {label}. Leave {name} out.",
-                title=gettext(context.task.title),
+                title=shown(context.task.title),
                 label=gettext(self.label),
                 name=self.name,
             )

@@ -17,6 +17,8 @@ from annotation.models import Adjudication, Batch
 from annotation.words import shown
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import batch_of, define, say
+from tests.annotation.test_transfer import annotation, choice, task
+from tests.annotation.test_transfer_pages import upload
 
 CALM = {"value": "calm", "title": {"en": "Calm", "de": "Ruhig"}}
 FIELDS: list[dict[str, Any]] = [
@@ -91,6 +93,18 @@ def test_facets_and_filters_of_the_explorer(world: World, batch: Batch) -> None:
         assert words in facets, words
     for words in ("warten", "behalten"):
         assert words not in text + facets, words
+
+
+def test_options_of_an_import_of_responses(world: World, batch: Batch) -> None:
+    client = Client(headers={"Accept-Language": "de"})
+    client.force_login(world.mara)
+    given = task(1, annotation(1, choice("category", "open"), choice("work", "keep")))
+
+    page = client.get(upload(client, given))
+
+    options = [label for _, label in page.context["form"].fields["value-0-0"].widget.choices]
+    assert options == ["Open", "Wait", "Ruhig"]
+    assert ("table_complexity", "Schwierigkeit") in page.context["form"].fields["task_type"].choices
 
 
 def test_the_filter_of_a_task_type(world: World, batch: Batch) -> None:

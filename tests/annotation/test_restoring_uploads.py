@@ -14,6 +14,8 @@ from annotation import jobs, uploads
 from annotation.journeys import restoring, setting_up
 from annotation.models import Annotation, Job, Project, Source, Upload
 from tests.annotation.cast import NOON, World
+from tests.annotation.test_defining import EASY, batch_of, define, say
+from tests.annotation.test_restoring import released
 
 RELEASE = Path(__file__).parent / "release_of_november"
 EMPTY = "/projects/empty/sources/import"
@@ -63,6 +65,22 @@ def test_the_import_page_shows_what_a_release_would_restore(
     assert "<dt>Decisions</dt><dd>9</dd>" in page
     assert 'value="restore"' in page
     assert not empty.sources.exists()
+
+
+def test_the_preview_names_a_defined_task_type_in_the_language_of_the_page(
+    mara: Client, world: World, empty: Project, tmp_path: Path
+) -> None:
+    row = define(world, title={"en": "Table complexity", "de": "Schwierigkeit"})
+    say(world, batch_of(world, row), "ada", EASY)
+    folder = released(world.project, tmp_path / "v1")
+    upload = kept(empty, Path(shutil.make_archive(f"{folder}", "zip", folder)), world)
+
+    english = preview(mara, empty, upload)
+    mara.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+    german = preview(mara, empty, upload)
+
+    assert 'Complexity 1 <span class="soft">Table complexity</span>' in english
+    assert 'Complexity 1 <span class="soft">Schwierigkeit</span>' in german
 
 
 def test_the_preview_of_a_release_unpacks_nothing(
