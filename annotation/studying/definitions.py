@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from annotation.studying import yaml_file
 from annotation.studying.study import parse
-from annotation.studying.yaml_file import Fault, StudyError, spell
-from tasks.common.definitions import NAME, in_order, new_faults
+from annotation.studying.yaml_file import Fault, StudyError, Written, spell
+from tasks.common.definitions import NAME, SCHEMA, in_order, new_faults
 
-_ABOVE = "study: 1\nproject: {slug: x, name: x}\ntask_types:\n"
-_LINES_ABOVE = _ABOVE.count("\n") + 1
+_HEAD = "study: 1\nproject: {slug: x, name: x}\n"
+_SECTION = "task_types"
 _PLACEHOLDER = "task_type"
+_OF_A_FILE = ("study", "project")
+"""Keys of a study file that a text may have beside its task type; they are ignored."""
 
 EXAMPLE = """\
 title: {en: Table complexity, de: Komplexität der Tabelle}
@@ -70,12 +73,15 @@ def shipped() -> Mapping[str, Mapping[str, Any]]:
 def read(name: str, text: str, stored: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
     """The definition that a text holds. Raises `StudyError` with the lines of the text.
 
+    The lines above the definition may be part of the text: its name, `task_types`, and the start of a study file.
     stored: the definition that the project has under this name, which stays valid as it is.
     """
-    key = name if re.fullmatch(NAME, name) else _PLACEHOLDER
-    within = "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True))
+    name = name if re.fullmatch(NAME, name) else ""
+    file, lines_above = _as_file(name or _PLACEHOLDER, text)
+    key = ""
     try:
-        study = parse(f"{_ABOVE}  {key}:\n{within}\n")
+        key = _only_name(name, yaml_file.read(file))
+        study = parse(file)
         data = study.task_types[key]
         if faults := [] if data == stored else new_faults(data):
             paths = [("task_types", key, *fault.path) for fault in faults]
@@ -88,14 +94,94 @@ def read(name: str, text: str, stored: Mapping[str, Any] | None = None) -> Mappi
         return data
     except StudyError as error:
         last = max(1, len(text.splitlines()))
-        raise StudyError([_moved(fault, f"task_types.{key}", last) for fault in error.faults]) from None
+        raise StudyError(
+            [
+                Fault(
+                    min(max(1, fault.line - lines_above), last),
+                    fault.where.removeprefix(f"{_SECTION}.{key}").removeprefix("."),
+                    fault.message,
+                )
+                for fault in error.faults
+            ]
+        ) from None
+
+
+def _as_file(name: str, text: str) -> tuple[str, int]:
+    """The study file that a text is part of, and the number of lines that the file has above the text."""
+    lines = text.splitlines(keepends=True)
+    start = next((number for number, line in enumerate(lines) if not _is_blank(line)), 0)
+    if lines and lines[start].strip() == "---":
+        lines[start] = "\n"
+    lines = _aligned(lines)
+    key, is_alone = _first_key(lines)
+    if key in _OF_A_FILE:
+        above, margin = "", ""
+    elif key == _SECTION:
+        above, margin = _HEAD, ""
+    elif is_alone and key not in SCHEMA["properties"] and _is_above_all(lines):
+        above, margin = f"{_HEAD}{_SECTION}:\n", "  "
+    else:
+        above, margin = f"{_HEAD}{_SECTION}:\n  {name}:\n", "    "
+    within = "".join(f"{margin}{line}" if line.strip() else line for line in lines)
+    return f"{above}{within}\n", above.count("\n")
+
+
+def _aligned(lines: list[str]) -> list[str]:
+    """The lines without the indentation that all have. The first may lack it if it was copied from its first letter on."""
+    used = [number for number, line in enumerate(lines) if not _is_blank(line)]
+    if len(used) < 2:
+        return lines
+    first, *others = (len(lines[number]) - len(lines[number].lstrip(" ")) for number in used)
+    margin = min(others)
+    key, is_alone = _first_key(lines)
+    if first < margin and not (is_alone and key not in SCHEMA["properties"]):
+        lines = list(lines)
+        lines[used[0]] = " " * margin + lines[used[0]].lstrip(" ")
+    else:
+        margin = min(margin, first)
+    return [line.removeprefix(" " * margin) for line in lines]
+
+
+def _first_key(lines: Sequence[str]) -> tuple[str, bool]:
+    """The key of the first line, "" if it has none, and whether nothing stands behind it."""
+    first = next((line for line in lines if not _is_blank(line)), "")
+    match = re.match(r"\s*([^\s:#]+):(?=\s|$)\s*(.*)", first)
+    return ("", False) if match is None else (match[1], match[2] == "" or match[2].startswith("#"))
+
+
+def _is_above_all(lines: Sequence[str]) -> bool:
+    """Whether all lines but the first are indented."""
+    return all(line.startswith(" ") for line in [line for line in lines if not _is_blank(line)][1:])
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def _only_name(name: str, file: Written) -> str:
+    """The name of the only task type of a study file. Raises `StudyError` where there is more, or another name.
+
+    name: as entered beside the text, "" where it is invalid.
+    """
+    for key in file.value:
+        if key not in (*_OF_A_FILE, _SECTION):
+            message = gettext(
+                "Enter a task type only, and apply a whole study file on the page Study file of the project."
+            )
+            raise StudyError([file.fault((key,), message)])
+    section = file.value.get(_SECTION)
+    names = list(section) if isinstance(section, Mapping) else []
+    if len(names) != 1:
+        message = gettext("The text has {number} task types. Enter one: the lines from its `title` on.")
+        path = (_SECTION, *names[1:2])
+        raise StudyError([Fault(file.line(path), "", message.format(number=len(names)))])
+    (key,) = names
+    if name and key != name:
+        message = gettext("The name here is {key!r}, the short name {name!r}. Use one name.")
+        raise StudyError([Fault(file.line((_SECTION, key)), "", message.format(key=key, name=name))])
+    return str(key)
 
 
 def written(data: Mapping[str, Any]) -> str:
     """A definition as YAML, its keys in the order of the reference."""
     return yaml_file.write(in_order(data))
-
-
-def _moved(fault: Fault, prefix: str, last: int) -> Fault:
-    line = min(max(1, fault.line - _LINES_ABOVE), last)
-    return Fault(line, fault.where.removeprefix(prefix).removeprefix("."), fault.message)

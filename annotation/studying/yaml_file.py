@@ -88,6 +88,9 @@ def read(text: str) -> Written:
         return Written(reading.value(node, ()), reading.lines)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        if mark is not None and re.match(r" *\t", "".join(text.splitlines()[mark.line :][:1])):
+            message = gettext("The line begins with a tab. Indent with spaces.")
+            raise StudyError([Fault(mark.line + 1, "", message)]) from None
         problem = " ".join(part for part in (error.context, error.problem) if part)
         raise StudyError([Fault(mark.line + 1 if mark else 1, "", _not_yaml(problem))]) from None
     except yaml.YAMLError as error:
