@@ -4,8 +4,10 @@ A table may be {"header", "rows"} or {"columns", "data"}; a list of rows, the he
 names; an object of columns; or a text that holds one of these as JSON, as HTML, or as csv.
 """
 
+import ast
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,9 +15,10 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import phrase, reason_of, word
 from tableqa.readers.html_tables import HtmlTableError, html_table
-from tableqa.readers.reader import Names, separator_hint
+from tableqa.readers.reader import Names, ReaderError, separator_hint
 from tableqa.readers.records import (
     Fields,
+    Number,
     Place,
     check_parted,
     context_of,
@@ -44,6 +47,12 @@ _PATH = re.compile(
 )
 _TABLE_BEGINS = re.compile(r"<table\b", re.IGNORECASE)
 _MARKDOWN = re.compile(r"\s*\|[^\n]*\n\s*\|(?:\s*:?-+:?\s*\|)+\s*(?:\n|$)")
+_INDEXED = re.compile(r"\s*col\s*:.*?\brow 1\s*:", re.DOTALL)
+_RULE = re.compile(r"[-+=:| ]*[-=]{2}[-+=:| ]*")
+_SPACES = re.compile(r"\S? {2,}\S")
+_LATEX = "\\begin{tabular}"
+_MOST_LITERAL = 1_000_000
+"""Characters of a value that is read as Python prints it."""
 _BAR = re.compile(r"(?<!\\)\|")
 _HEADER = ("header", "columns", "head")
 _ROWS = ("rows", "data")
@@ -196,11 +205,18 @@ def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Tabl
     return table_of(place, value[0], value[1:], title, caption)
 
 
+def is_table_text(line: str) -> bool:
+    """Whether a text of one line holds a table itself, and is not the name of a file."""
+    return line.lstrip()[:1] in ("{", "[", "<") or _INDEXED.match(line) is not None
+
+
 def _from_text(place: Place, text: str) -> object:
     """What a text holds: JSON, HTML, or csv as RFC 4180 has it."""
     start = text.lstrip()[:1]
     if start in ("{", "["):
-        return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
+        return _literal(place, text)
+    if _INDEXED.match(text):
+        return _indexed(place, text)
     if start == "<" and _TABLE_BEGINS.search(text):
         try:
             return html_table(text)
@@ -218,12 +234,88 @@ def _from_text(place: Place, text: str) -> object:
             )
             mend = phrase("Put the table itself there. The reader csv reads tables in separate files")
             raise place.error(what, mend)
+        if _is_uneven(lines) and (rows := _parted(text)) is not None:
+            return rows
         if lines and (hint := separator_hint(lines[0])):
             raise place.error(phrase("the table has one column: {header!r}", header=lines[0][0][:80]), hint)
+        if (
+            len(lines) > 1
+            and len(lines[0]) == 1
+            and (_LATEX in text or all(map(_SPACES.search, text.splitlines())))
+        ):
+            what = phrase("the table has one column: {header!r}", header=lines[0][0][:80])
+            raise place.error(what, phrase("Write the table as JSON, HTML or csv"))
         return lines
     except csv.Error as error:
         mend = phrase("Put fields with a comma, a quote or a line break in quotes")
         raise place.error(phrase("the text is not CSV: {error}", error=reason_of(error)), mend) from error
+
+
+def _literal(place: Place, text: str) -> object:
+    """What a text holds as JSON, or as Python prints lists and objects."""
+    try:
+        return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
+    except ReaderError:
+        if len(text) > _MOST_LITERAL or _is_json(text):
+            raise  # JSON that says something twice, for example
+        try:
+            return _as_in_json(ast.literal_eval(text.strip()))
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            pass
+        raise
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _as_in_json(value: Any) -> Any:
+    """A value of Python as a JSON file has it; ValueError for one that JSON does not know."""
+    if isinstance(value, dict):
+        return {str(name): _as_in_json(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_in_json(inner) for inner in value]
+    if isinstance(value, float):
+        return Number(repr(value))
+    if value is None or isinstance(value, str | int):
+        return value
+    raise ValueError(type(value).__name__)
+
+
+def _indexed(place: Place, text: str) -> Table:
+    """The table of a text such as TAPEX reads: "col : a | b row 1 : 1 | 2"."""
+    from tableqa.serialisations import SERIALISATIONS
+
+    try:
+        return SERIALISATIONS["indexed_row_major"].loads(text.strip("\n"))
+    except ValueError as error:
+        what = phrase("the text is not a table of “col :” and “row 1 :”: {error}", error=reason_of(error))
+        raise place.error(what, phrase("Write the table as JSON, HTML or csv")) from error
+
+
+def _is_uneven(rows: list[list[str]]) -> bool:
+    """Whether commas part the lines of a text into one field each, or differently."""
+    return len(rows) > 1 and (len(rows[0]) == 1 or len({len(row) for row in rows}) > 1)
+
+
+def _parted(text: str) -> list[list[str]] | None:
+    """The rows of a text whose lines bars or number signs part into equally many fields; None where they do not."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    of_bars = [line for line in lines if not _RULE.fullmatch(line.strip())]
+    is_framed = all(line.lstrip().startswith("|") for line in of_bars)
+    bars = [
+        _markdown_cells(line) if is_framed else [cell.strip() for cell in _BAR.split(line)]
+        for line in of_bars
+    ]
+    signs = [line.split("#") for line in lines]
+    forms = [
+        rows for rows in (bars, signs) if len(rows) > 1 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1
+    ]
+    return forms[0] if len(forms) == 1 else None
 
 
 def markdown_rows(text: str) -> list[list[str]] | None:

@@ -23,7 +23,7 @@ from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import read_delimited
-from tableqa.readers.mapped import USUAL, retitled, table_from
+from tableqa.readers.mapped import USUAL, is_table_text, retitled, table_from
 from tableqa.readers.reader import (
     Credit,
     Ids,
@@ -601,7 +601,7 @@ def _text(record: Fields, column: str | None) -> str:
 
 def _file_named(value: object) -> str | None:
     """The name of a file, where the table of a record is one: a text of one line that holds no table itself."""
-    if not isinstance(value, str) or "\n" in value.strip() or value.lstrip()[:1] in ("{", "[", "<"):
+    if not isinstance(value, str) or "\n" in value.strip() or is_table_text(value):
         return None
     return value.strip().replace("\\", "/")
 

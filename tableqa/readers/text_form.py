@@ -26,6 +26,7 @@ SPACES = "  "
 RARE = {
     "^": gettext_noop("caret"),
     "~": gettext_noop("tilde"),
+    "#": gettext_noop("number sign"),
     ":": gettext_noop("colon"),
     SPACES: gettext_noop("spaces"),
 }

@@ -1,0 +1,73 @@
+"""Tables as texts in a field, in the forms that scripts and papers write: read, or refused, and never in one column."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tableqa import Example
+from tableqa.readers import READERS, ReaderError
+
+ROWS = [["Name", "Wins"], ["Ann, Jr.", "3.5"], ["Bob", ""]]
+FORMS = {
+    "TabFact": "Name#Wins\nAnn, Jr.#3.5\nBob#\n",
+    "bars": "Name | Wins\nAnn, Jr. | 3.5\nBob | ",
+    "bars at both ends": "| Name | Wins |\n| Ann, Jr. | 3.5 |\n| Bob |  |\n",
+    "grid": "+----------+------+\n| Name     | Wins |\n+==========+======+\n| Ann, Jr. | 3.5  |\n+---+---+\n| Bob | |\n",
+    "Org": "| Name | Wins |\n|------+------|\n| Ann, Jr. | 3.5 |\n| Bob | |",
+    "TAPEX": "col : Name | Wins row 1 : Ann, Jr. | 3.5 row 2 : Bob | ",
+    "Python list": str([["Name", "Wins"], ["Ann, Jr.", 3.5], ("Bob", "")]),
+    "Python object": str({"header": ROWS[0], "rows": ROWS[1:]}),
+    "Python objects": str([{"Name": "Ann, Jr.", "Wins": 3.5}, {"Name": "Bob", "Wins": ""}]),
+}  # fmt: skip
+
+
+def read(folder: Path, table: Any) -> list[Example]:
+    path = folder / "q.jsonl"
+    path.write_text(json.dumps({"question": "who?", "table": table}))
+    return list(READERS["own"](path))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_text_of_a_usual_form_is_its_table(tmp_path: Path, form: str) -> None:
+    (example,) = read(tmp_path, FORMS[form])
+
+    assert [list(example.table.header), *map(list, example.table.rows)] == ROWS
+
+
+@pytest.mark.parametrize(
+    "text", ["Name\nAnn\nBob\n", "Name\nAnn  Lee\nBob\n", "Chart #\nAnn\nBob\n", "Name\nAnn | Lee\nBob"]
+)
+def test_a_text_of_one_column_stays_one(tmp_path: Path, text: str) -> None:
+    (example,) = read(tmp_path, text)
+
+    assert example.table.shape == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("  Name  Wins\n0  Ann     3\n1  Bob     4", "the table has one column: '  Name  Wins'"),
+        ("\\begin{tabular}{ll}\nName & Wins \\\\\nAnn & 3 \\\\\n\\end{tabular}", "the table has one column"),
+        ("{'header': array(['Name']), 'rows': nan}", "this is not JSON"),
+        ("[" * 5_000, "this is not JSON"),
+        ("[('a',), {b'x'}]", "this is not JSON"),
+        ('[{"a": 1, "a": "it\'s"}]', "the name 'a' twice"),
+    ],
+)
+def test_a_text_of_another_form_is_refused(tmp_path: Path, text: str, what: str) -> None:
+    with pytest.raises(ReaderError) as error:
+        read(tmp_path, text)
+
+    assert what in error.value.what
+
+
+def test_a_table_file_is_parted_by_number_signs_where_nothing_else_parts_it(tmp_path: Path) -> None:
+    (tmp_path / "cup.csv").write_text(FORMS["TabFact"])
+
+    (example,) = read(tmp_path, "cup.csv")
+
+    assert [list(example.table.header), *map(list, example.table.rows)] == ROWS
