@@ -158,8 +158,18 @@ def undecided_of(release: Release) -> list[str]:
     return list(items.order_by("pk").values_list("public_id", flat=True))
 
 
-def unfinished_of(release: Release) -> list[tuple[Batch, int, int]]:
-    """Each batch that was not finished at the watermark of a release, with its decided items and all of its items then.
+@dataclass(frozen=True)
+class Unfinished:
+    """A batch that was not finished when a release was made: its decided items then, all of its items, and if it was open."""
+
+    batch: Batch
+    decided: int
+    items: int
+    was_opened: bool
+
+
+def unfinished_of(release: Release) -> list[Unfinished]:
+    """Each batch that was not finished at the watermark of a release, those without items that were not closed among them.
 
     Items that came from a later decision of the batch before are not counted.
     """
@@ -176,8 +186,15 @@ def unfinished_of(release: Release) -> list[tuple[Batch, int, int]]:
     )
     decided = Count("pk", filter=Q(decision__event_id__lte=release.watermark))
     counts = items.order_by().values_list("batch").annotate(done=decided, total=Count("pk"))
-    numbers = {batch: (done, total) for batch, done, total in counts if done < total}
-    return [(batch, *numbers[batch.pk]) for batch in batches.order_by("pk") if batch.pk in numbers]
+    numbers = {batch: (done, total) for batch, done, total in counts}
+    found = []
+    for batch in batches.order_by("pk"):
+        done, total = numbers.get(batch.pk, (0, 0))
+        is_closed = batch.closed_at is not None and batch.closed_at <= release.made_at
+        if done < total or not (total or is_closed):
+            was_opened = batch.opened_at is not None and batch.opened_at <= release.made_at
+            found.append(Unfinished(batch, done, total, was_opened))
+    return found
 
 
 def _blind_answers() -> QuerySet[Decision]:
@@ -274,11 +291,13 @@ def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
     number, made = unchecked(project)
     if number:
         without = _made([project.pk]).filter(~Exists(_blind_answers())).order_by()
-        items = without.values_list("outcome__decision__item__public_id", flat=True).distinct()
-        words = gettext("{number} of {made} have no blind answer by another person.").format(
-            number=_n(number), made=_n(made)
-        )
-        yield Missing(gettext("perturbed examples"), words, number, "unchecked", items=tuple(items))
+        items = tuple(without.values_list("outcome__decision__item__public_id", flat=True).distinct())
+        words = ngettext(
+            "{number} of {made} have no blind answer by another person. They come from {items} item.",
+            "{number} of {made} have no blind answer by another person. They come from {items} items.",
+            len(items),
+        ).format(number=_n(number), made=_n(made), items=_n(len(items)))
+        yield Missing(gettext("perturbed examples"), words, number, "unchecked", items=items)
 
 
 def _blind() -> list[str]:

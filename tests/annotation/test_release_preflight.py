@@ -81,7 +81,10 @@ def test_the_page_the_dry_run_and_the_study_plan_name_the_same_gaps(world: World
 
     assert "These are not finished:" in page
     assert listed(page) == dry_run() == plan(tmp_path)
-    assert "perturbed examples: 1 of 1 have no blind answer by another person." in listed(page)
+    assert (
+        "perturbed examples: 1 of 1 have no blind answer by another person. They come from 1 item."
+        in listed(page)
+    )
 
 
 def summary(page: str) -> list[str]:
@@ -237,3 +240,17 @@ def test_a_refused_release_keeps_a_folder_that_was_there(world: World, tmp_path:
         call_command("release", project="films", name="v" * 81, format="askew", out=out)
 
     assert out.is_dir()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_batches_that_were_never_opened_are_unfinished_on_the_page_of_a_release(world: World) -> None:
+    world.batch("answer_check", sources=[], feeds_from=edited(world), open=False, name="Check")
+    edits = world.batch("value_change", variant="answer_stays", size=2, open=False, name="Edits 2")
+    world.batch("answer_check", sources=[], feeds_from=edits, open=False, name="Check 2")
+    rea, release = client_of(world.rea), released(world)
+    expected = "Check : not opened, 1 item Edits 2 : not opened, 2 items Check 2 : not opened, 0 items"
+    assert expected in lacking(rea, release)
+
+    assigning.open_batch(batch=edits, by=world.mara, now=timezone.now())
+
+    assert expected in lacking(rea, release), "what is opened later changes no release"
