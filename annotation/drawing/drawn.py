@@ -271,13 +271,15 @@ def confusion(
     )
 
 
-def by_day(days: Sequence[date], counts: Sequence[int], title: str) -> Figure | None:
-    """Columns of submissions by day; None before the first."""
+def by_day(
+    days: Sequence[date], counts: Sequence[int], title: str, address: Callable[[date], str] = lambda day: ""
+) -> Figure | None:
+    """Columns of submissions by day; None before the first. `address` of the items of a day, "" for none."""
     if not days:
         return None
-    labels = [day.isoformat() for day in days]
     rows = tuple(
-        (text(label), _count(number)) for label, number in reversed([*zip(labels, counts, strict=True)])
+        (text(day.isoformat()), replace(_count(number), address=address(day) if number else ""))
+        for day, number in reversed([*zip(days, counts, strict=True)])
     )
     short = [date_format(day, gettext("j M")) for day in days]
     columns = (*names("Day"), Column(gettext("Submissions")))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from annotation.explorer.querysets import Reader, lists_all
-from annotation.explorer.selection import Selection, parse, query
+from annotation.explorer.selection import MOST_VALUES, Selection, parse, query
 from annotation.models import Batch, Project
 
 
@@ -36,10 +37,26 @@ def complete_url(who: Reader, *, batch: Batch | None = None, **filters: str | li
     return explorer_url(who.project, batch=batch, **filters) if lists_all(who, chosen) else ""
 
 
+def complete_url_of_batches(who: Reader, batches: Collection[Batch], **filters: str | list[str]) -> str:
+    """`url_of_batches` for a reader; "" where fewer items would be listed, and for more batches than a selection takes."""
+    if not batches or len(batches) > MOST_VALUES:
+        return ""
+    chosen = _selection({**filters, "batch": [batch.public_id for batch in batches]})
+    return url_of_batches(who.project, batches, **filters) if lists_all(who, chosen) else ""
+
+
 def url_of_batches(project: Project, batches: Iterable[Batch], **filters: str | list[str]) -> str:
     """The address of these items in all of these batches. Raises BadSelection for what is no filter."""
     chosen = _selection({**filters, "batch": [batch.public_id for batch in batches]})
     return with_query(reverse("explorer", args=[project.slug]), query(chosen))
+
+
+def submitted_between(begin: datetime | None, end: datetime | None) -> dict[str, str]:
+    """The filters of what was submitted or skipped from one moment until before another; None is open on that side."""
+    return {
+        "submitted_from": begin.isoformat() if begin else "",
+        "submitted_before": end.isoformat() if end else "",
+    }
 
 
 def _selection(filters: Mapping[str, str | list[str]]) -> Selection:

@@ -160,7 +160,7 @@ def undecided_of(release: Release) -> list[str]:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A batch that was not finished when a release was made: its decided items then, all of its items, and if it was open."""
+    """A batch that was not finished when a release was made: decided items then, all items, and whether it was opened."""
 
     batch: Batch
     decided: int

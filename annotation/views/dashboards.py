@@ -8,7 +8,7 @@ from __future__ import annotations
 import zoneinfo
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -25,11 +25,17 @@ from annotation import access, visibility, words
 from annotation.drawing import drawn, paper_figures, work_tables
 from annotation.drawing.figures import Figure
 from annotation.explorer import querysets
-from annotation.explorer.links import complete_url, explorer_url, url_of_batches
+from annotation.explorer.links import (
+    complete_url,
+    complete_url_of_batches,
+    explorer_url,
+    submitted_between,
+    url_of_batches,
+)
 from annotation.explorer.querysets import Reader
-from annotation.explorer.selection import ANY, BETWEEN, MOST_VALUES, SEPARATOR, STATES
+from annotation.explorer.selection import ANY, BETWEEN, MOST_VALUES, SEPARATOR, STATES, Selection
 from annotation.models import Batch, Item, Membership, Person, Project, Release, Source, Tally
-from annotation.money import costs
+from annotation.money import costs, paying
 from annotation.quality import agreement, dashboards, qualifying, snapshots
 from annotation.quality.snapshots import Shown
 from annotation.roles import Permission
@@ -360,11 +366,11 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
         "behind": _oldest(work.values()),
         "weeks": drawn.agreement_over_weeks(_over_time(charted, figures)),
         "more_measures": _has_more_measures(charted, figures),
-        "skips": None if left else _skips(charted, work),
+        "skips": None if left else _skips(who, charted, work),
         "reasons": work_tables.reasons(_reasons(who, charted, work)),
         "looked": charted,
         "chosen": chosen,
-        **_pace_and_sums(project, on_page, work, complete=left is None, leads=Permission.SET_UP in may),
+        **_pace_and_sums(who, on_page, work, complete=left is None, leads=Permission.SET_UP in may),
     }
     context["addresses"] = _addresses(project, on_page, context, is_whole=not hidden)
     lines = context["lines"]
@@ -373,7 +379,7 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
         context["per_accepted"] = paper_figures.per_accepted(lines, with_costs=Permission.SET_UP in may)
         imported, released, release = _imported_and_released(project)
         steps = _addresses_of_steps(
-            project, on_page, release, is_whole=not hidden, leads=Permission.SET_UP in may
+            who, on_page, release, is_whole=not hidden, leads=Permission.SET_UP in may
         )
         context["attrition"] = paper_figures.attrition(lines, imported, released, steps)
     if chosen is not None:
@@ -442,15 +448,21 @@ def _left(parts: Sequence[Shown]) -> dict[str, Any] | None:
     return {"ready": len(parts) - len(lacking), "of": len(parts), "working": working}
 
 
+def _of_day(who: Reader, batches: Sequence[Batch], day: date) -> str:
+    """The address of the items with a response that was submitted on this day of the project; "" where it lists others."""
+    ends = paying.Period(day, day).ends(who.project)
+    return complete_url_of_batches(who, batches, answered="yes", **submitted_between(*ends))
+
+
 def _pace_and_sums(
-    project: Project, batches: Sequence[Batch], work: Mapping[int, Shown], *, complete: bool, leads: bool
+    who: Reader, batches: Sequence[Batch], work: Mapping[int, Shown], *, complete: bool, leads: bool
 ) -> dict[str, Any]:
     """A line for each batch with their sums, the chart of days, and the forecast; the last two only if `complete`."""
     progress = _progress(batches)
     lines = [_line(batch, progress[batch.pk], work[batch.pk], leads=leads) for batch in batches]
     under_way = [batch for batch in batches if batch.closed_at is None]
     remaining = sum(progress[batch.pk]["places"] - progress[batch.pk]["submitted"] for batch in under_way)
-    today = timezone.now().astimezone(zoneinfo.ZoneInfo(project.time_zone)).date()
+    today = timezone.now().astimezone(zoneinfo.ZoneInfo(who.project.time_zone)).date()
     forecast = None
     if complete:
         recent = [day for batch in under_way for day in _here(work[batch.pk])]
@@ -464,7 +476,10 @@ def _pace_and_sums(
         else None
     )
     dates, counts = dashboards.by_day([day for batch in batches for day in _days(work[batch.pk])], today)
-    chart = drawn.by_day(dates[-60:], counts[-60:], gettext("Submissions per day")) if complete else None
+    title = gettext("Submissions per day")
+    chart = None
+    if complete:
+        chart = drawn.by_day(dates[-60:], counts[-60:], title, lambda day: _of_day(who, batches, day))
     return {
         "lines": lines,
         "submitted": sum(counter["submitted"] for counter in progress.values()),
@@ -493,23 +508,36 @@ def _imported_and_released(project: Project) -> tuple[int, int | None, Release |
 
 
 def _addresses_of_steps(
-    project: Project, batches: Sequence[Batch], release: Release | None, *, is_whole: bool, leads: bool
+    who: Reader, batches: Sequence[Batch], release: Release | None, *, is_whole: bool, leads: bool
 ) -> dict[str, str]:
     """Where the steps of `paper_figures.attrition` lead to, as far as the explorer lists the same items.
 
-    It has the items that a release left out because people contradicted them.
+    Items that a release left out because people contradicted them are left out here, too.
     """
     without_gold = _without_gold(batches, leads=leads)
     if not is_whole or len(batches) > MOST_VALUES or without_gold is None:
         return {}
     addresses = {
-        "answered": url_of_batches(project, batches, answered="yes", **without_gold),
-        "accepted": url_of_batches(project, batches, state="accepted", **without_gold),
-        "excluded": url_of_batches(project, batches, state="excluded", **without_gold),
+        "answered": url_of_batches(who.project, batches, answered="yes", **without_gold),
+        "accepted": url_of_batches(who.project, batches, state="accepted", **without_gold),
+        "excluded": url_of_batches(who.project, batches, state="excluded", **without_gold),
     }
-    if release is not None and not release.manifest["counts"]["contradicted"]:
-        addresses["released"] = explorer_url(project, release=release.public_id, state="accepted")
+    if release is not None:
+        addresses["released"] = _released(who, release)
     return addresses
+
+
+def _released(who: Reader, release: Release) -> str:
+    """The address of the items in a release, without those that it left out; "" where these are too many to name."""
+    counts = release.manifest["counts"]
+    if not counts["contradicted"]:
+        return complete_url(who, release=release.public_id, state="accepted")
+    left_out = {entry["item"] for entry in release.manifest["contradicted"]}
+    accepted = querysets.matching(who, Selection(releases=(release.public_id,), states=("accepted",)))
+    items = accepted.exclude(public_id__in=left_out).order_by("pk").values_list("public_id", flat=True)
+    named = list(items[: MOST_VALUES + 1])
+    is_same = len(named) == counts["accepted"] - counts["contradicted"] <= MOST_VALUES
+    return complete_url(who, item=named) if named and is_same else ""
 
 
 def _costs(lines: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -523,7 +551,7 @@ def _costs(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _skips(batches: Sequence[Batch], work: Mapping[int, Shown]) -> Any:
+def _skips(who: Reader, batches: Sequence[Batch], work: Mapping[int, Shown]) -> Figure | None:
     """The chart of skipped items by source; None if nothing was skipped."""
     rows = [
         row
@@ -533,11 +561,20 @@ def _skips(batches: Sequence[Batch], work: Mapping[int, Shown]) -> Any:
     ]
     if not any(row[1] for row in rows):
         return None
+    found = dashboards.skip_shares(rows)
+    ids: dict[str, list[str]] = {name: [] for name, _ in found}
+    sources = Source.objects.filter(project=who.project, name__in=list(ids), ready_at__isnull=False)
+    for name, public_id in sources.values_list("name", "public_id"):
+        ids[name].append(public_id)
     return drawn.shares(
         "skips",
         gettext("Skipped items as a share of assigned items, by source"),
         ("Source", "Skipped"),
-        dashboards.skip_shares(rows),
+        found,
+        addresses=[
+            complete_url_of_batches(who, batches, source=ids[name], skipped=ANY) if ids[name] else ""
+            for name, _ in found
+        ],
     )
 
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation import access, words
 from annotation.drawing import work_tables
 from annotation.drawing.figures import Figure
-from annotation.explorer.links import explorer_url
+from annotation.explorer.links import explorer_url, submitted_between
 from annotation.explorer.selection import MOST_VALUES
 from annotation.journeys import setting_up
 from annotation.models import Batch, CrowdEntry, Membership, ModelRequest, Project
@@ -128,7 +128,7 @@ def earned(
     return {
         "asked": asked,
         "query": urlencode({name: request.GET[name] for name in ("first", "last") if request.GET.get(name)}),
-        **_moments(*ends),
+        **submitted_between(*ends),
         "rate": costs.rate_in_words(project.pay),
         "paid": people,
         "paid_people": _paid_people(people),
@@ -152,21 +152,13 @@ def _parts(
     return [
         (
             part,
-            _moments(
+            submitted_between(
                 max(filter(None, (part.begin, begin)), default=None),
                 min(filter(None, (part.end, end)), default=None),
             ),
         )
         for part in share.parts
     ]
-
-
-def _moments(begin: datetime | None, end: datetime | None) -> dict[str, str]:
-    """The filters of what was submitted or skipped in a period; "" for one without that end."""
-    return {
-        "submitted_from": begin.isoformat() if begin else "",
-        "submitted_before": end.isoformat() if end else "",
-    }
 
 
 def _paid_people(people: Sequence[Mapping[str, Any]]) -> list[str]:

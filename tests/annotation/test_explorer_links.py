@@ -9,9 +9,10 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.explorer.links import explorer_url
-from annotation.journeys import adjudicating, annotating, assigning, setting_up
+from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import Assignment, Batch, Item, Membership
 from annotation.quality import gold
 from annotation.roles import Role
@@ -20,6 +21,7 @@ from annotation.views.figure_gallery import pseudonyms
 from annotation.work import shares
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import PAGES, make_things, the_batch
+from tests.annotation.test_contradicted import checked, edited
 from tests.annotation.test_dashboards import timed
 from tests.annotation.test_paying import worked
 from tests.annotation.test_rates import EUR_36, EUR_72, pay, raised
@@ -401,6 +403,59 @@ def test_pay_of_a_period_counts_the_items_that_a_reader_elsewhere_gets_listed(wo
     assert [number for _, number in paid] == [1, 1], "in total, and of Ada"
     assert [listed(client, target) for target, _ in paid] == [1, 1]
     assert items_of(client, paid[0][0]) == items_of(client, paid[1][0])
+
+
+def of_row(page: str, head: str) -> list[tuple[str, int]]:
+    """The links of the row with this head, each with its number."""
+    row = re.search(rf'<th scope="row"[^>]*>{re.escape(head)}</th>(.*?)</tr>', page)
+    assert row is not None, head
+    return [(html.unescape(target), int(number)) for target, number in LINK.findall(row[1])]
+
+
+def test_submissions_of_a_day_of_the_project_lead_to_their_items(world: World) -> None:
+    """Noon in UTC is the next day in Auckland, where the project is; the reader is in Honolulu."""
+    world.project.time_zone, world.mara.time_zone = "Pacific/Auckland", "Pacific/Honolulu"
+    world.project.save(update_fields=["time_zone"])
+    world.mara.save(update_fields=["time_zone"])
+    batch = world.batch(overlap=2)
+    for who in ("ada", "bo"):
+        worked(world, batch, who, 60)
+    noon = (timezone.now() - timedelta(days=3)).replace(hour=12)
+    Assignment.objects.update(ended_at=noon)
+    client = mara(world)
+
+    page = client.get(reverse("dashboard", args=[world.project.slug])).content.decode()
+
+    [(target, number)] = of_row(page, (noon + timedelta(days=1)).date().isoformat())
+    assert number == 2
+    assert said(client, target) == [1, 2], "one item with two responses"
+
+
+def test_skips_of_a_source_lead_to_their_items(batch: Batch, world: World) -> None:
+    page = mara(world).get(reverse("dashboard", args=[world.project.slug])).content.decode()
+
+    [(target, number)] = of_row(page, world.source.name)
+
+    assert "skipped=any" in target
+    assert number in said(mara(world), target)
+
+
+def test_the_step_of_a_release_leads_to_the_items_that_it_did_not_leave_out(world: World) -> None:
+    checked(world, "accepted", feeds_from=edited(world))
+    accepted = world.batch(overlap=1, size=1, seed=5, name="Types")
+    world.label(accepted, "ada", "extraction")
+    adjudicating.resolve_batch(batch=accepted, now=NOON + timedelta(days=1))
+    release = releasing.make_release(
+        project=world.project, name="1.0", format="askew", by=None, now=NOON + timedelta(days=2)
+    )
+    assert release.manifest["counts"]["contradicted"] == 1
+
+    page = mara(world).get(reverse("dashboard", args=[world.project.slug])).content.decode()
+
+    [(target, number)] = of_row(page, "accepted, in the newest release")
+    counts = release.manifest["counts"]
+    assert number == counts["accepted"] - counts["contradicted"]
+    assert listed(mara(world), target) == number
 
 
 def items_of(client: Client, address: str) -> list[str]:
