@@ -15,7 +15,7 @@ from typing import Any, Final
 from tableqa.readers.reader import Credit
 from tableqa.responses import GivenResponse, Task
 from tasks.common.definitions import MOST_STEPS, TAKEN
-from tasks.common.fields import Choice, MultiChoice, Scale, Text
+from tasks.common.fields import Choice, MultiChoice, Rank, Scale, Text
 from tasks.contract import TaskType
 
 MOST_OPTIONS: Final = 40
@@ -61,11 +61,21 @@ class Column:
     values: Counter[str] = field(default_factory=Counter)
     responses: int = 0
     is_whole: bool = True
+    first: Sequence[Any] = ()
+    """The first list of values."""
+    has_same_values: bool = True
+    """Whether every value is a list of the same values as the first, in any order."""
+    has_orders: bool = False
+    """Whether two lists differ."""
 
     def add(self, value: Any, nature: str) -> None:
         self.responses += 1
         self.natures.add(nature)
         self.is_whole &= isinstance(value, int) and not isinstance(value, bool)
+        values = value if isinstance(value, list) and nature != "cells" else []
+        self.first = self.first or values
+        self.has_same_values &= len(values) > 1 and Counter(values) == Counter(self.first)
+        self.has_orders |= values != self.first
         self.values.update(map(str, value) if isinstance(value, list) else [str(value)])
 
     def add_predicted(self, value: Any) -> None:
@@ -76,12 +86,15 @@ class Column:
 
     @property
     def nature(self) -> str:
-        """The type of field that holds all values: choice, multi_choice, scale, rank or text."""
+        """The type of field that holds all values: choice, multi_choice, scale, rank, cells or text.
+
+        Lists of the same values in different orders are a ranking: who chooses among values leaves some out.
+        """
         if self.natures & {"multi_choice"}:
-            return "multi_choice"
+            return "rank" if self.has_same_values and self.has_orders else "multi_choice"
         if "scale" in self.natures and self.is_whole and self._steps <= MOST_STEPS:
             return "scale"
-        (nature, *others) = sorted(self.natures)
+        (nature, *others) = sorted(self.natures) or ["text"]
         return "text" if others or nature == "scale" else nature
 
     @property
@@ -145,7 +158,21 @@ class Summary:
             self.last = max(self.last or response.at, response.at)
         for name, value in response.values.items():
             column = self.columns.setdefault(name, Column(name))
-            column.add(value, response.natures.get(name, "text"))
+            nature = response.natures.get(name)
+            if nature or value not in ("", None, []):
+                column.add(value, nature or nature_of(value))
+
+
+def nature_of(value: Any) -> str:
+    """The type of field that holds a value, where the tool says none."""
+    if isinstance(value, list):
+        if all(isinstance(one, str) for one in value):
+            return "multi_choice"
+        is_cells = all(isinstance(one, list) and len(one) == 2 for one in value)
+        return "cells" if is_cells else "text"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "scale"
+    return "choice" if isinstance(value, str) else "text"
 
 
 def fitting(columns: Iterable[Column], task_types: Iterable[TaskType]) -> TaskType | None:
@@ -164,6 +191,8 @@ def _fits(columns: Sequence[Column], task: TaskType) -> bool:
 
 
 def _holds(target: Any, column: Column) -> bool:
+    if isinstance(target, Rank):
+        return column.has_same_values and column.values.keys() == {option.value for option in target.options}
     if isinstance(target, Choice | MultiChoice):
         options = {option.value for option in target.options}
         several = isinstance(target, MultiChoice) or column.nature == "choice"
@@ -223,6 +252,8 @@ def _type_of(column: Column, renamed: Mapping[str, str]) -> dict[str, Any]:
     if nature == "scale":
         steps = [int(value) for value in column.values]
         return {"type": "scale", "min": min([1, *steps]), "max": max([5, *steps])}
+    if nature == "cells":
+        return {"type": "cells"}
     if nature != "text" and column.has_options:
         options = list(dict.fromkeys(renamed.get(value, value) for value in sorted(column.values)))
         if len(options) == 1:

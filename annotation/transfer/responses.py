@@ -281,9 +281,11 @@ def _refuse_without_responses(name: str, tool: str, summary: Summary, prediction
     if predictions:
         refuse(
             "import_failed",
-            "{name} has predictions of models, but no responses of people. Import it as examples: their meta "
-            "keeps the predictions. They become proposals if the export has annotations.",
+            "{name} has predictions of models, but no responses of people (tasks: {number}). To keep the "
+            "predictions in the meta of the examples, use the page Import examples. To make them proposals, "
+            "export tasks that have annotations.",
             name=name,
+            number=summary.tasks,
         )
     if summary.losses:
         of_tool = TOOLS[tool].losses

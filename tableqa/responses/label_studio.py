@@ -44,6 +44,7 @@ LOSSES = {
     "cancelled": gettext_noop("skipped (cancelled) annotations"),
     "empty": gettext_noop("annotations without a result"),
     "taxonomy": gettext_noop("values of taxonomies"),
+    "bucket": gettext_noop("items sorted into buckets"),
     "region": gettext_noop("regions and relations, such as marked spans"),
     "prediction": gettext_noop("predictions of models of which the file has only the number"),
 }
@@ -138,6 +139,13 @@ def _values(annotation: Fields, losses: list[str]) -> tuple[dict[str, Any], dict
             losses.append("taxonomy" if type == "taxonomy" else "region")
             continue
         value = result.nested("value").required(key)
+        if nature == "rank" and isinstance(
+            value, dict
+        ):  # by bucket; without buckets, the only key is the control
+            if len(value) != 1:
+                losses.append("bucket")
+                continue
+            (value,) = value.values()
         values[control], natures[control] = _joined(values.get(control), value, nature)
     return values, natures
 

@@ -296,6 +296,28 @@ def test_what_is_lost_is_counted(world: World, tmp_path: Path) -> None:
     ]
 
 
+def ranker(**buckets: list[str]) -> dict[str, Any]:
+    return {"from_name": "best", "to_name": "text", "type": "ranker", "value": {"ranker": buckets}}
+
+
+def test_the_order_of_a_ranker_is_a_ranking(world: World, tmp_path: Path) -> None:
+    orders = (["b", "a", "c"], ["a", "b", "c"])
+    given = (annotation(number, ranker(rank=order)) for number, order in enumerate(orders))
+
+    write(world, label_studio(tmp_path, task(1, *given)))
+
+    (field,) = TaskTypeDefinition.objects.get().data["fields"]
+    assert (field["type"], field["options"]) == ("rank", ["a", "b", "c"])
+    assert [data for _, data in labels()] == [{"best": order} for order in orders]
+
+
+def test_items_that_a_ranker_sorts_into_buckets_are_counted_as_such(world: World, tmp_path: Path) -> None:
+    sorted_items = ranker(good=["a"], bad=["b"])
+    path = label_studio(tmp_path, task(1, annotation(1, choice("label", "extraction"), sorted_items)))
+
+    assert look(world, path).losses == [(1, "items sorted into buckets")]
+
+
 def test_values_of_taxonomies_are_counted_as_such(world: World, tmp_path: Path) -> None:
     taxonomy = {"from_name": "kind", "type": "taxonomy", "value": {"taxonomy": [["a", "b"]]}}
 
@@ -341,7 +363,10 @@ def test_a_file_of_predictions_alone_says_what_to_do(world: World, tmp_path: Pat
     result = [choice("label", "extraction")]
     only_predicted = {**task(1), "predictions": [{"model_version": "m", "score": 0.5, "result": result}]}
 
-    with pytest.raises(Refused, match=r"Import it as examples: their meta keeps the predictions"):
+    with pytest.raises(
+        Refused,
+        match=r"export\.json has predictions of models, but no responses of people \(tasks: 1\)\. To keep",
+    ):
         write(world, label_studio(tmp_path, only_predicted))
 
 
@@ -519,6 +544,74 @@ def test_own_exports_of_earlier_versions_come_back_as_before(world: World, tmp_p
     assert not Person.objects.filter(is_external=True, is_simulated=True).exists()
     back = Source.objects.get(name="back")
     assert (back.licence, back.citation, back.url) == ("NOASSERTION", "", "")
+
+
+def records_of_argilla(folder: Path, question: str, *values: Any) -> Path:
+    """Two records that each value's person answered, without the settings of the dataset."""
+    given = [{"value": value, "user_id": f"u{number}"} for number, value in enumerate(values)]
+    fields = {"question": "when?", "table": TABLE, "answer": "1995"}
+    records = [{"id": id, "fields": fields, "responses": {question: given}} for id in ("1", "2")]
+    path = folder / "records.json"
+    path.write_text(json.dumps(records), "utf-8")
+    return path
+
+
+def test_lists_of_the_same_values_in_different_orders_are_a_ranking(world: World, tmp_path: Path) -> None:
+    path = records_of_argilla(tmp_path, "best", ["b", "a", "c"], ["a", "b", "c"])
+
+    write(world, path, "argilla")
+
+    (field,) = TaskTypeDefinition.objects.get().data["fields"]
+    assert (field["type"], field["options"]) == ("rank", ["a", "b", "c"])
+    assert {tuple(data["best"]) for _, data in labels()} == {("b", "a", "c"), ("a", "b", "c")}
+
+
+@pytest.mark.parametrize(
+    "values", [(["a", "b"], ["a", "b"]), (["a", "b"], ["b"]), (["a"], ["a"]), (["a", "b"], ["b", "a"], ["a"])]
+)
+def test_other_lists_are_several_choices(world: World, tmp_path: Path, values: Any) -> None:
+    write(world, records_of_argilla(tmp_path, "which", *values), "argilla")
+
+    (field,) = TaskTypeDefinition.objects.get().data["fields"]
+    assert field["type"] == "multi_choice"
+
+
+def test_a_ranking_fits_a_task_type_of_the_project_with_its_options(world: World, tmp_path: Path) -> None:
+    fields = [{"name": "best", "type": "rank", "options": ["a", "b", "c"]}]
+    row = define(world, fields=fields, agreement={"best": ["spearman"]})
+
+    preview = look(world, records_of_argilla(tmp_path, "best", ["b", "a", "c"], ["a", "b", "c"]), "argilla")
+
+    assert (preview.mapping.task_type, preview.is_new_type) == (row.name, False)
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
+def test_own_exports_whose_fields_a_mapping_renames_keep_the_types_of_their_values(
+    world: World, tmp_path: Path, tool: str
+) -> None:
+    row = define(world, title="Level", fields=RICH_FIELDS, agreement={"level": ["fleiss"]}, practice=[])
+    batch = batch_of(world, row, overlap=2, size=1)
+    for who, data in zip(("ada", "bo"), RICH_RESPONSES, strict=True):
+        say(world, batch, who, data)
+    folder, out = tmp_path / "release", tmp_path / "out"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    call_command("export_release", folder, out, "--to", tool)
+    empty = setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+    path = out / f"{batch.public_id}{'.json' if tool == 'label_studio' else ''}"
+    mapping = mapping_file.parse({"source": "films", "batch": "back", "fields": {"level": "difficulty"}})
+
+    responses.write(project=empty, path=path, tool=tool, mapping=mapping, by=world.mara, now=NOON)
+
+    fields = TaskTypeDefinition.objects.get(project=empty).data["fields"]
+    types = {field["name"]: (field["type"], field.get("optional", False)) for field in fields}
+    assert types == {
+        "difficulty": ("choice", False),
+        "reasons": ("multi_choice", True),
+        "evidence": ("cells", False),
+        "quality": ("scale", True),
+        "rank3": ("rank", False),
+        "comment": ("text", True),
+    }
 
 
 @pytest.mark.parametrize("credit", ["MIT", {"licence": 3}, {"licence": None}, ["MIT"]])
