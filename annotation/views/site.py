@@ -54,7 +54,9 @@ def home(request: PageRequest) -> HttpResponse:
         "projects": [
             {
                 "project": project,
-                "groups": _groups([row for row in rows if row["batch"].project_id == project.pk]),
+                "groups": _groups(
+                    [row for row in rows if row["batch"].project_id == project.pk and row is not recommended]
+                ),
                 "board": shown.get(project.pk),
                 "is_first": project.pk == led,
             }

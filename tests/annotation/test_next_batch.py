@@ -81,6 +81,21 @@ def test_the_batch_in_which_one_worked_last_is_recommended(world: World, client:
     assert "Not started" in str(page["text"])
 
 
+def test_the_recommended_batch_is_not_listed_again(world: World, client: Client) -> None:
+    recommended, other = (world.batch(size=3, name=name) for name in ("First", "Second"))
+    html = str(home(client, world)["html"])
+    assert html.count(f"/batches/{recommended.public_id}/annotate/") == 1
+    assert html.count(f"/batches/{other.public_id}/annotate/") == 1
+    assert html.count("/practice/question_type/") == 2
+
+
+def test_a_project_with_nothing_but_the_recommended_batch_is_named_once(world: World, client: Client) -> None:
+    world.batch(size=3)
+    page = home(client, world)
+    assert "All caught up" not in str(page["text"])
+    assert str(page["text"]).count(world.project.name) == 1
+
+
 def test_a_batch_at_its_limit_is_not_recommended(world: World, client: Client) -> None:
     limited = world.batch(size=4, name="Limited", caps={"items_per_day": 1})
     other = world.batch(size=4, name="Other")

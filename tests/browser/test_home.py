@@ -23,7 +23,8 @@ def world(tmp_path: Path, transactional_db: None) -> World:
 def test_on_a_phone_a_batch_on_home_has_the_whole_width(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any
 ) -> None:
-    world.batch(overlap=1)
+    world.batch(overlap=1, name="Recommended")
+    world.batch(overlap=1, name="Listed")
     page = signed_in(
         new_context, live_server.url, world.ada, viewport={"width": 390, "height": 844}
     ).new_page()
