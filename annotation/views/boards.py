@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from django.urls import reverse
 from django.utils.formats import localize, number_format
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation.board import flow, needs
 from annotation.board.board import Board
@@ -238,7 +238,7 @@ def picture(board: Board, project: Project) -> dict[str, Any]:
     """The flow as SVG, as the same in a list for phones, and how many batches are left out."""
     stages = board.state.stages
     if not stages:
-        return {"svg": "", "list": [], "left_out": 0}
+        return {"svg": "", "legend": [], "list": [], "left_out": 0}
     reasons = board.blockages
     found = flow.arrange(stages, reasons)
     drawn = sorted(
@@ -260,7 +260,7 @@ def picture(board: Board, project: Project) -> dict[str, Any]:
     as_list = [
         {"stage": stage, "batch": batches[stage.key], "blocked": reasons.get(stage.key)} for stage in drawn
     ]
-    return {"svg": svg, "list": as_list, "left_out": found.left_out}
+    return {"svg": svg, "legend": _legend(boxes), "list": as_list, "left_out": found.left_out}
 
 
 def _origins(found: flow.Flow, project: Project) -> list[pipeline.End]:
@@ -335,6 +335,21 @@ def _described(stage: Stage, blockage: Blockage | None) -> str:
     """A box in words, for screen readers."""
     parts = (stage.name, shown(stage.state), _decided(stage), blockage.sentence if blockage else "")
     return ". ".join(part.removesuffix(".") for part in parts if part)
+
+
+LEGEND = {
+    "accepted": gettext_lazy("accepted"),
+    "excluded": gettext_lazy("excluded"),
+    "adjudication": gettext_lazy("to adjudicate"),
+    "complete": gettext_lazy("all responses submitted"),
+    "in-progress": gettext_lazy("in progress"),
+}
+"""The colours of the bar of a batch, in words."""
+
+
+def _legend(boxes: Iterable[pipeline.Box]) -> list[tuple[str, Any]]:
+    drawn = {kind for box in boxes for kind, share in box.parts if share}
+    return [(kind, words) for kind, words in LEGEND.items() if kind in drawn]
 
 
 def _parts(counts: Counts) -> Iterator[tuple[str, float]]:

@@ -475,3 +475,15 @@ def test_numbers_without_gold_items_lead_to_selections_without_them(world: World
     assert labels
     assert steps
     assert [each for each in [*labels, *steps] if each[1] not in said(client, each[0])] == []
+
+
+def test_the_picture_of_batches_explains_the_colours_of_its_bars(world: World, batch: Batch) -> None:
+    page = mara(world).get(reverse("project", args=[world.project.slug])).content.decode()
+    legend = page.partition('<p class="bar-legend')[2].partition("</p>")[0]
+    explained = dict(re.findall(r'<span class="([a-z-]+)">([^<]+)</span>', legend))
+    assert explained == {
+        "accepted": "accepted",
+        "adjudication": "to adjudicate",
+        "in-progress": "in progress",
+    }
+    assert set(explained) == set(re.findall(r'<rect class="part ([a-z-]+)"', page))
