@@ -28,7 +28,7 @@ WORDS: Mapping[str, str] = {
     "fooled": gettext_noop("Fooled: the model was right on the original and is wrong now."),
     "not_fooled": gettext_noop("Not fooled: the model is still right."),
     "wrong_on_original": gettext_noop(
-        "Wrong already; no need to fool it. A correct change of the question or table is enough."
+        "Model already wrong; change it anyway. A correct change of the question or table is enough."
     ),
     "unsure": gettext_noop("Unclear: the two answers may be the same in another form."),
     "gold_suspect": gettext_noop("Check the given answer: the program of the table agrees with the model."),

@@ -843,7 +843,7 @@ def test_an_item_that_the_model_already_gets_wrong_has_one_quiet_line(
     server.says = answer("1666")
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     says = page.locator(".says")
-    expect(says.locator(".verdict")).to_have_text("Wrong already; no need to fool it.")
+    expect(says.locator(".verdict")).to_have_text("Model already wrong; change it anyway.")
     expect(page.locator("button[name=check]")).to_be_hidden()
     page.locator(".more summary").first.click()
     expect(page.locator("[data-part=words]")).to_contain_text(
