@@ -27,7 +27,7 @@ PICTURES = ROOT / "docs" / "pictures"
 LARGEST = 260_000
 """Bytes of a picture; people clone them with the code."""
 LARGEST_SMALL = 15_000
-"""Bytes of a picture of the gallery of task types, which loads 16 of them."""
+"""Bytes of a picture of the gallery of task types, which loads one for each task type and variant."""
 
 
 # -- the pictures -----------------------------------------------------------------------------------
@@ -129,18 +129,41 @@ def take_workbench(links: dict[str, str]) -> None:
             taken.add(path)
             page.screenshot(path=path, type="jpeg", quality=70, animations="disabled", caret="hide")
             print(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")
-        take_small(browser, sorted(folder.glob("*.jpg")))
+        small = {
+            (path.stem, "picture"): path.read_bytes()
+            for path in sorted(folder.glob("*.jpg"))
+            if path.stem not in VARIANTS
+        }
+        take_small(browser, small | dict(of_variants(page)))
         browser.close()
 
 
-def take_small(browser: Browser, pictures: list[Path]) -> None:
+VARIANTS = {
+    "question_paraphrase": ("word", "sentence"),
+    "value_change": ("answer_changes", "answer_stays"),
+}
+"""The variants of task types, each of which has a picture in the gallery: its first exercise."""
+
+
+def of_variants(page: Page) -> Iterator[tuple[tuple[str, str], bytes]]:
+    """Task type, name and picture of each variant."""
+    project = page.url.partition("/batches/")[0] + "/projects/tilted-tables"
+    for key, variants in VARIANTS.items():
+        for variant in variants:
+            page.goto(f"{project}/practice/{key}/?variant={variant}")
+            page.locator("askew-annotate[data-ready]").wait_for()
+            picture = page.screenshot(type="jpeg", quality=70, animations="disabled", caret="hide")
+            yield (key, f"picture-{variant}"), picture
+
+
+def take_small(browser: Browser, pictures: dict[tuple[str, str], bytes]) -> None:
     """The table and the form of each picture for the gallery of task types, into the folder of the task type."""
     page = browser.new_page(viewport={"width": 384, "height": 180})
-    for picture in pictures:
-        data = base64.b64encode(picture.read_bytes()).decode()
+    for (key, name), picture in pictures.items():
+        data = base64.b64encode(picture).decode()
         page.set_content(f'<body style="margin: 0"><img width="540" src="data:image/jpeg;base64,{data}">')
         page.locator("img").evaluate("(image) => image.decode()")
-        path = ROOT / "tasks" / picture.stem / "static" / picture.stem / "picture.jpg"
+        path = ROOT / "tasks" / key / "static" / key / f"{name}.jpg"
         path.parent.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=path, type="jpeg", quality=60, animations="disabled")
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")

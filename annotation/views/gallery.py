@@ -36,6 +36,10 @@ class Choice:
         return instruction(self.task, self.variant, filled(self.task, {}))
 
     @property
+    def picture(self) -> str:
+        return self.task.picture(self.variant)
+
+    @property
     def can_preview(self) -> bool:
         return bool(self.task.practice(self.variant))
 

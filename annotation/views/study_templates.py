@@ -74,7 +74,7 @@ def _card(template: templates.Template) -> dict[str, Any]:
     works = [one for one in template.study.batches if one.purpose == "work"]
     return {
         "template": template,
-        "picture": next((one.task.picture for one in works), ""),
+        "picture": next((one.task.picture(one.terms["variant"]) for one in works), ""),
         "batches": len(template.study.batches),
     }
 

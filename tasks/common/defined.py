@@ -79,7 +79,9 @@ class DefinedTask(DeclaredTask):
     form_template = "fields/form.html"
     response_template = "fields/_words.html"
     script = ""
-    picture = ""
+
+    def picture(self, variant: str = "") -> str:
+        return ""
 
     @property
     def is_submitted_by_key(self) -> bool:

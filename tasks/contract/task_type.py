@@ -196,10 +196,12 @@ class TaskType(Deciding, Responding):
         name = f"{self.key}/form.js"
         return name if (self.folder() / "static" / name).is_file() else ""
 
-    @property
-    def picture(self) -> str:
-        """A picture of the annotation page for the gallery, `static/<key>/picture.jpg`; "" where there is none."""
-        name = f"{self.key}/picture.jpg"
+    def picture(self, variant: str = "") -> str:
+        """A picture of the annotation page for the gallery; "" where there is none.
+
+        It is `static/<key>/picture-<variant>.jpg`, or `picture.jpg` of a task type without variants.
+        """
+        name = f"{self.key}/picture-{variant}.jpg" if variant else f"{self.key}/picture.jpg"
         return name if (self.folder() / "static" / name).is_file() else ""
 
     def practice(self, variant: str = "") -> list[dict[str, Any]]:

@@ -31,9 +31,10 @@ def mara(world: World) -> Client:
 def test_every_task_type_declares_its_step_its_paper_and_a_small_picture(task: TaskType) -> None:
     assert task.step in STEPS
     assert re.search(r"\((NAACL|ACL|EMNLP|WSDM) 20\d\d\)", task.paper)
-    path = finders.find(task.picture)
-    assert isinstance(path, str)
-    assert Path(path).stat().st_size < LARGEST_PICTURE
+    pictures = [finders.find(task.picture(variant)) for variant in task.variants or [""]]
+    contents = {Path(str(picture)).read_bytes() for picture in pictures}
+    assert len(contents) == len(pictures), "each variant has a picture that no other has"
+    assert max(map(len, contents)) < LARGEST_PICTURE
 
 
 def test_every_variant_is_one_card_in_the_step_of_its_task_type(world: World) -> None:
