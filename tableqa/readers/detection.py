@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from tableqa.readers import arrow
+from tableqa.readers.archive import is_archive
 from tableqa.readers.hub_folder import is_dataset
 from tableqa.readers.reader import cannot_open
 from tableqa.readers.workbook import is_workbook
@@ -59,7 +60,7 @@ def detected(path: Path) -> str:
     try:
         if is_dataset(path):
             return "parquet" if _is_release(path) else OWN
-        if path.is_dir() or is_workbook(path):
+        if path.is_dir() or is_workbook(path) or is_archive(path):
             return OWN
         with path.open("rb") as file:
             sample = file.read(SAMPLE).decode("utf-8", errors="replace")

@@ -165,8 +165,11 @@ def table_from(place: Place, value: object, title: str = "", caption: str = "") 
         rows = next((name for name in _ROWS if name in value), None)
         if header and rows:
             titles = fields.text("title", default="") or title, fields.text("caption", default="") or caption
-            return table_of(place, value[header], value[rows], *titles)
-        columns = [column for column in value.values() if isinstance(column, list)]
+            cells = value[rows]
+            if isinstance(cells, list):
+                cells = [_without_links(row) for row in cells]
+            return table_of(place, _without_links(value[header]), cells, *titles)
+        columns = [column for column in map(_column, value.values()) if column is not None]
         if columns and len(columns) == len(value):
             if len({len(column) for column in columns}) > 1:
                 raise place.error(
@@ -177,6 +180,23 @@ def table_from(place: Place, value: object, title: str = "", caption: str = "") 
             return table_of(place, list(value), rows_of, title, caption)
     mend = phrase('Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv')
     raise place.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
+
+
+def _column(value: object) -> list[Any] | None:
+    """The cells of a column: a list, or an object of cells by their numbers as pandas writes it; None for others."""
+    if isinstance(value, dict) and list(value) == [str(number) for number in range(len(value))]:
+        return list(value.values())
+    return value if isinstance(value, list) else None
+
+
+def _without_links(row: object) -> object:
+    """A row of HybridQA, in which a cell is a text and a list of links, as its texts; any other as it is."""
+    if not isinstance(row, list) or not all(
+        isinstance(cell, list) and len(cell) == 2 and isinstance(cell[0], str) and isinstance(cell[1], list)
+        for cell in row
+    ):
+        return row
+    return [cell[0] for cell in row]
 
 
 def retitled(table: Table, title: str, caption: str) -> Table:

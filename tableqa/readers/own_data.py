@@ -7,6 +7,7 @@ import ast
 import dataclasses
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ from tableqa.readers.reader import (
     only_file,
     until,
 )
+from tableqa.readers.record_forms import questions_in, records_of_object, texts_of_answers, with_table
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -42,16 +44,17 @@ from tableqa.readers.records import (
     corrected,
     each_record,
     example,
-    only_list,
     passage_of,
     plain,
+    read_members,
     starts_array,
     text_of,
+    whole_object,
 )
 from tableqa.readers.split_names import same_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
-from tableqa.readers.table_kinds import check_kind, table_in
+from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
 from tableqa.readers.text_form import TextForm, check_separator, text_form, text_lines
 from tableqa.readers.workbook import (
     Sheet,
@@ -95,6 +98,7 @@ _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 _SIGNS = re.compile(r"[\W_]+")
 _JSON = re.compile(rb"\{|\[\s*[{\[]")
+_OPENS_LINES = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n")
 _DATES = phrase("Dates are read as 2024-05-01, whatever their format.")
 
 
@@ -324,6 +328,8 @@ class OwnData:
             raise
         passage = passage_of(value.get(columns.get("context", "")))
         used = {name for part, name in columns.items() if part != "context" or passage is not None}
+        if isinstance(value.get(columns.get("answers", "")), dict):
+            used.discard(columns["answers"])  # it says more than the texts
         if "split" in columns and value.get(columns["split"]) is not None:
             further["split"] = plain(value[columns["split"]])
         return example(
@@ -337,7 +343,7 @@ class OwnData:
         )
 
     def _answers(self, record: Fields, column: str | None) -> list[str]:
-        value = None if column is None else record.value.get(column)
+        value = None if column is None else texts_of_answers(record.value.get(column))
         if column is None or value is None or value == "":
             return []
         if isinstance(value, str):
@@ -440,6 +446,32 @@ class OwnData:
                 yield record
 
     def _each_record(self, path: Path) -> Iterator[Fields | Rejected]:
+        """Each question with its columns, wherever the file holds it and its table."""
+        guess = partial(guessed, told={})
+        question, table = self.fields.get("question", ""), self.fields.get("table", "")
+        for record in self._stored_records(path):
+            if isinstance(record, Rejected):
+                yield record
+                continue
+            for inner in questions_in(record, question, guess):
+                yield with_table(inner, table)
+
+    def _inside_object(self, path: Path) -> list[dict[str, Any]] | None:
+        """The records of a file that is one JSON object; None for JSON Lines and arrays. ReaderError."""
+        if starts_array(path):
+            return None
+        with path.open("rb") as file:
+            has_lines = not _OPENS_LINES.match(file.read(64))
+        members = whole_object(path)
+        if members is None:
+            if not has_lines:
+                deque(read_members(path), maxlen=0)  # raises the fault of an object of several lines
+            return None
+        is_record = self.fields.get("question", "") in members
+        records = None if is_record else records_of_object(members, partial(guessed, told={}))
+        return [members] if records is None and not has_lines else records
+
+    def _stored_records(self, path: Path) -> Iterator[Fields | Rejected]:
         if hub_folder.is_dataset(path):
             return self._of_dataset(path)
         if is_workbook(path):
@@ -454,7 +486,7 @@ class OwnData:
                 raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
             return _named(path, enumerate(sheet.rows, start=1))
         if _is_json(path):
-            if (inner := _list_inside(path, self.fields)) is not None:
+            if (inner := self._inside_object(path)) is not None:
                 return (
                     Fields(Place(path, 1, record=number), record)
                     for number, record in enumerate(inner, start=1)
@@ -480,7 +512,9 @@ def _library(path: Path, tables: str | Path | None, encoding: TableEncoding) -> 
     folders = folders_around(path, inside, tables, levels_up=0)
     if path.is_dir() and tables is None:
         folders = [*folders, *(folder / "data" for folder in folders if (folder / "data").is_dir())]
-    return TableFiles(path, folders, partial(table_in, encoding=encoding), field="table", prefix="tables/")
+    suffixes = [suffix for suffix in SUFFIXES if suffix]
+    read = partial(table_in, encoding=encoding)
+    return TableFiles(path, folders, read, field="table", prefix="tables/", suffixes=suffixes)
 
 
 def _sentence(path: Path, fields: Mapping[str, str], form: Callable[[Path], TextForm]) -> str:
@@ -497,20 +531,6 @@ def _sentence(path: Path, fields: Mapping[str, str], form: Callable[[Path], Text
         )
         return joined([read_as, _DATES if workbook.has_dates else ""])
     return "" if _is_json(path) else form(path).sentence(path)
-
-
-def _list_inside(path: Path, own: Mapping[str, str]) -> list[Any] | None:
-    """The records of a file that is one JSON object with a list of them, such as {"version", "data"}; else None.
-
-    `own` are the columns that a person named.
-    """
-    wrapped = None if starts_array(path) else only_list(path)
-    if wrapped is None:
-        return None
-    names, records = wrapped
-    read_columns = [column for part, column in own.items() if part in PARTS and column]
-    is_record = any(column in names for column in read_columns) or "question" in guessed(names, own)
-    return None if is_record else records
 
 
 def _has_dates(
@@ -600,7 +620,9 @@ def _text(record: Fields, column: str | None) -> str:
 
 
 def _file_named(value: object) -> str | None:
-    """The name of a file, where the table of a record is one: a text of one line that holds no table itself."""
+    """The name of a file, where the table of a record is one: a number, or a text of one line that holds no table itself."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
     if not isinstance(value, str) or "\n" in value.strip() or is_table_text(value):
         return None
     return value.strip().replace("\\", "/")

@@ -512,18 +512,12 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
             )
 
 
-def only_list(path: Path) -> tuple[list[str], list[Any]] | None:
-    """The names of a file that is one JSON object, and its only list of objects; None without."""
+def whole_object(path: Path) -> dict[str, Any] | None:
+    """The members of a file that is one JSON object; None for JSON Lines, and for a damaged file."""
     try:
-        members = {name: value for name, _, value in read_members(path)}
+        return {name: value for name, _, value in read_members(path)}
     except ReaderError:
-        return None  # JSON Lines, or damaged: reading it tells
-    lists = [
-        value
-        for value in members.values()
-        if isinstance(value, list) and value and all(isinstance(record, dict) for record in value)
-    ]
-    return (list(members), lists[0]) if len(lists) == 1 else None
+        return None  # reading it tells
 
 
 class _Source:

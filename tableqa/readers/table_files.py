@@ -2,7 +2,7 @@
 
 from codecs import BOM_UTF8
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ class TableFiles:
 
     field    what the file of questions calls the name of a table
     prefix   a folder within the names ("csv/") that a person may have given itself as the folder of the tables
+    suffixes of files whose names questions may give without them, and without the prefix
     """
 
     def __init__(
@@ -31,12 +32,14 @@ class TableFiles:
         read: Callable[[Path], Table],
         field: str,
         prefix: str = "",
+        suffixes: Sequence[str] = (),
     ) -> None:
         self._questions = questions
         self._folders = list(folders)
         self._read = read
         self._field = field
         self._prefix = prefix
+        self._suffixes = suffixes
         self._kept: OrderedDict[str, Table] = OrderedDict()
         self._cells = 0
 
@@ -64,6 +67,12 @@ class TableFiles:
     def find(self, name: str, line: int) -> Path:
         """The file of the table that a question names in its line; ReaderError."""
         names = dict.fromkeys((name, name.removeprefix(self._prefix)))
+        if self._suffixes and name:
+            below = dict.fromkeys((*names, f"{self._prefix}{name}"))
+            is_bare = not name.lower().endswith(tuple(self._suffixes))
+            names = dict.fromkeys(
+                (*below, *(f"{n}{suffix}" for n in below for suffix in self._suffixes if is_bare))
+            )
         try:
             for folder in self._folders:
                 for candidate in names:

@@ -175,8 +175,9 @@ CASES = {
     "TAT-QA as FeTaQA": Case(r"excerpt-dev\.json", reader="fetaqa", source=FILES["tat_qa"]),
     "WikiTableQuestions as SQA": Case(r"excerpt-dev\.tsv", reader="sqa", source=FILES["wtq"]),
     "a byte order mark before JSON": lines(None, b"\xef\xbb\xbf" + record().encode()),
-    "one object in place of lines": lines(
-        r"q\.jsonl, line 1: this is not JSON", json.dumps(json.loads(record()), indent=1)
+    "one object in place of lines": lines(None, json.dumps(json.loads(record()), indent=1)),
+    "a damaged object in place of lines": lines(
+        r"q\.jsonl, line 4: there is 's', not ':'", json.dumps(json.loads(record()), indent=1).replace("answers", 'an"swers')
     ),
     "a name twice in a record": lines(r"an object has the name 'id' twice", '{"id": "1", "id": "2", "question": "who?"}\n'),
     "a header of typographic quotes": sheet(None, SHEET.replace("question", "“question”")),

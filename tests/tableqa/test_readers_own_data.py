@@ -69,6 +69,7 @@ def test_a_german_spreadsheet_with_its_tables_beside_is_read(tmp_path: Path) -> 
     assert READERS["own"].read_as(path) == (  # type: ignore[attr-defined]
         "fragen.csv was read as semicolon-separated, Windows-1252 (städte). "
         "The encoding is a guess: check these letters. "
+        "Tables that are not Unicode were read as Windows-1252 (Höhe, Köln). "
         "Columns: id = Nr, question = Frage, answers = Antworten, table = Tabelle."
     )
     assert [file.name for file in READERS["own"].files(path, tmp_path / "tables")] == [
