@@ -86,9 +86,7 @@ def test_a_column_that_is_named_as_the_question_is_not_looked_for_elsewhere(tmp_
 @pytest.mark.parametrize(
     ("header", "rows"), [("table_header", "table_data"), ("header", "rows"), ("columns", "data")]
 )
-def test_header_and_rows_in_separate_columns_are_the_table(
-    tmp_path: Path, header: str, rows: str
-) -> None:
+def test_header_and_rows_in_separate_columns_are_the_table(tmp_path: Path, header: str, rows: str) -> None:
     record = {"id": 1, **WHO, "table_file": "gone.csv", header: TABLE[0], rows: TABLE[1:]}
 
     (example,) = read(tmp_path, [record])
