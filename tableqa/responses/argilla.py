@@ -13,10 +13,12 @@ from tableqa.readers.reader import ReaderError, stated_credit
 from tableqa.readers.records import Fields, Place, decoded, plain, read_records
 from tableqa.responses.export import (
     OWN,
+    OWN_LOSSES,
     GivenResponse,
     Nature,
     Task,
     Tool,
+    own_changes,
     own_definition,
     own_response,
     own_terms,
@@ -24,6 +26,7 @@ from tableqa.responses.export import (
 from tableqa.responses.folder import files, opened
 
 LOSSES = {
+    **OWN_LOSSES,
     "suggestion": gettext_noop("suggestions"),
     "vector": gettext_noop("vectors"),
     "region": gettext_noop("marked spans and relations"),
@@ -90,6 +93,8 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
                 continue
             natures[question] = nature
             values.setdefault(person, {})[question] = value
+    for person, response in own.items():
+        losses += own_changes(values.get(person, {}), response)
     place = record.place.inside("responses")
     responses = [
         own.get(person) or GivenResponse(place, person, "", None, one, natures)

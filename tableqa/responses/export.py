@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from tableqa.language import phrase
+from tableqa.canonical import canonical
+from tableqa.language import gettext_noop, phrase
 from tableqa.readers.reader import Credit
 from tableqa.readers.records import Fields, Place, plain
 
@@ -137,6 +138,28 @@ def own_definition(meta: object) -> dict[str, Any]:
     """The definition of a task type as Askew wrote it for another tool; {} where there is none. It may have faults."""
     definition = meta.get("definition") if isinstance(meta, Mapping) else None
     return cast(dict[str, Any], plain(definition)) if isinstance(definition, dict) else {}
+
+
+OWN_LOSSES = {"changed": gettext_noop("changes of exported responses (the response of Askew is imported)")}
+"""What exports of Askew lose that were changed in the other tool, as `Tool.losses`."""
+
+
+def own_changes(values: Mapping[str, Any], response: GivenResponse) -> list[str]:
+    """The losses of the values of controls or questions that are not those of the response in `OWN`."""
+    return [
+        "changed"
+        for name, value in values.items()
+        if name in response.values and _written(value) not in _forms(response.values[name])
+    ]
+
+
+def _written(value: Any) -> str:
+    return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _forms(value: Any) -> tuple[str, str]:
+    """The forms in which an export has a value: as it is, or as JSON."""
+    return _written(value), canonical(value)
 
 
 def own_response(place: Place, stored: Fields) -> GivenResponse:

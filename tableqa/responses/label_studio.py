@@ -18,11 +18,13 @@ from tableqa.readers.reader import ReaderError, stated_credit
 from tableqa.readers.records import Fields, decoded, plain, read_records
 from tableqa.responses.export import (
     OWN,
+    OWN_LOSSES,
     GivenPrediction,
     GivenResponse,
     Nature,
     Task,
     Tool,
+    own_changes,
     own_definition,
     own_response,
     own_terms,
@@ -41,6 +43,7 @@ _CONTROLS: dict[str, tuple[str, Nature]] = {
 """By type of a result: the key of its value, and what the field holds."""
 
 LOSSES = {
+    **OWN_LOSSES,
     "cancelled": gettext_noop("skipped (cancelled) annotations"),
     "empty": gettext_noop("annotations without a result"),
     "taxonomy": gettext_noop("values of taxonomies"),
@@ -110,7 +113,9 @@ def _predictions(task: Fields) -> Iterator[GivenPrediction]:
 def _response(annotation: Fields, losses: list[str]) -> GivenResponse | None:
     seconds = seconds_of(annotation, "lead_time")
     if stored := _stored(annotation):
-        return replace(own_response(annotation.place, stored), seconds=seconds)
+        own = replace(own_response(annotation.place, stored), seconds=seconds)
+        losses += own_changes(_values(annotation, [])[0], own)
+        return own
     values, natures = _values(annotation, losses)
     if not values:
         return None

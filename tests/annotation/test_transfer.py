@@ -633,6 +633,29 @@ def test_a_licence_of_a_file_that_is_none_is_a_problem(world: World, tmp_path: P
     assert "'ask us' is no SPDX identifier" in problem.what
 
 
+@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
+def test_changes_of_exported_responses_are_counted_as_not_imported(
+    world: World, tmp_path: Path, tool: str
+) -> None:
+    path = sent_out(world, tmp_path, tool)
+    file = path / "records.json" if tool == "argilla" else path
+    text = file.read_text("utf-8")
+    before, after = (
+        ('{"value": "extraction"', '{"value": "neither"')
+        if tool == "argilla"
+        else (
+            '["extraction"]',
+            '["neither"]',
+        )
+    )
+    assert text.count(before) == 1
+    file.write_text(text.replace(before, after), "utf-8")
+
+    preview = look(world, path, tool)
+
+    assert (1, "changes of exported responses (the response of Askew is imported)") in preview.losses
+
+
 def test_a_name_is_not_both_a_person_and_a_program(world: World, tmp_path: Path) -> None:
     path = sent_out(world, tmp_path, "label_studio")
     bo = pseudonym_of(world, world.bo)
