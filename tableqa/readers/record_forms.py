@@ -11,6 +11,7 @@ Guess = Callable[[Iterable[str]], Mapping[str, str]]
 
 _QUESTIONS = frozenset(("question", "query", "utterance", "frage"))
 """Columns by which an object inside a record is known as a question; "text" may be anything there."""
+_TABLES = frozenset(USUAL["table"])
 _HEADERS = ("table_header", "table_headers", "header", "headers", "column_headers", "column_names", "columns")
 _ROWS = ("table_data", "table_rows", "rows", "data", "cells")
 
@@ -54,7 +55,11 @@ def questions_in(record: Fields, chosen: str, guess: Guess) -> Iterator[Fields]:
     A column of both is called "record.NAME" for the outer one. Questions without ids have that of the record and a number.
     `chosen` is the column that a person named for the question.
     """
-    holders = [name for name, value in record.value.items() if _holds_questions(value)]
+    holders = [
+        name
+        for name, value in record.value.items()
+        if isinstance(value, dict | list) and _holds_questions(value)
+    ]
     if len(holders) != 1 or chosen in record.value or "question" in guess(record.value):
         yield record
         return
@@ -69,7 +74,7 @@ def questions_in(record: Fields, chosen: str, guess: Guess) -> Iterator[Fields]:
         yield Fields(record.place.inside(within), {**merged, **question})
 
 
-def _holds_questions(value: object) -> bool:
+def _holds_questions(value: dict[str, Any] | list[Any]) -> bool:
     objects = value if isinstance(value, list) else [value]
     return bool(objects) and all(
         isinstance(inner, dict) and any(name.casefold() in _QUESTIONS for name in inner) for inner in objects
@@ -82,10 +87,11 @@ def with_table(record: Fields, chosen: str) -> Fields:
     `chosen` is the column that a person named for the table.
     """
     value = record.value
+    if chosen in value or not _TABLES.isdisjoint(value):
+        return record
     header = next((name for name in _HEADERS if isinstance(value.get(name), list)), None)
     rows = next((name for name in _ROWS if isinstance(value.get(name), list)), None)
-    has_table = chosen in value or any(name in value for name in USUAL["table"])
-    if header is None or rows is None or has_table:
+    if header is None or rows is None:
         return record
     others = {name: column for name, column in value.items() if name not in (header, rows)}
     return Fields(record.place, {**others, "table": {"header": value[header], "rows": value[rows]}})
