@@ -51,6 +51,7 @@ ROWS = 1_000
 """Examples written in one transaction."""
 LONGEST_ID = 200
 LONGEST_NAME = 120
+LONGEST_LICENCE = 80
 LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*( AND [A-Za-z0-9][A-Za-z0-9.+-]*)*")
 """SPDX identifiers, several joined by AND."""
 SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -280,6 +281,7 @@ def _begin(
     """The source of an import, invisible until its examples are written; `credit` is that of its files."""
     chosen = {name: value for name, value in asdict(choices.credit).items() if value}
     credit = replace(credit, **chosen)
+    _check_length(credit.licence)
     how = {
         **said,
         **({"limit": choices.limit} if choices.limit else {}),
@@ -337,11 +339,23 @@ def _reader(name: str, fields: Mapping[str, str]) -> Reader:
 
 def check_licence(licence: str) -> None:
     """Raises Refused(import_failed) for a licence that is no SPDX identifier; "" is none."""
+    _check_length(licence)
     if licence and LICENCE.fullmatch(licence) is None:
         refuse(
             "import_failed",
             "{licence!r} is no SPDX identifier, such as CC-BY-4.0. Several are joined by AND.",
             licence=licence,
+        )
+
+
+def _check_length(licence: str) -> None:
+    """Raises Refused(import_failed) for a licence that is too long to be stored."""
+    if len(licence) > LONGEST_LICENCE:
+        refuse(
+            "import_failed",
+            "The licence has {number} characters, more than {most}. Enter an SPDX identifier, such as CC-BY-4.0.",
+            number=len(licence),
+            most=LONGEST_LICENCE,
         )
 
 

@@ -11,6 +11,8 @@ from django.core.management import call_command
 
 from annotation.journeys import importing
 from annotation.models import Annotation
+from annotation.refusals import Refused
+from tableqa.readers.reader import Credit
 from tests.annotation.cast import NOON, World
 
 TABLE = [["Film", "Year"], ["Heat", "1995"]]
@@ -101,6 +103,20 @@ def test_examples_of_an_export_of_askew_keep_the_credit_of_their_sources(
 
     credit = (done.source.licence, done.source.citation, done.source.url)
     assert credit == ("CC-BY-4.0 AND MIT", "Ann, CC-BY-4.0\nAnn, MIT", "https://a.org")
+
+
+def test_a_licence_of_the_files_that_is_too_long_is_refused(world: World, tmp_path: Path) -> None:
+    path = export(tmp_path, [])
+    (task,) = json.loads(path.read_text("utf-8"))
+    task["meta"] = {"credit": {"licence": "x" * 81}}
+    path.write_text(json.dumps([task]), "utf-8")
+    read: dict[str, Any] = {"project": world.project, "reader": "label_studio", "path": path, "now": NOON}
+
+    with pytest.raises(Refused, match=r"The licence has 81 characters, more than 80\. Enter an SPDX"):
+        importing.import_examples(**read)
+
+    credit = Credit("MIT", "", "")
+    assert importing.import_examples(**read, credit=credit).source.licence == "MIT"
 
 
 def test_applying_a_study_file_says_it(
