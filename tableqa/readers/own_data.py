@@ -231,7 +231,7 @@ class OwnData:
                 if isinstance(record, Rejected):
                     continue
                 with suppress(ReaderError):
-                    name = _file_named(record.value.get(self._columns(record).get("table", "")))
+                    name = _file_named(record.value.get(_columns(record, self.fields).get("table", "")))
                     if name is not None and name not in sheets and seen.add(name, 1):
                         yield library.find(name, record.place.line)
 
@@ -255,20 +255,20 @@ class OwnData:
             of_tables = (encoding.chosen or encoding.shared.encoding) if encoding.shared else ""
             if hub_folder.is_dataset(questions) or is_workbook(questions) or _is_json(questions):
                 return Layout(tuple(names), parts, table_encoding=of_tables)
-            form = self._form(questions)
+            form = _form(questions, self.fields)
             return Layout(tuple(names), parts, form.encoding, form.separator, of_tables)
 
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
         with self._opened(Path(path), tables) as (questions, folder):
-            form = _sentence(questions, self.fields, self._form)
+            form = _sentence(questions, self.fields)
             first = next(self._records(questions), None)
-            columns = self._columns(first) if first else {}
+            columns = _columns(first, self.fields) if first else {}
             if first and _is_no_passage(first.value.get(columns.get("context", ""))):
                 del columns["context"]
             encoding = self._table_encoding(questions, folder)
             library = _library(questions, folder, encoding)
-            dated = _has_dates(self._each_record(questions), self._columns, library)
+            dated = _has_dates(self._each_record(questions), partial(_columns, fields=self.fields), library)
             of_tables = encoding.sentence()
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
         parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else ""]
@@ -298,7 +298,7 @@ class OwnData:
                 continue
             try:
                 record = corrected(record)
-                columns = self._columns(record)
+                columns = _columns(record, self.fields)
                 _require(record, columns)
                 example_id = _id(record, columns.get("id"), number)
                 made = self._example(record, columns, example_id, library, sheets)
@@ -337,38 +337,9 @@ class OwnData:
             example_id,
             _question(record, columns["question"]),
             table,
-            self._answers(record, columns.get("answers")),
+            _answers(record, columns.get("answers"), self.fields.get("answer_separator", "")),
             {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
             context=None if passage is None else context_of(place, text=passage),
-        )
-
-    def _answers(self, record: Fields, column: str | None) -> list[str]:
-        value = None if column is None else texts_of_answers(record.value.get(column))
-        if column is None or value is None or value == "":
-            return []
-        if isinstance(value, str):
-            value = _list_in(value) or [
-                text.strip() for text in value.split(self.fields.get("answer_separator") or "|")
-            ]
-        whole = value if isinstance(value, list) else [value]
-        return Fields(record.place, {column: whole}).texts(column)
-
-    def _columns(self, record: Fields) -> dict[str, str]:
-        """Which column is which part: as a person said, else by its name."""
-        told = {part: name for part, name in self.fields.items() if part in PARTS}
-        chosen = {part: name for part, name in told.items() if name}
-        for name in chosen.values():
-            record.required(name)
-        return {**guessed(record.value, told), **chosen}
-
-    def _form(self, path: Path) -> TextForm:
-        if path.suffix.lower() == ".xlsx" and starts_as_zip(path):
-            mend = phrase("Open it in Excel and save it again as .xlsx")
-            raise ReaderError(path, None, phrase("the Excel file is damaged"), mend)
-        names = {name for known in PARTS.values() for name in known}
-        told = {self.fields[part] for part in PARTS if part in self.fields}
-        return text_form(
-            path, self.fields.get("encoding", ""), self.fields.get("separator", ""), [*names, *told]
         )
 
     def _questions(self, path: Path) -> Path:
@@ -377,7 +348,7 @@ class OwnData:
             return path
         if hub_folder.is_dataset(path):
             beside = [file for file in hub_folder.files_beside_splits(path) if self._fits(file)]
-            return self._beside_splits(path, beside[0]) if beside else path
+            return _beside_splits(path, beside[0], self._fits) if beside else path
         mend = phrase(
             "Name the file of questions, or leave one file in the folder that has the columns question and table"
         )
@@ -385,23 +356,10 @@ class OwnData:
             path, [f"*{suffix}" for suffix in (*_JSON_SUFFIXES, *_TEXT_SUFFIXES, ".xlsx")], self._fits, mend
         )
 
-    def _beside_splits(self, folder: Path, questions: Path) -> Path:
-        """A file of questions in a dataset, where files named by splits are its tables; ReaderError where they are none."""
-        splits = [file.name for file, _ in hub_folder.data_files(folder) if self._fits(file)]
-        if not splits:
-            return questions
-        what = phrase(
-            "there are questions in {file} and in files of splits: {names}",
-            file=questions.name,
-            names=", ".join(splits),
-        )
-        mend = phrase("Leave out one of them, or name the files in README.md under data_files")
-        raise ReaderError(folder, None, what, mend)
-
     def _fits(self, path: Path) -> bool:
         try:
             first = next(self._records(path), None)
-            return first is not None and {"question", "table"} <= self._columns(first).keys()
+            return first is not None and {"question", "table"} <= _columns(first, self.fields).keys()
         except ReaderError:
             return False
 
@@ -456,21 +414,6 @@ class OwnData:
             for inner in questions_in(record, question, guess):
                 yield with_table(inner, table)
 
-    def _inside_object(self, path: Path) -> list[dict[str, Any]] | None:
-        """The records of a file that is one JSON object; None for JSON Lines and arrays. ReaderError."""
-        if starts_array(path):
-            return None
-        with path.open("rb") as file:
-            has_lines = not _OPENS_LINES.match(file.read(64))
-        members = whole_object(path)
-        if members is None:
-            if not has_lines:
-                deque(read_members(path), maxlen=0)  # raises the fault of an object of several lines
-            return None
-        is_record = self.fields.get("question", "") in members
-        records = None if is_record else records_of_object(members, partial(guessed, told={}))
-        return [members] if records is None and not has_lines else records
-
     def _stored_records(self, path: Path) -> Iterator[Fields | Rejected]:
         if hub_folder.is_dataset(path):
             return self._of_dataset(path)
@@ -486,7 +429,7 @@ class OwnData:
                 raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
             return _named(path, enumerate(sheet.rows, start=1))
         if _is_json(path):
-            if (inner := self._inside_object(path)) is not None:
+            if (inner := _inside_object(path, self.fields.get("question", ""))) is not None:
                 return (
                     Fields(Place(path, 1, record=number), record)
                     for number, record in enumerate(inner, start=1)
@@ -495,8 +438,71 @@ class OwnData:
                 Rejected(record, {}) if isinstance(record, ReaderError) else record.fields
                 for record in each_record(path)
             )
-        form = self._form(path)
+        form = _form(path, self.fields)
         return _named(path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
+
+
+def _columns(record: Fields, fields: Mapping[str, str]) -> dict[str, str]:
+    """Which column is which part: as a person said, else by its name."""
+    told = {part: name for part, name in fields.items() if part in PARTS}
+    chosen = {part: name for part, name in told.items() if name}
+    for name in chosen.values():
+        record.required(name)
+    return {**guessed(record.value, told), **chosen}
+
+
+def _beside_splits(folder: Path, questions: Path, fits: Callable[[Path], bool]) -> Path:
+    """A file of questions in a dataset, where files named by splits are its tables; ReaderError where they are none."""
+    splits = [file.name for file, _ in hub_folder.data_files(folder) if fits(file)]
+    if not splits:
+        return questions
+    what = phrase(
+        "there are questions in {file} and in files of splits: {names}",
+        file=questions.name,
+        names=", ".join(splits),
+    )
+    mend = phrase("Leave out one of them, or name the files in README.md under data_files")
+    raise ReaderError(folder, None, what, mend)
+
+
+def _form(path: Path, fields: Mapping[str, str]) -> TextForm:
+    """How a text file is to be read, by what is said and else by what is detected; ReaderError."""
+    if path.suffix.lower() == ".xlsx" and starts_as_zip(path):
+        mend = phrase("Open it in Excel and save it again as .xlsx")
+        raise ReaderError(path, None, phrase("the Excel file is damaged"), mend)
+    names = {name for known in PARTS.values() for name in known}
+    told = {fields[part] for part in PARTS if part in fields}
+    return text_form(path, fields.get("encoding", ""), fields.get("separator", ""), [*names, *told])
+
+
+def _answers(record: Fields, column: str | None, separator: str) -> list[str]:
+    """The answers in a column, where it is a text parted by the separator; [] without the column."""
+    value = None if column is None else texts_of_answers(record.value.get(column))
+    if column is None or value is None or value == "":
+        return []
+    if isinstance(value, str):
+        value = _list_in(value) or [text.strip() for text in value.split(separator or "|")]
+    whole = value if isinstance(value, list) else [value]
+    return Fields(record.place, {column: whole}).texts(column)
+
+
+def _inside_object(path: Path, question: str) -> list[dict[str, Any]] | None:
+    """The records of a file that is one JSON object; None for JSON Lines and arrays. ReaderError.
+
+    `question` is the column that a person named for it.
+    """
+    if starts_array(path):
+        return None
+    with path.open("rb") as file:
+        has_lines = not _OPENS_LINES.match(file.read(64))
+    members = whole_object(path)
+    if members is None:
+        if not has_lines:
+            deque(read_members(path), maxlen=0)  # raises the fault of an object of several lines
+        return None
+    is_record = question in members
+    records = None if is_record else records_of_object(members, partial(guessed, told={}))
+    return [members] if records is None and not has_lines else records
 
 
 def _labelled(record: Fields | Rejected, labels: Mapping[str, Any]) -> Fields | Rejected:
@@ -517,7 +523,7 @@ def _library(path: Path, tables: str | Path | None, encoding: TableEncoding) -> 
     return TableFiles(path, folders, read, field="table", prefix="tables/", suffixes=suffixes)
 
 
-def _sentence(path: Path, fields: Mapping[str, str], form: Callable[[Path], TextForm]) -> str:
+def _sentence(path: Path, fields: Mapping[str, str]) -> str:
     """In which form a file or dataset is read; "" for JSON."""
     if hub_folder.is_dataset(path):
         return hub_folder.sentence(path)
@@ -530,7 +536,7 @@ def _sentence(path: Path, fields: Mapping[str, str], form: Callable[[Path], Text
             name=name,
         )
         return joined([read_as, _DATES if workbook.has_dates else ""])
-    return "" if _is_json(path) else form(path).sentence(path)
+    return "" if _is_json(path) else _form(path, fields).sentence(path)
 
 
 def _has_dates(
