@@ -80,8 +80,10 @@ class AskewComparison extends HTMLElement {
     const grid = element("askew-grid");
     this.replaceChildren(grid);
     const options = { label: t("Table with the changes"), marks, tools: [this.#tool(t("Two tables"))] };
-    if (merged) grid.compare(table, [], { ...options, variants: merged });
-    else grid.compare(table, variants[0].operations, options);
+    if (merged) {
+      merged.unfold();
+      grid.compare(table, [], { ...options, variants: merged });
+    } else grid.compare(table, variants[0].operations, options);
   }
 
   #showPair(pair) {

@@ -10,6 +10,7 @@ import { columnName } from "./words.js";
 export class Variants {
   operations = [];
   fits = true;
+  #whole; // the state with all rows
 
   /* variants: [{letter, operations, cells: marked [[row id, column id], ...]}]. Operations that do not fit the table are
      left out, then `fits` is false. `state` is null where rows and columns were exchanged. */
@@ -20,9 +21,16 @@ export class Variants {
     this.merged = merge(this.base, edited);
     this.state = this.merged && this.#state(marksBy(variants));
     if (this.state) {
-      this.rowPlaces = placesOf(this.state.rowIds);
+      this.#whole = this.state;
       this.columnPlaces = placesOf(this.state.columnIds);
+      this.unfold();
     }
+  }
+
+  /* Show all rows again, after a table in which some were left out. */
+  unfold() {
+    this.state = this.#whole;
+    this.rowPlaces = placesOf(this.state.rowIds);
   }
 
   #replayed(operations) {

@@ -98,6 +98,20 @@ def test_rows_without_changes_of_a_long_table_open_by_key_and_are_found(empty: P
     assert empty.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_long_table_is_whole_again_after_the_tables_side_by_side(empty: Page) -> None:
+    table = {"header": ["x", "y"], "rows": [[str(row), "1"] for row in range(100)]}
+    comparison = compares(empty, table, [put(50, 0, "50", "new")], [put(60, 0, "60", "other")])
+    expect(comparison.get_by_role("button", name="rows without changes")).to_have_count(3)
+    turns(comparison)
+    expect(comparison.locator("table")).to_have_count(2)
+    turns(comparison)
+    expect(comparison.locator("table")).to_have_count(1)
+    expect(comparison.locator("[data-row=r50] td").first.locator("ins")).to_contain_text("new")
+    expect(comparison.locator("[data-row=r60] td").first.locator("ins")).to_contain_text("other")
+    comparison.get_by_role("button", name="Show all rows").click()
+    expect(comparison.locator("tr[data-row^=r]")).to_have_count(100)
+
+
 @pytest.mark.parametrize(("rows", "shown"), [(9, 9), (40, 40), (100, 20)])
 def test_only_changed_rows_is_offered_only_where_a_row_is_changed(empty: Page, rows: int, shown: int) -> None:
     table = {"header": ["x", "y"], "rows": [[str(row), "1"] for row in range(rows)]}
