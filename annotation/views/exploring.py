@@ -27,7 +27,7 @@ from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views import filters
 from annotation.views.acting import menu
-from annotation.views.contrasting import contrasted, said, thumbnail
+from annotation.views.contrasting import contrasted, for_scripts, said, thumbnail
 from annotation.views.pages import ROWS, PageRequest, kind_title, page
 from annotation.views.tables import pointed_at
 from tableqa.operations import OperationError
@@ -274,7 +274,7 @@ def _detail(request: PageRequest, who: Reader, item: Item) -> dict[str, Any]:
         "invites": Permission.INVITE in who.acts,
         "kind": kind_title(row.item.batch),
         "state": STATES.get(row.state, ""),
-        "contrast": _contrast(row, letters),
+        **_contrast(row, letters),
         "said": [
             (letter, names(one.person), one) for letter, one in zip(letters, row.responses, strict=True)
         ],
@@ -295,13 +295,19 @@ def _words(row: Row, response: Mapping[str, Any]) -> list[str]:
     return list(row.task.describe(agreement.stored(row.task, dict(response)), row.plain))
 
 
-def _contrast(row: Row, letters: Sequence[str]) -> dict[str, Any] | None:
-    """The table with what each response did to it; the table as given where nobody did anything to it."""
+def _contrast(row: Row, letters: Sequence[str]) -> dict[str, Any]:
+    """`contrast`, the table with what each response did to it (as given where nobody did anything), and `comparison`,
+    the same for scripts.
+    """
     if row.task is None or row.plain is None or "table" not in row.task.shows:
-        return None
-    task = row.task
+        return {"contrast": None, "comparison": None}
+    task, table, pointed = row.task, row.plain.example.table, pointed_at(row.task, row.plain)
     did = [said(letter, task, one.data) for letter, one in zip(letters, row.responses, strict=True)]
     try:
-        return contrasted(row.plain.example.table, did, pointed=pointed_at(task, row.plain), whole=12)
+        contrast = contrasted(table, did, pointed=pointed, whole=12)
     except OperationError:
-        return None
+        contrast = None
+    return {
+        "contrast": contrast,
+        "comparison": for_scripts(table, did, pointed=pointed) if contrast is not None else None,
+    }

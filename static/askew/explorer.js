@@ -1,5 +1,6 @@
 /* Keys of the explorer: from item to item, open, and select. The list works without it. */
 
+import { comparisonKeys } from "./comparison-keys.js";
 import { Keys, writes } from "./keys.js";
 import { t } from "./language.js";
 import { Ticks } from "./ticks.js";
@@ -18,6 +19,7 @@ class Explorer {
       ...(this.#ticks ? [{ name: "actions", key: "a", label: t("Actions on the selected items"), run: () => this.#ticks.choose() }] : []),
       ...(document.querySelector(".undo") ? [{ name: "undo", key: "u", label: t("Undo the last action"), run: () => document.querySelector(".undo").requestSubmit() }] : []),
       { name: "beside", key: "o", label: t("Go to the open item, and back"), run: () => this.#cross() },
+      ...comparisonKeys({ next: (by) => this.#comparison?.next(by), turn: () => this.#comparison?.turn() }),
       { name: "search", key: "/", label: t("Search"), run: () => document.querySelector("[name=q]")?.focus() },
       { name: "help", key: "?", label: t("Keyboard shortcuts"), run: () => this.keys.help() },
     ], () => [{ title: t("In the list"), rows: [[["↓", "↑"], t("Next or previous item")], [["Enter"], t("Open the item next to the list")], [["Esc"], t("Return from the open item to the list")], ...(this.#ticks ? [[[t("Shift"), "X"], t("Select up to this item")]] : [])] }]);
@@ -39,6 +41,11 @@ class Explorer {
 
   get #beside() {
     return this.#list.querySelector("#beside");
+  }
+
+  /* The table with the changes of the open item, if it has one. */
+  get #comparison() {
+    return this.#beside.querySelector("askew-comparison");
   }
 
   get #row() {

@@ -12,8 +12,10 @@ from playwright.sync_api import BrowserContext, expect
 
 from annotation.explorer.links import explorer_url, with_query
 from annotation.journeys import adjudicating
+from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import signed_in
+from tests.browser.test_adjudicating import edited
 
 AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,6 +58,42 @@ def test_keys_go_from_item_to_item_and_open_one_next_to_the_list(
     page.keyboard.press("Escape")
     page.locator(".facets").get_by_role("link", name="reasoning").click()
     expect(page.locator("#found")).to_have_text("1 item · 1 response")
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_the_open_item_compares_its_responses_as_adjudication_does(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any, width: int
+) -> None:
+    edited(world, rows=60)
+    other = Example("w-2", "When was Film 3?", Table(["Film", "Year"], [["Film 3", "1903"]]), ["1903"])
+    second = world.batch("question_type", name="Labels", sources=[world.import_written(other, name="other")])
+    world.label(second, "ada", "extraction")
+    page = signed_in(
+        new_context, live_server.url, world.mara, viewport={"width": width, "height": 850}
+    ).new_page()
+    page.goto(live_server.url + explorer_url(world.project))
+    for question in ("When was Film 3?", "When was Film 1?"):  # the second one takes the place of the first
+        page.get_by_role("link", name=question).click()
+        expect(page.locator("#beside h2")).to_have_text(question)
+    comparison = page.locator("#beside askew-comparison")
+    expect(comparison.locator("td.changed ins")).to_contain_text(["1996", "1997"])
+    comparison.get_by_role("button", name="Only changed rows").click()
+    unchanged = comparison.get_by_role("button", name="rows without changes")
+    expect(comparison.locator("[data-row=r40]")).to_have_count(0)
+    unchanged.last.click()
+    expect(comparison.locator("[data-row=r40]")).to_be_attached()
+
+    page.keyboard.press("n")
+    expect(comparison.locator("[data-row=r1] [data-here], [data-row=r1] [data-now]").first).to_be_attached()
+    page.keyboard.press("v")
+    expect(comparison.locator("table")).to_have_count(2)
+    heights = comparison.locator("[data-row=r1]").evaluate_all("(rows) => rows.map((row) => row.offsetHeight)")
+    assert heights[0] == heights[1]
+    page.keyboard.press("v")
+    expect(comparison.locator("table")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found = Axe().run(page, options={"runOnly": AXE["runOnly"], "preload": False})
+    assert found.violations_count == 0, found.generate_report()
 
 
 def test_an_open_item_that_needs_adjudication_leads_there_or_says_who_decides(
