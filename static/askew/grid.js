@@ -76,7 +76,7 @@ export class AskewGrid extends HTMLElement {
   #status = element("p", { className: "sr", role: "status" });
   #where = element("p", { className: "where", ariaHidden: "true" });
   #told = element("p", { className: "told", ariaHidden: "true" });
-  #legend = element("ul", { className: "legend", hidden: true });
+  #legend = element("ul", { className: "legend" });
   #hidden = element("p", { className: "hidden-columns", hidden: true });
   #beside = element("div", { className: "full", ariaHidden: "true" });
   #hint = element("div", { className: "hint", ariaHidden: "true" });
@@ -285,7 +285,6 @@ export class AskewGrid extends HTMLElement {
   #drawLegend() {
     const present = LEGEND.filter(([name]) => (name === "evidence" ? this.evidence.size && !this.marksHidden : this[name]?.size));
     const marks = present.length && this.#mode?.isGrid ? [["here", t("current cell")], ["focus", t("keys act here")], ...present] : present;
-    this.#legend.hidden = !marks.length;
     this.#legend.replaceChildren(...marks.map(([name, words]) => {
       const item = element("li", { className: name === "focus" ? "key-hint" : "" });
       item.append(element("span", { className: `sign ${name}`, ariaHidden: "true" }), words);

@@ -109,6 +109,7 @@ export class AskewPrediction extends HTMLElement {
     this.#late = false;
     this.#tried = new Set();
     this.hidden = !this.#has; // where no model looks along there is nothing to say
+    this.page.toggleAttribute("data-loop", this.#has);
     this.page.grid?.lookedAt?.([]);
     this.button.hidden = !this.#has;
     this.parts.name.textContent = [assignment.loop?.model, assignment.loop?.licence].filter(Boolean).join(" · ");

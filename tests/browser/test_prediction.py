@@ -698,6 +698,42 @@ def test_nothing_moves_before_during_and_after_the_model_is_asked(
     assert page.evaluate(BOXES) == before
 
 
+@pytest.mark.parametrize("layout", ["phone", "below"])
+@pytest.mark.parametrize("kind", ["question_paraphrase", "value_change"])
+def test_below_the_table_the_model_moves_nothing_while_it_answers_to_a_change(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, kind: str, layout: str
+) -> None:
+    table = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
+    source = world.import_written(Example("f", "when did Heat come out?", table, ["1995"]))
+    variants = {"question_paraphrase": "word", "value_change": "answer_changes"}
+    batch = world.batch(kind, variant=variants[kind], sources=[source], loop_model="small", overlap=1)
+    options = PHONE if layout == "phone" else {"viewport": {"width": 1280, "height": 720}}
+    if layout == "below":
+        world.ada.personal_settings = {"layout": "below"}
+        world.ada.save()
+    page = annotating(new_context, live_server.url, world.ada, batch, **options)
+    state(page, "answered")
+    expect(page.locator("td.looked")).to_have_count(1)
+    change(page, kind)
+    state(page, "answered")
+    settled(page)
+    below = """(box) => Math.round(
+        box.getBoundingClientRect().top - document.querySelector("askew-grid").getBoundingClientRect().top
+    )"""
+    box = page.locator("askew-prediction")
+    answered = box.evaluate(below)
+    predictions = HeldRequests(page, "**/predictions/")
+    if kind == "value_change":
+        page.locator("textarea[name=answers]").fill("2002")
+    else:
+        type_question(page, "which year saw it in the cinema?")
+    state(page, "stale")
+    assert box.evaluate(below) == answered
+    predictions.let_go()
+    state(page, "answered")
+    assert box.evaluate(below) == answered
+
+
 @pytest.mark.parametrize("kind", ["question_paraphrase", "value_change", "header_synonym"])
 def test_the_line_of_the_model_stays_where_it_is_whatever_is_entered(
     new_context: Contexts, live_server: Any, world: World, server: Scripted, kind: str
