@@ -87,7 +87,9 @@ def test_the_open_item_compares_its_responses_as_adjudication_does(
     expect(comparison.locator("[data-row=r1] [data-here], [data-row=r1] [data-now]").first).to_be_attached()
     page.keyboard.press("v")
     expect(comparison.locator("table")).to_have_count(2)
-    heights = comparison.locator("[data-row=r1]").evaluate_all("(rows) => rows.map((row) => row.offsetHeight)")
+    heights = comparison.locator("[data-row=r1]").evaluate_all(
+        "(rows) => rows.map((row) => row.offsetHeight)"
+    )
     assert heights[0] == heights[1]
     page.keyboard.press("v")
     expect(comparison.locator("table")).to_have_count(1)
