@@ -90,8 +90,8 @@ class Reader:
     def undecided(self) -> frozenset[int]:
         """Keys of the batches with items that are undecided, gold items among them, and were given to somebody."""
         items = Item.objects.filter(batch__in=self.listed).exclude(resolution__in=DECIDED)
-        given = items.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"))))
-        return frozenset(given.order_by().values_list("batch_id", flat=True).distinct())
+        assigned = items.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"))))
+        return frozenset(assigned.order_by().values_list("batch_id", flat=True).distinct())
 
     @cached_property
     def people(self) -> dict[str, int]:
@@ -390,10 +390,12 @@ def _made_of(who: Reader, ids: Sequence[str]) -> Q:
 def listed_examples(who: Reader, ids: Collection[str]) -> frozenset[str]:
     """Those of these ids of examples whose selection (`example`) lists an item."""
     items = Item.objects.filter(batch__in=who.listed)
-    given = items.filter(example=OuterRef("pk"))
-    made = Outcome.objects.filter(example=OuterRef("pk"), decision__item__in=items.filter(readable(who)))
+    own_items = items.filter(example=OuterRef("pk"))
+    outcomes = Outcome.objects.filter(example=OuterRef("pk"), decision__item__in=items.filter(readable(who)))
     examples = Example.objects.filter(source__project=who.project, external_id__in=ids)
-    return frozenset(examples.filter(Exists(given) | Exists(made)).values_list("external_id", flat=True))
+    return frozenset(
+        examples.filter(Exists(own_items) | Exists(outcomes)).values_list("external_id", flat=True)
+    )
 
 
 def resolving(who: Reader) -> list[int]:

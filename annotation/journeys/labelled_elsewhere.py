@@ -957,16 +957,16 @@ def _count(per_item: Mapping[int, int], due: datetime | None) -> None:
 
 def _person(batch: Batch, name: str, is_simulated: bool, now: datetime) -> Person:
     """The person elsewhere who is called so in this project: the same one for every file."""
-    found = Person.objects.filter(
+    person = Person.objects.filter(
         is_external=True,
         name__in={name, unicodedata.normalize("NFD", name)},
         erased_at__isnull=True,
         memberships__project=batch.project_id,
     ).first()
-    if found is None:
-        found = Person.objects.create_person(
+    if person is None:
+        person = Person.objects.create_person(
             name, is_external=True, is_simulated=is_simulated, is_active=False
         )
-        membership = Membership.objects.create(project_id=batch.project_id, person=found)
+        membership = Membership.objects.create(project_id=batch.project_id, person=person)
         events.log(membership, "", "labels imported", by=None, now=now, project=batch.project_id)
-    return found
+    return person

@@ -187,14 +187,14 @@ def unfinished_of(release: Release) -> list[Unfinished]:
     decided = Count("pk", filter=Q(decision__event_id__lte=release.watermark))
     counts = items.order_by().values_list("batch").annotate(done=decided, total=Count("pk"))
     numbers = {batch: (done, total) for batch, done, total in counts}
-    found = []
+    unfinished = []
     for batch in batches.order_by("pk"):
         done, total = numbers.get(batch.pk, (0, 0))
         is_closed = batch.closed_at is not None and batch.closed_at <= release.made_at
         if done < total or not (total or is_closed):
             was_opened = batch.opened_at is not None and batch.opened_at <= release.made_at
-            found.append(Unfinished(batch, done, total, was_opened))
-    return found
+            unfinished.append(Unfinished(batch, done, total, was_opened))
+    return unfinished
 
 
 def _blind_answers() -> QuerySet[Decision]:

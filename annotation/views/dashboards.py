@@ -561,8 +561,8 @@ def _skips(who: Reader, batches: Sequence[Batch], work: Mapping[int, Shown]) -> 
     ]
     if not any(row[1] for row in rows):
         return None
-    found = dashboards.skip_shares(rows)
-    ids: dict[str, list[str]] = {name: [] for name, _ in found}
+    skipped = dashboards.skip_shares(rows)
+    ids: dict[str, list[str]] = {name: [] for name, _ in skipped}
     sources = Source.objects.filter(project=who.project, name__in=list(ids), ready_at__isnull=False)
     for name, public_id in sources.values_list("name", "public_id"):
         ids[name].append(public_id)
@@ -570,10 +570,10 @@ def _skips(who: Reader, batches: Sequence[Batch], work: Mapping[int, Shown]) -> 
         "skips",
         gettext("Skipped items as a share of assigned items, by source"),
         ("Source", "Skipped"),
-        found,
+        skipped,
         addresses=[
             complete_url_of_batches(who, batches, source=ids[name], skipped=ANY) if ids[name] else ""
-            for name, _ in found
+            for name, _ in skipped
         ],
     )
 

@@ -247,9 +247,12 @@ class OwnData:
             for record in islice(self._each_record(questions), MOST_COMPARED):
                 values |= (record.record or {}) if isinstance(record, Rejected) else record.value
             names = list(values)
-            told = {part: name for part, name in self.fields.items() if part in PARTS}
-            parts = {**guessed(names, told), **{part: name for part, name in told.items() if name in names}}
-            if "context" not in told and _is_no_passage(values.get(parts.get("context", ""))):
+            mapping = {part: name for part, name in self.fields.items() if part in PARTS}
+            parts = {
+                **guessed(names, mapping),
+                **{part: name for part, name in mapping.items() if name in names},
+            }
+            if "context" not in mapping and _is_no_passage(values.get(parts.get("context", ""))):
                 del parts["context"]
             encoding = self._table_encoding(questions, folder)
             of_tables = (encoding.chosen or encoding.shared.encoding) if encoding.shared else ""
@@ -444,11 +447,11 @@ class OwnData:
 
 def _columns(record: Fields, fields: Mapping[str, str]) -> dict[str, str]:
     """Which column is which part: as a person said, else by its name."""
-    told = {part: name for part, name in fields.items() if part in PARTS}
-    chosen = {part: name for part, name in told.items() if name}
+    mapping = {part: name for part, name in fields.items() if part in PARTS}
+    chosen = {part: name for part, name in mapping.items() if name}
     for name in chosen.values():
         record.required(name)
-    return {**guessed(record.value, told), **chosen}
+    return {**guessed(record.value, mapping), **chosen}
 
 
 def _beside_splits(folder: Path, questions: Path, fits: Callable[[Path], bool]) -> Path:
@@ -470,9 +473,9 @@ def _form(path: Path, fields: Mapping[str, str]) -> TextForm:
     if path.suffix.lower() == ".xlsx" and starts_as_zip(path):
         mend = phrase("Open it in Excel and save it again as .xlsx")
         raise ReaderError(path, None, phrase("the Excel file is damaged"), mend)
-    names = {name for known in PARTS.values() for name in known}
-    told = {fields[part] for part in PARTS if part in fields}
-    return text_form(path, fields.get("encoding", ""), fields.get("separator", ""), [*names, *told])
+    names = {name for synonyms in PARTS.values() for name in synonyms}
+    mapped_names = {fields[part] for part in PARTS if part in fields}
+    return text_form(path, fields.get("encoding", ""), fields.get("separator", ""), [*names, *mapped_names])
 
 
 def _answers(record: Fields, column: str | None, separator: str) -> list[str]:

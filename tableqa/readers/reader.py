@@ -270,10 +270,10 @@ class Credit:
 
 def joined_credit(credits: Iterable[Credit]) -> Credit:
     """The credit of data from several places: each licence and citation once, the URL where there is only one."""
-    known = tuple(credits)
-    licences = {part for one in known for part in one.licence.split(" AND ") if part}
-    citations = sorted({one.citation for one in known if one.citation})
-    urls = {one.url for one in known if one.url}
+    every_credit = tuple(credits)
+    licences = {part for credit in every_credit for part in credit.licence.split(" AND ") if part}
+    citations = sorted({credit.citation for credit in every_credit if credit.citation})
+    urls = {credit.url for credit in every_credit if credit.url}
     return Credit(
         " AND ".join(sorted(licences)) or "NOASSERTION",
         "\n".join(citations),

@@ -40,10 +40,10 @@ class TableEncoding:
         """Python's name of the encoding of a file; ReaderError."""
         if self.chosen and not is_unicode(path):
             return checked_encoding(path, self.chosen)
-        known = known_or_sample(path, is_page(path))
-        if isinstance(known, Guess):
-            return known.encoding
-        return (self.shared or encoding_by_letters(known)).encoding
+        detected = known_or_sample(path, is_page(path))
+        if isinstance(detected, Guess):
+            return detected.encoding
+        return (self.shared or encoding_by_letters(detected)).encoding
 
     @cached_property
     def shared(self) -> Guess | None:
@@ -63,9 +63,9 @@ class TableEncoding:
         samples = []
         for file in islice(self._files(), MOST_FILES):
             with suppress(ReaderError):  # reading the table tells it
-                known = known_or_sample(file, is_page(file))
-                if isinstance(known, bytes):
-                    lines = (line for line in known.splitlines(keepends=True) if not line.isascii())
+                detected = known_or_sample(file, is_page(file))
+                if isinstance(detected, bytes):
+                    lines = (line for line in detected.splitlines(keepends=True) if not line.isascii())
                     samples.append(b"".join(islice(lines, _LINES)))
         return samples
 

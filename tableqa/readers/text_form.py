@@ -159,8 +159,8 @@ def checked_encoding(path: Path, encoding: str) -> str:
 
 def detected_encoding(path: Path) -> Guess:
     """A file's encoding, by its byte order mark, by being valid UTF-8, or by its letters; ReaderError."""
-    known = known_or_sample(path)
-    return known if isinstance(known, Guess) else encoding_by_letters(known)
+    detected = known_or_sample(path)
+    return detected if isinstance(detected, Guess) else encoding_by_letters(detected)
 
 
 def is_unicode(path: Path) -> bool:

@@ -427,10 +427,12 @@ def _figure(one: Mapping[str, Any], form: int) -> str:
     """A figure of agreement with its interval, which may have a width of zero in forms before the third."""
     if one["value"] is None:
         return "undefined"
-    found = interval_of(one, one["statistic"]) if form >= 3 else Interval(one["low"], one["high"])
-    if found.low is None or found.high is None:
-        return f"{one['value']:.3f}" + (f" (no interval: {found.reason.rstrip('.')})" if found.reason else "")
-    return f"{one['value']:.3f} ({found.low:.3f} to {found.high:.3f})"
+    interval = interval_of(one, one["statistic"]) if form >= 3 else Interval(one["low"], one["high"])
+    if interval.low is None or interval.high is None:
+        return f"{one['value']:.3f}" + (
+            f" (no interval: {interval.reason.rstrip('.')})" if interval.reason else ""
+        )
+    return f"{one['value']:.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
 def _plain(text: str) -> str:
