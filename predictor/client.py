@@ -526,11 +526,21 @@ def _wait_for(request: Coroutine[Any, Any, Answer], within: float) -> Answer:
         threads.release()
 
 
-@functools.cache
+_loops: dict[int, asyncio.AbstractEventLoop] = {}
+
+
 def _background(pid: int) -> asyncio.AbstractEventLoop:
-    """The event loop of this process for its threads; a process that was forked has its own."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="predictor", daemon=True).start()
+    """The event loop of this process for its threads; a process that was forked has its own.
+
+    Threads that are the first at the same time get the same one: pooled connections belong to one loop.
+    """
+    if (loop := _loops.get(pid)) is None:
+        fresh = asyncio.new_event_loop()
+        loop = _loops.setdefault(pid, fresh)  # atomic, and without a lock that a fork could copy
+        if loop is fresh:
+            threading.Thread(target=loop.run_forever, name="predictor", daemon=True).start()
+        else:
+            fresh.close()
     return loop
 
 

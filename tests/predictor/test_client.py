@@ -167,6 +167,29 @@ def test_beyond_the_cap_of_a_model_a_request_is_refused_at_once(server: Scripted
     small.close()
 
 
+def test_threads_that_ask_first_at_the_same_time_share_one_event_loop(
+    server: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_loops", {})
+    both, new_loop = threading.Barrier(2, timeout=PATIENT), asyncio.new_event_loop
+
+    def new_loop_of_both() -> asyncio.AbstractEventLoop:
+        both.wait()
+        return new_loop()
+
+    monkeypatch.setattr(asyncio, "new_event_loop", new_loop_of_both)
+    loops: list[asyncio.AbstractEventLoop] = []
+    threads = [threading.Thread(target=lambda: loops.append(client._background(0))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENT)
+    assert len(loops) == 2
+    assert loops[0] is loops[1]
+    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loops[0]).result(PATIENT)  # it runs
+    loops[0].call_soon_threadsafe(loops[0].stop)
+
+
 def test_threads_of_pages_are_few_and_the_next_is_refused_at_once(
     server: Scripted, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
