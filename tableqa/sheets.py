@@ -318,13 +318,14 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\symbol{34}",  # \textquotedbl is not in the encoding OT1, the default of pdfLaTeX
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
     "±": r"\(\pm\)",
     "\N{MINUS SIGN}": r"\(-\)",
     "–": "--",
-    "[": "{[}",  # behind a \\ it would be an option
+    "[": "{[}",  # behind a \\ it would be an option, and a star a variant
+    "*": "{*}",
     "]": "{]}",
     "-": "{-}",  # two would be a dash
 }

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 ENVIRONMENTS = ("table", "tabular", "figure", "itemize", "enumerate", "quote")
 SYMBOLS = (
     *("textbackslash", "textasciicircum", "textasciitilde", "textless", "textgreater", "textbar"),
-    *("textquotedbl", "textquotesingle", "textasciigrave", "hrulefill", "linewidth"),
+    *("symbol", "textquotesingle", "textasciigrave", "hrulefill", "linewidth"),
 )
 COMMANDS = (
     *SYMBOLS,

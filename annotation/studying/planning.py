@@ -511,7 +511,7 @@ class _ProjectComparison(_Comparison):
         elif looked.checksum:
             words = ngettext(
                 "import {path}, {number} example.", "import {path}, {number} examples.", looked.examples
-            ).format(path=wanted.path, number=_n(looked.examples))
+            ).format(path=wanted.path or wanted.name, number=_n(looked.examples))
             yield self.say("add", "source", wanted.name, words, place)
         elif self.looked is None:
             words = gettext(

@@ -39,7 +39,7 @@ CONTENTS: Final = {
     "allocation": gettext_noop("Allocation"),
     "pay": gettext_noop("Pay"),
     "rates": gettext_noop("Rates and limits"),
-    "crowd": gettext_noop("Crowd links"),
+    "crowd": gettext_noop("Crowd workers"),
 }
 """The sections of the page, by anchor."""
 

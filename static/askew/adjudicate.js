@@ -108,9 +108,9 @@ class AskewAdjudicate extends HTMLElement {
 
   #open(name) {
     const panel = this.querySelector(`details[data-panel=${name}]`);
-    if (!panel) return; // nothing can go back any more
+    if (!panel) return; // nobody has responded
     panel.open = true;
-    panel.querySelector("input:checked, input, textarea").focus();
+    (panel.querySelector("input:checked, input, textarea") ?? panel.querySelector(".popped")).focus();
   }
 
   #onToggle(panel) {
@@ -231,11 +231,13 @@ class AskewAdjudicate extends HTMLElement {
     this.#restore();
     this.#mark();
     const announced = this.querySelector("[data-announced]")?.dataset.announced;
-    const refusal = this.querySelector(".refused, [aria-invalid=true]");
+    const invalid = this.querySelector("[aria-invalid=true]");
     this.#announce([announced, this.querySelector(".question, .caught-up :is(h1, h2)")?.textContent].filter(Boolean).join(" "));
-    if (refusal?.matches("[aria-invalid=true]")) {
-      refusal.closest("details")?.setAttribute("open", "");
-      refusal.focus();
+    if (invalid) {
+      invalid.closest("details")?.setAttribute("open", "");
+      invalid.focus();
+    } else if (this.#panel) {
+      this.#open(this.#panel.dataset.panel);
     } else if (!document.activeElement || document.activeElement === document.body) {
       this.querySelector(".question, .caught-up")?.focus({ preventScroll: true });
     }

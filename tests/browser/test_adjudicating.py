@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.journeys import adjudicating
+from annotation.journeys import adjudicating, assigning
 from annotation.models import Batch, Decision, Item, SentBack
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
@@ -90,6 +90,38 @@ def test_a_letter_a_reason_and_enter_decide_and_the_next_item_is_there(
     decision = Decision.objects.get(item=first)
     assert decision.note == "B reads it right."
     assert decision.outcomes.get().response["data"]["label"] == letters["B"].label
+
+
+def test_where_nothing_can_be_sent_back_the_key_says_so_and_decides_nothing(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    item = edited(world)
+    assigning.close_batch(batch=item.batch, by=world.mara, now=LATER)
+    page = opened(world, new_context, live_server, item)
+    page.keyboard.press("s")
+    panel = page.locator("details[data-panel=send_back]")
+    expect(panel).to_contain_text("The batch is closed: responses can no longer be sent back.")
+    expect(panel.locator(".popped")).to_be_focused()
+    page.keyboard.press("b")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("input[name=choose]:checked")).to_have_count(0)
+    expect(panel).to_have_attribute("open", "")
+    page.keyboard.press("Escape")
+    expect(panel).not_to_have_attribute("open", "")
+    assert not Decision.objects.exists()
+
+
+def test_an_exclusion_without_a_reason_asks_for_it_in_its_panel(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = opened(world, new_context, live_server, edited(world))
+    page.keyboard.press("x")
+    page.keyboard.press("Control+Enter")
+    panel = page.locator("details[data-panel=exclude]")
+    expect(page.locator(".refused")).to_contain_text("reason")
+    expect(panel.get_by_label("Reason for exclusion")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(panel).not_to_have_attribute("open", "")
 
 
 @pytest.mark.smoke
