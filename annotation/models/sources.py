@@ -33,7 +33,8 @@ class Source(models.Model):
     """One import of a named collection of examples, with its licence and credit. Invisible until `ready_at`.
 
     `how` its files were read, for a study file that reads them again: {"limit", "fields"} where they were asked for, and
-    {"path", "tables"} as a study file named them, from its own folder.
+    {"path", "tables"} as a study file named them, from its own folder. {"responses"}: the file of the responses with which
+    the examples came; no study file reads that.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)

@@ -5,7 +5,7 @@ Everything is read in a bounded number of queries; how long annotations take is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from statistics import fmean
@@ -151,6 +151,7 @@ def of_project(
     works = _works(batches, sources, notes, made)
     runs = _runs(project, batches, notes)
     notes += _drawn_from_people(works)
+    notes += _with_responses(sources)
     study = Study(
         slug=project.slug,
         name=project.name,
@@ -271,6 +272,17 @@ def _source(row: Source) -> SourceFile:
         checksum=row.checksum,
         **{key: how[key] for key in _HOW if how.get(key)},
     )
+
+
+def _with_responses(sources: Iterable[Source]) -> Iterator[str]:
+    """A note on each source that an import of responses made."""
+    words = gettext(
+        "The source {name} came with the responses in {file}. A study file imports no responses: "
+        "import this file first, under the same name of the source."
+    )
+    for source in sources:
+        if file := source.how.get("responses"):
+            yield words.format(name=source.name, file=file)
 
 
 def _runs(project: Project, batches: list[Batch], notes: list[str]) -> list[tuple[Run, bool]]:

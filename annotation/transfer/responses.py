@@ -550,7 +550,7 @@ def _source(
             reader="jsonl",
             path=written,
             name=preview.mapping.source,
-            said={"path": path.name},
+            said={"responses": path.name},
             credit=Credit(preview.mapping.licence, preview.mapping.citation, preview.mapping.url),
             by=by,
             now=now,

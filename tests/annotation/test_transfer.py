@@ -186,6 +186,19 @@ def test_the_seconds_of_label_studio_are_kept_with_the_response(world: World, ti
     assert list(findings()) == []
 
 
+def test_a_study_file_notes_the_sources_of_imported_responses(world: World, timed: Path) -> None:
+    write(world, timed)
+
+    standing_now = standing.of_project(world.project, now=NOON)
+
+    source = Batch.objects.get().items.all()[0].example.source
+    [note] = [note for note in standing_now.notes if source.name in note]
+    assert "A study file imports no responses" in note
+    assert timed.name in note
+    [written] = [one for one in standing_now.study.sources if one.name == source.name]
+    assert not written.path
+
+
 def test_responses_without_a_known_time_are_left_out_of_averages(world: World, timed: Path) -> None:
     write(world, timed)
 
