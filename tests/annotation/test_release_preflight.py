@@ -173,7 +173,9 @@ def test_a_release_says_how_many_of_its_edits_nobody_answered_blind(world: World
     world.batch("answer_check", sources=[], feeds_from=edits, overlap=1, name="Check")
     release = released(world)
     sentence = "1 of 1 edits has no blind answer by another person. They come from 1 item."
-    expected = f"{sentence} 1 batch was not finished when this release was created Check : 0 of 1 items decided"
+    expected = (
+        f"{sentence} 1 batch was not finished when this release was created Check : 0 of 1 items decided"
+    )
     assert lacking(rea, release) == expected
     methods = reverse("release_methods", args=[release.public_id, "md"])
     assert "1 of 1 edit has no blind answer by another person" in rea.get(methods).content.decode()
