@@ -48,7 +48,7 @@ _PATH = re.compile(
 _TABLE_BEGINS = re.compile(r"<table\b", re.IGNORECASE)
 _MARKDOWN = re.compile(r"\s*\|[^\n]*\n\s*\|(?:\s*:?-+:?\s*\|)+\s*(?:\n|$)")
 _INDEXED = re.compile(r"\s*col\s*:.*?\brow 1\s*:", re.DOTALL)
-_RULE = re.compile(r"[-+=:| ]*[-=]{2}[-+=:| ]*")
+_RULE = re.compile(r"(?:[+:| ]|[-=](?![-=]))*[-=]{2}[-+=:| ]*")
 _SPACES = re.compile(r"\S? {2,}\S")
 _LATEX = "\\begin{tabular}"
 _MOST_LITERAL = 1_000_000
