@@ -20,7 +20,8 @@ CARD, STATEMENT, CROISSANT, PARQUET = (
     "parquet/test.parquet",
 )
 FORM = 3
-"""The form of data statements; a manifest names it. One that names none has the first, whose texts are made as they were."""
+"""The form of data statements and of Croissant; a manifest names it. One that names none has the first, whose texts stay
+as they were."""
 RULES_OF_TAGS = 5
 """From these rules of a manifest on, a source without a licence makes the tag of the card `other`. Before, the tag named the
 licences of the other sources."""
@@ -442,7 +443,13 @@ def _plain(text: str) -> str:
 
 
 def croissant(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str, Any]:
-    """Croissant 1.0: the files with their checksums, and the fields of their records."""
+    """Croissant 1.0: the files with their checksums, and the fields of their records.
+
+    From the third form of data statements on, sources without a licence are among the licences as NOASSERTION.
+    """
+    named = licences(manifest)
+    stated = [f"{SPDX}{name}.html" for name in named if name != _PLACEHOLDER]
+    is_partly_stated = _PLACEHOLDER in named and (manifest.get("statement") or {}).get("form", 1) >= 3
     forms = {HUB: "application/jsonlines", PARQUET: "application/x-parquet"}
     urls = [source["url"] for source in manifest["sources"] if source["url"]]
     return {
@@ -452,8 +459,7 @@ def croissant(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str,
         "name": manifest["project"],
         "description": "A benchmark for question answering over tables, with its raw annotations and decisions.",
         "url": urls[0] if urls else NO_URL,
-        "license": [f"{SPDX}{name}.html" for name in licences(manifest) if name != _PLACEHOLDER]
-        or [_PLACEHOLDER],
+        "license": [*stated, *([_PLACEHOLDER] if is_partly_stated or not stated else [])],
         "citeAs": "\n".join(source["citation"] for source in manifest["sources"] if source["citation"]),
         "version": "1.0.0",
         "datePublished": "1970-01-01",

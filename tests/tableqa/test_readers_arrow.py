@@ -93,6 +93,18 @@ def test_records_of_a_release_hold_the_examples_whole(released: Path, dev: list[
     assert list(READERS["hf"](released)) == dev
 
 
+@pytest.mark.parametrize(("form", "partly"), [(2, []), (3, ["NOASSERTION"])])
+def test_sources_without_a_licence_are_among_the_licences_of_croissant(form: int, partly: list[str]) -> None:
+    credits = ("CC-BY-SA-4.0", "NOASSERTION", "MIT")
+    sources = [{"name": name, "licence": name, "citation": "", "url": ""} for name in credits]
+    manifest = {"project": "films", "sources": sources, "statement": {"form": form}}
+
+    stated = hub.croissant(manifest, {})["license"]
+
+    spdx = [f"https://spdx.org/licenses/{name}.html" for name in ("CC-BY-SA-4.0", "MIT")]
+    assert stated == [*spdx, *partly]
+
+
 def test_the_licence_of_a_release_is_read_from_its_croissant(released: Path) -> None:
     said = credit(READERS["hf"], finished(released, parquet=False))
     source = MANIFEST["sources"][0]
