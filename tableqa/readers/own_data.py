@@ -304,46 +304,15 @@ class OwnData:
                 columns = _columns(record, self.fields)
                 _require(record, columns)
                 example_id = _id(record, columns.get("id"), number)
-                made = self._example(record, columns, example_id, library, sheets)
+                separator = self.fields.get("answer_separator", "")
+                read = _example(record, columns, example_id, library, sheets, separator)
                 ids.add(example_id, record.place.line, record.place.file)
-                yield made
+                yield read
             except ReaderError as error:
                 yield Rejected(error, record.value)
         if not number:
             mend = phrase("Give each question a row or record")
             raise ReaderError(path, None, phrase("the file contains no questions"), mend)
-
-    def _example(
-        self, record: Fields, columns: Mapping[str, str], example_id: str, library: TableFiles, sheets: Sheets
-    ) -> Example:
-        place, value = record.place, record.value
-        title, caption = (_text(record, columns.get(part)) for part in ("title", "caption"))
-        further: dict[str, Any] = {}
-        try:
-            if (file := _file_named(value[columns["table"]])) is not None:
-                table = _table_named(file, sheets, library, place)
-                table = retitled(table, title, caption)
-                further["table"] = file
-            else:
-                table = table_from(place.inside(columns["table"]), value[columns["table"]], title, caption)
-        except ReaderError as error:
-            error.column = columns["table"]
-            raise
-        passage = passage_of(value.get(columns.get("context", "")))
-        used = {name for part, name in columns.items() if part != "context" or passage is not None}
-        if isinstance(value.get(columns.get("answers", "")), dict):
-            used.discard(columns["answers"])  # it says more than the texts
-        if "split" in columns and value.get(columns["split"]) is not None:
-            further["split"] = plain(value[columns["split"]])
-        return example(
-            place,
-            example_id,
-            _question(record, columns["question"]),
-            table,
-            _answers(record, columns.get("answers"), self.fields.get("answer_separator", "")),
-            {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
-            context=None if passage is None else context_of(place, text=passage),
-        )
 
     def _questions(self, path: Path) -> Path:
         """The file of questions itself, or the one in a folder whose columns tell question and table; ReaderError."""
@@ -443,6 +412,45 @@ class OwnData:
             )
         form = _form(path, self.fields)
         return _named(path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
+
+
+def _example(
+    record: Fields,
+    columns: Mapping[str, str],
+    example_id: str,
+    library: TableFiles,
+    sheets: Sheets,
+    separator: str,
+) -> Example:
+    """The example of a record whose columns are known; `separator` stands between several answers. ReaderError."""
+    place, value = record.place, record.value
+    title, caption = (_text(record, columns.get(part)) for part in ("title", "caption"))
+    further: dict[str, Any] = {}
+    try:
+        if (file := _file_named(value[columns["table"]])) is not None:
+            table = _table_named(file, sheets, library, place)
+            table = retitled(table, title, caption)
+            further["table"] = file
+        else:
+            table = table_from(place.inside(columns["table"]), value[columns["table"]], title, caption)
+    except ReaderError as error:
+        error.column = columns["table"]
+        raise
+    passage = passage_of(value.get(columns.get("context", "")))
+    used = {name for part, name in columns.items() if part != "context" or passage is not None}
+    if isinstance(value.get(columns.get("answers", "")), dict):
+        used.discard(columns["answers"])  # it says more than the texts
+    if "split" in columns and value.get(columns["split"]) is not None:
+        further["split"] = plain(value[columns["split"]])
+    return example(
+        place,
+        example_id,
+        _question(record, columns["question"]),
+        table,
+        _answers(record, columns.get("answers"), separator),
+        {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
+        context=None if passage is None else context_of(place, text=passage),
+    )
 
 
 def _columns(record: Fields, fields: Mapping[str, str]) -> dict[str, str]:
