@@ -126,12 +126,12 @@ def class_labels(path: Path) -> Mapping[str, Any]:
     return names_in_card(features(path, configuration_name(config)) if config else features(path))
 
 
-def sentence(path: Path) -> str:
-    """In which form a dataset is read."""
+def sentence(path: Path, name: str) -> str:
+    """In which form a dataset is read; `name` is that of the folder, or of the archive that holds it."""
     if not path.is_dir():
         form = "Parquet" if path.suffix.lower() == ".parquet" else "Arrow"
         return phrase("{file} was read as {form}.", file=path.name, form=form)
-    text: str = phrase("{file} was read as a Hugging Face dataset.", file=path.name)
+    text: str = phrase("{file} was read as a Hugging Face dataset.", file=name)
     if len(splits_read := splits(path)) > 1:
         text = joined([text, phrase("Its splits are {names}.", names=", ".join(splits_read))])
     names = [configuration_name(config) for config in configurations(path)]

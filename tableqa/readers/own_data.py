@@ -8,7 +8,7 @@ import dataclasses
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -264,7 +264,8 @@ class OwnData:
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
         with self._opened(Path(path), tables) as (questions, folder):
-            form = _sentence(questions, self.fields)
+            name = Path(path).name if questions.is_dir() else questions.name
+            form = _sentence(questions, name, self.fields)
             first = next(self._records(questions), None)
             columns = _columns(first, self.fields) if first else {}
             if first and _is_no_passage(first.value.get(columns.get("context", ""))):
@@ -295,6 +296,7 @@ class OwnData:
         library = _library(path, tables, self._table_encoding(path, tables))
         sheets = _sheets(path)
         number = 0
+        parts: set[str] = set()
         for number, record in enumerate(self._each_record(path), start=1):
             if isinstance(record, Rejected):
                 yield record
@@ -302,7 +304,8 @@ class OwnData:
             try:
                 record = corrected(record)
                 columns = _columns(record, self.fields)
-                _require(record, columns)
+                _require(record, columns, parts)
+                parts |= columns.keys()
                 example_id = _id(record, columns.get("id"), number)
                 separator = self.fields.get("answer_separator", "")
                 read = _example(record, columns, example_id, library, sheets, separator)
@@ -534,17 +537,17 @@ def _library(path: Path, tables: str | Path | None, encoding: TableEncoding) -> 
     return TableFiles(path, folders, read, field="table", prefix="tables/", suffixes=suffixes)
 
 
-def _sentence(path: Path, fields: Mapping[str, str]) -> str:
-    """In which form a file or dataset is read; "" for JSON."""
+def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
+    """In which form a file or dataset of this name is read; "" for JSON."""
     if hub_folder.is_dataset(path):
-        return hub_folder.sentence(path)
+        return hub_folder.sentence(path, name)
     if is_workbook(path):
         workbook = Workbook(path)
-        name = _question_sheet(workbook, fields).name
+        sheet = _question_sheet(workbook, fields).name
         read_as = phrase(
             "{file} was read as an Excel file with its questions in the sheet {name!r}.",
             file=path.name,
-            name=name,
+            name=sheet,
         )
         return joined([read_as, _DATES if workbook.has_dates else ""])
     return "" if _is_json(path) else _form(path, fields).sentence(path)
@@ -611,15 +614,22 @@ def _plain_name(name: str) -> str:
     return name if name == "_id" else _SIGNS.sub("_", name.strip().casefold()).strip("_")
 
 
-def _require(record: Fields, columns: Mapping[str, str]) -> None:
+def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str]) -> None:
+    """ReaderError where a record has no question or no table; `earlier` are the parts of the records before it."""
     for part in ("question", "table"):
-        if part not in columns:
-            there = ", ".join(list(record.value)[:12]) or "none"
+        if part in columns:
+            continue
+        if part in earlier:
             raise record.place.error(
-                phrase("no column is known as the {part}", part=word(part)),
-                phrase("Choose its column. The columns are: {there}", there=there),
-                phrase("Name it: --field {part}=COLUMN. The columns are: {there}", part=part, there=there),
+                phrase("this record has no {part}, unlike those before it", part=word(part)),
+                phrase("Add it, or leave the record out"),
             )
+        there = ", ".join(list(record.value)[:12]) or "none"
+        raise record.place.error(
+            phrase("no column is known as the {part}", part=word(part)),
+            phrase("Choose its column. The columns are: {there}", there=there),
+            phrase("Name it: --field {part}=COLUMN. The columns are: {there}", part=part, there=there),
+        )
 
 
 def _id(record: Fields, column: str | None, number: int) -> str:

@@ -96,6 +96,11 @@ def test_a_folder_comes_as_an_archive(tmp_path: Path) -> None:
 
     assert splits(path) == [("wer 1?", "train"), ("wer 2?", "test")]
     assert credit(OWN, path).licence == "CC-BY-SA-4.0"
+    assert (
+        OwnData(fields={"question": "frage", "table": "tabelle"})
+        .read_as(path)
+        .startswith("wins.zip was read as")
+    )
 
 
 @pytest.mark.parametrize(

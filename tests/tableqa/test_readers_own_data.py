@@ -159,6 +159,7 @@ def test_the_usual_names_are_guessed_whatever_their_capitals_and_signs() -> None
         ([{"question": "who?", "table": ""}], "the table '' is refused"),
         ([{"who": "who?", "table": TABLE}], "no column is known as the question"),
         ([{"question": "who?"}], "no column is known as the table"),
+        ([{"question": "who?", "table": TABLE}, {"table": TABLE}], "has no question, unlike those before it"),
         ([{"question": "who?", "table": None}], "there is null that is not a table"),
         ([{"question": "who?", "table": [["a", "b"], ["c"]]}], "row"),
         ([{"question": "who?", "table": TABLE, "id": "1"}] * 2, "the id 1 is already in line 1"),
