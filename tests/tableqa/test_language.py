@@ -17,6 +17,7 @@ from tableqa import agreement, habits, language, needed
 from tableqa.language import Message, joined, pack, pack_all, unpack, unpack_object
 from tasks import resolving
 from tasks.metric_failure import task as metric_failure
+from tasks.question_type.task import QuestionType
 
 words.load_messages()
 DECLARED = sorted(language._templates)
@@ -186,7 +187,9 @@ def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> N
             "Noch nicht genug Daten: 1.204 Aufgaben, 10 sind nötig.",
         ),
         (
-            resolving.NO_LABEL.format(tally=resolving._tally_words({"extraction": 2, "neither": 1})),
+            resolving.NO_LABEL.format(
+                tally=resolving._tally_words(QuestionType(), {"extraction": 2, "neither": 1})
+            ),
             "Kein Etikett hat eine Mehrheit (Entnahme 2, keines von beiden 1).",
         ),
         (
