@@ -261,7 +261,9 @@ def test_awkward_tables_and_names_fit_the_explorer_home_and_the_project(
             expect(page.locator("#beside h2")).to_have_text(QUESTIONS[name])
         assert "owned" not in page.title()
         expect(
-            page.locator("main :is(em, mark, script:not([type='application/json']), u, s, i:not([class], :empty))")
+            page.locator(
+                "main :is(em, mark, script:not([type='application/json']), u, s, i:not([class], :empty))"
+            )
         ).to_have_count(0)
         beyond, *parts = page.evaluate(SIDEWAYS)
         if beyond > 0 or parts:
