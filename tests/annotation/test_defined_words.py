@@ -98,9 +98,9 @@ def test_facets_and_filters_of_the_explorer(world: World, batch: Batch) -> None:
 def test_options_of_an_import_of_responses(world: World, batch: Batch) -> None:
     client = Client(headers={"Accept-Language": "de"})
     client.force_login(world.mara)
-    given = task(1, annotation(1, choice("category", "open"), choice("work", "keep")))
+    exported_task = task(1, annotation(1, choice("category", "open"), choice("work", "keep")))
 
-    page = client.get(upload(client, given))
+    page = client.get(upload(client, exported_task))
 
     options = [label for _, label in page.context["form"].fields["value-0-0"].widget.choices]
     assert options == ["Open", "Wait", "Ruhig"]

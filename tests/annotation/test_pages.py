@@ -256,7 +256,7 @@ def test_long_lists_are_cut_into_pages(world: World) -> None:
 def test_home_says_how_much_is_left_and_where_to_go_on(things: Things) -> None:
     page = browser(things.world.ada).get("/")
 
-    assert "3 of 4 items left" in text(page)  # of four items one is submitted; the one on the desk counts
+    assert "3 of 4 items left" in text(page)  # of four items one is submitted; the one in progress counts
     assert reverse("annotate", args=[things.batch.public_id]) in page.content.decode()
 
 

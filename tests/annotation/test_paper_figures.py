@@ -76,11 +76,11 @@ def test_the_interval_of_a_ratio_is_that_of_its_linearisation() -> None:
 
 @pytest.mark.parametrize("seconds", [60.0, 0.1])
 def test_accepted_items_of_equal_times_have_no_interval(seconds: float) -> None:
-    found = dashboards.per_accepted([(seconds, True)] * 3)
+    estimate = dashboards.per_accepted([(seconds, True)] * 3)
 
-    assert found == {"value": seconds, "low": None, "high": None, "n": 3}
+    assert estimate == {"value": seconds, "low": None, "high": None, "n": 3}
     figure = paper_figures.per_accepted(
-        [{"name": "one", "per_accepted": found, "amounts": {"EUR": Decimal("0.30")}}], with_costs=True
+        [{"name": "one", "per_accepted": estimate, "amounts": {"EUR": Decimal("0.30")}}], with_costs=True
     )
     assert figure is not None
     minutes, cost = figure.sheet.rows[0][1:]

@@ -315,9 +315,9 @@ def ranker(**buckets: list[str]) -> dict[str, Any]:
 
 def test_the_order_of_a_ranker_is_a_ranking(world: World, tmp_path: Path) -> None:
     orders = (["b", "a", "c"], ["a", "b", "c"])
-    given = (annotation(number, ranker(rank=order)) for number, order in enumerate(orders))
+    annotations = (annotation(number, ranker(rank=order)) for number, order in enumerate(orders))
 
-    write(world, label_studio(tmp_path, task(1, *given)))
+    write(world, label_studio(tmp_path, task(1, *annotations)))
 
     (field,) = TaskTypeDefinition.objects.get().data["fields"]
     assert (field["type"], field["options"]) == ("rank", ["a", "b", "c"])
@@ -561,9 +561,9 @@ def test_own_exports_of_earlier_versions_come_back_as_before(world: World, tmp_p
 
 def records_of_argilla(folder: Path, question: str, *values: Any) -> Path:
     """Two records that each value's person answered, without the settings of the dataset."""
-    given = [{"value": value, "user_id": f"u{number}"} for number, value in enumerate(values)]
+    responses = [{"value": value, "user_id": f"u{number}"} for number, value in enumerate(values)]
     fields = {"question": "when?", "table": TABLE, "answer": "1995"}
-    records = [{"id": id, "fields": fields, "responses": {question: given}} for id in ("1", "2")]
+    records = [{"id": id, "fields": fields, "responses": {question: responses}} for id in ("1", "2")]
     path = folder / "records.json"
     path.write_text(json.dumps(records), "utf-8")
     return path

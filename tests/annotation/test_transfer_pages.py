@@ -65,10 +65,13 @@ def test_a_preview_shows_people_labels_times_and_writes_nothing(mara: Client) ->
 def test_a_preview_shows_who_is_simulated_and_the_licence_of_the_file(mara: Client) -> None:
     stored = {"id": "1", "annotator": "p-bo", "simulated": True, "data": {"label": "extraction"}}
     control = {"from_name": "askew", "type": "textarea", "value": {"text": [json.dumps(stored)]}}
-    given = task(1, annotation(1, control))
-    given["meta"] = {"task_type": "question_type", "credit": {"licence": "CC-BY-4.0", "citation": "Ann"}}
+    exported_task = task(1, annotation(1, control))
+    exported_task["meta"] = {
+        "task_type": "question_type",
+        "credit": {"licence": "CC-BY-4.0", "citation": "Ann"},
+    }
 
-    page = mara.get(upload(mara, given))
+    page = mara.get(upload(mara, exported_task))
 
     (person,) = page.context["form"].people()
     assert (person["name"], person["is_simulated"]) == ("p-bo", True)
