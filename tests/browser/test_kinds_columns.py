@@ -85,9 +85,9 @@ class Somebody:
     def digit_of(self, text: str) -> str:
         """The digit that takes a choice of the open line; suggesters may put others in front of it."""
         self.is_offered(text)
-        return (
-            self.page.locator(".choice", has=self.page.locator(f"text='{text}'")).locator("kbd").inner_text()
-        )
+        digit = self.page.locator(".choice", has=self.page.locator(f"text='{text}'")).locator("kbd")
+        expect(digit).to_be_visible()  # digits rest, unseen, while suggestions arrive
+        return digit.text_content() or ""
 
     def finds_the_page_accessible(self) -> None:
         found = Axe().run(self.page, options=AXE)
