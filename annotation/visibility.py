@@ -37,6 +37,27 @@ def counts_kept_from(person: Person, batches: Iterable[Batch]) -> set[int]:
     return has | {one.pk for one in mixed if one.project_id in mine}
 
 
+def kept_responses(person: Person, batches: Iterable[Batch]) -> set[int]:
+    """Those of the batches (keys) whose responses, states and gold items are kept from the person: they are not closed, and
+    the person annotates in them, or may.
+    """
+    unfinished = [batch for batch in batches if batch.closed_at is None]
+    mine = set(where(Actor(person), Permission.ANNOTATE))
+    others = [batch.pk for batch in unfinished if batch.project_id not in mine]
+    has = Assignment.objects.filter(person=person, batch__in=others).order_by()
+    assigned = set(has.values_list("batch_id", flat=True).distinct()) if others else set()
+    return assigned | {batch.pk for batch in unfinished if batch.project_id in mine}
+
+
+def fed_by(keys: Iterable[int], batches: Iterable[Batch]) -> set[int]:
+    """Those of the batches (keys) whose items rest on decisions in these ones, at any distance."""
+    origins, fed = set(keys), set[int]()
+    for batch in sorted(batches, key=lambda batch: batch.pk):  # a batch is made after the one that feeds it
+        if batch.feeds_from_id in origins or batch.feeds_from_id in fed:
+            fed.add(batch.pk)
+    return fed
+
+
 def sees_counts(person: Person, batch: Batch) -> bool:
     """Whether the person sees the counts of the batch: the rule of `counts_kept_from`, for one."""
     return not counts_kept_from(person, [batch])

@@ -26,7 +26,18 @@ from annotation.roles import Permission
 
 PAGE_SIZE: Final = "page_size"
 SINGLE: Final = frozenset(
-    {"q", "differs", "flagged", "gold", "unsure", "in_progress", "answered", "adjudicated", "assignment"}
+    {
+        "q",
+        "differs",
+        "flagged",
+        "gold",
+        "unsure",
+        "in_progress",
+        "answered",
+        "adjudicated",
+        "assignment",
+        "part",
+    }
     | {"seconds_from", "seconds_to", "since", "until", "submitted_from", "submitted_before"}
     | {"sort", "after", "before"}
 )

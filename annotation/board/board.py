@@ -42,6 +42,7 @@ class Board:
 
     batches      all batches, the newest first; `stages` those that count, in the order in which they were planned
     hidden       batches (keys) whose counts are hidden from the person
+    unlisted     batches (keys) of which the explorer lists fewer items to the person than their counts say
     jobs         failed jobs (public ids), by kind; the newest of each
     people       members of the project
     """
@@ -50,6 +51,7 @@ class Board:
     batches: Sequence[Batch]
     progress: Mapping[int, Mapping[str, int]]
     hidden: Collection[int]
+    unlisted: Collection[int] = ()
     jobs: Mapping[str, str] = field(default_factory=dict)
     people: int = 0
 
@@ -72,6 +74,8 @@ def read(*, person: Person, rights: Rights, now: datetime) -> dict[int, Board]:
     projects = list(rights)
     batches = list(Batch.objects.select_related("definition").filter(project__in=projects).order_by("-pk"))
     hidden = visibility.counts_kept_from(person, batches)
+    kept = visibility.kept_responses(person, batches)
+    unlisted = kept | visibility.fed_by(kept, batches)
     progress = assigning.progress(batches)
     stages = _stages(batches, hidden, progress)
     crew = _crew(projects)
@@ -95,7 +99,9 @@ def read(*, person: Person, rights: Rights, now: datetime) -> dict[int, Board]:
             released=released.get(project),
         )
         jobs = {kind: public_id for (key, kind), (_, public_id) in failed.items() if key == project}
-        boards[project] = Board(state, of_project, progress, hidden, jobs, len(crew.get(project, ())))
+        boards[project] = Board(
+            state, of_project, progress, hidden, unlisted, jobs, len(crew.get(project, ()))
+        )
     return _with_unchecked(boards)
 
 

@@ -7,10 +7,12 @@ items whose responses the reader may see: what is filtered, counted, searched, s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
@@ -18,7 +20,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation.access import Actor, may, where
+from annotation import visibility
+from annotation.access import Actor, may
+from annotation.bulk import among
 from annotation.explorer.selection import (
     ANY,
     OF_ITEMS,
@@ -30,6 +34,7 @@ from annotation.explorer.selection import (
     terms,
 )
 from annotation.models import (
+    Annotation,
     Assignment,
     Batch,
     Decision,
@@ -51,6 +56,8 @@ from annotation.roles import Permission
 MOST_COUNTED: Final = 10_000
 """More matches than this are not counted: pages say "10,000+"."""
 DECIDED: Final = (Item.Resolution.ACCEPTED, Item.Resolution.EXCLUDED)
+CHUNK: Final = 1_000
+"""Ids in a query: a database takes only so many."""
 NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -113,17 +120,11 @@ def reader(actor: Actor, project: Project) -> Reader:
         one.pk: one
         for one in Batch.objects.select_related("definition").filter(project=project).order_by("pk")
     }
-    unfinished = {key for key, one in batches.items() if one.closed_at is None}
-    if project.pk not in where(Actor(actor.person), Permission.ANNOTATE):
-        mine = Assignment.objects.filter(person=actor.person, batch__in=unfinished)
-        unfinished &= set(mine.values_list("batch_id", flat=True).distinct())
-    beyond: set[int] = set()
-    for key, one in batches.items():  # a batch is made after the one that feeds it
-        if one.feeds_from_id in unfinished or one.feeds_from_id in beyond:
-            beyond.add(key)
+    hidden = visibility.kept_responses(actor.person, batches.values())
+    beyond = visibility.fed_by(hidden, batches.values())
     for one in batches.values():
         one.project = project
-    return Reader(actor, project, batches, frozenset(unfinished), frozenset(beyond), acts)
+    return Reader(actor, project, batches, frozenset(hidden), frozenset(beyond), acts)
 
 
 def readable(who: Reader) -> Q:
@@ -160,8 +161,8 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
         found = knowing(who, found).filter(by_a_person if chosen.adjudicated else ~by_a_person)
     if chosen.assignment:
         found = _with_assignment(who, chosen, found)
-    if chosen.releases:
-        found = knowing(who, found).filter(_released(who, chosen.releases))
+    if chosen.releases or chosen.part:
+        found = knowing(who, found).filter(_released(who, chosen))
     if chosen.actions:
         found = knowing(who, found).filter(_changed_by(who, chosen.actions))
     for term in terms(chosen.q):
@@ -204,6 +205,8 @@ def counted_within(who: Reader, chosen: Selection) -> int | None:
     Two people may have skipped one item, or have it in progress: figures of other pages count both. At most
     `MOST_COUNTED` + 1.
     """
+    if chosen.part:
+        return _counted_in_releases(who, chosen)
     if chosen.skipped:
         rows = _skips(who, chosen)
     elif chosen.flagged:
@@ -220,6 +223,22 @@ def counted_within(who: Reader, chosen: Selection) -> int | None:
         return None
     items = matching(who, chosen.without(*PLACE)).order_by().values("pk")
     return int(rows.order_by().filter(item__in=items).values("pk")[: MOST_COUNTED + 1].count())
+
+
+def _counted_in_releases(who: Reader, chosen: Selection) -> int | None:
+    """How many annotations, outcomes or contradicted examples of releases a selection of them is about; else None."""
+    items, releases = matching(who, chosen.without(*PLACE)).order_by(), _releases(who, chosen)
+    if chosen.part == "undecided":
+        return None
+    if chosen.part == "contradicted":
+        listed = set(items.values_list("public_id", flat=True))
+        numbers = [_contradicted(release) for release in releases]
+        return sum(n for by_item in numbers for item, n in by_item.items() if item in listed)
+    until = max((release.watermark for release in releases), default=0)
+    rows: QuerySet[Any] = _annotations(until) if chosen.part == "annotations" else _outcomes(until)
+    path = "assignment__item" if chosen.part == "annotations" else "decision__item"
+    rows = rows.order_by().filter(**{f"{path}__in": items.values("pk")}).values("pk")
+    return int(rows[: MOST_COUNTED + 1].count())
 
 
 @dataclass(frozen=True)
@@ -353,20 +372,56 @@ def _assignments(who: Reader, chosen: Selection) -> QuerySet[Any]:
     return rows.filter(reserved_for__in=_people(who, chosen)) if chosen.people else rows
 
 
-def _released(who: Reader, ids: Sequence[str]) -> Q:
-    """Items whose decisions are in one of these releases."""
+def _releases(who: Reader, chosen: Selection) -> list[Release]:
+    """The releases of a selection; all that are ready where it names none."""
     ready = Release.objects.filter(project=who.project, ready_at__isnull=False)
-    releases = ready.in_bulk(ids, field_name="public_id")
-    if missing := [name for name in ids if name not in releases]:
+    if not chosen.releases:
+        return list(ready)
+    releases = ready.in_bulk(chosen.releases, field_name="public_id")
+    if missing := [name for name in chosen.releases if name not in releases]:
         raise BadSelection(
             [gettext("There is no release {name} in this project.").format(name=name) for name in missing]
         )
-    released = Q()
-    for release in releases.values():
-        batches = [batch["id"] for batch in release.manifest["batches"]]
-        decided = Decision.objects.filter(event_id__lte=release.watermark).values("item")
-        released |= Q(batch__public_id__in=batches, pk__in=decided)
+    return list(releases.values())
+
+
+def _released(who: Reader, chosen: Selection) -> Q:
+    """Items whose decisions are in one of the releases, or that belong to this part of one."""
+    released = Q(pk__in=())
+    for release in _releases(who, chosen):
+        released |= _of_release(release, chosen.part)
     return released
+
+
+def _of_release(release: Release, part: str) -> Q:
+    if part == "contradicted":
+        ids = sorted(_contradicted(release))
+        chunks = [ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK)]
+        found = [Item.objects.filter(public_id__in=chunk).values_list("pk", flat=True) for chunk in chunks]
+        return Q(among("pk", chain.from_iterable(found)))
+    batches = Q(batch__public_id__in=[batch["id"] for batch in release.manifest["batches"]])
+    decided = Q(pk__in=Decision.objects.filter(event_id__lte=release.watermark).values("item"))
+    if not part:
+        return batches & decided
+    if part == "outcomes":
+        return batches & Q(pk__in=_outcomes(release.watermark).values("decision__item"))
+    answered = batches & Q(pk__in=_annotations(release.watermark).values("assignment__item"), is_gold=False)
+    return answered & ~decided if part == "undecided" else answered
+
+
+def _annotations(watermark: int) -> QuerySet[Annotation]:
+    """All revisions of responses that a release with this watermark can have."""
+    return Annotation.objects.filter(event_id__lte=watermark)
+
+
+def _outcomes(watermark: int) -> QuerySet[Outcome]:
+    """The outcomes that a release with this watermark can have."""
+    return Outcome.objects.filter(decision__event_id__lte=watermark)
+
+
+def _contradicted(release: Release) -> Counter[str]:
+    """How many examples people contradicted, by the item (public id) in which they did."""
+    return Counter(entry["item"] for entry in release.manifest.get("contradicted", ()))
 
 
 def _changed_by(who: Reader, actions: Sequence[str]) -> Q:

@@ -40,6 +40,13 @@ ASSIGNMENTS: Final = {
 """Values of `assignment`: slots (all, free, reserved for somebody), and assignments (all, those that were returned)."""
 OF_PEOPLE: Final = ("reserved", "assigned", "returned")
 """Those that are about people, so that `people` names whose they are."""
+PARTS: Final = {
+    "annotations": gettext_noop("with annotations"),
+    "outcomes": gettext_noop("with outcomes"),
+    "undecided": gettext_noop("undecided"),
+    "contradicted": gettext_noop("contradicted"),
+}
+"""Values of `part`, of a release: its items with a response or with outcomes, those without a decision, and contradicted."""
 ANY: Final = "any"
 """Value of `skipped`: with any reason."""
 MOST_VALUES: Final = 200
@@ -82,6 +89,7 @@ class Selection:
     adjudicated  a person decided the item (True), or nobody or the rule did (False)
     assignment   of `ASSIGNMENTS`: the item has such a slot or assignment; with `people`, one of theirs
     releases     public ids of releases that contain the decision about the item
+    part         of `PARTS`: instead, the item belongs to this part of the releases; without these, of any release
     actions      public ids of actions on several items that changed it
     items        public ids of items that were ticked
     examples     ids of examples: that of the item, or one that was made from it
@@ -114,6 +122,7 @@ class Selection:
     adjudicated: bool | None = None
     assignment: str = ""
     releases: tuple[str, ...] = ()
+    part: str = ""
     actions: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
@@ -273,6 +282,7 @@ PARAMETERS: Final = {
     "adjudicated": "adjudicated",
     "assignment": "assignment",
     "release": "releases",
+    "part": "part",
     "action": "actions",
     "item": "items",
     "example": "examples",
@@ -321,6 +331,7 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         "assignment": next(
             iter(parser.among("assignment", ("", *ASSIGNMENTS), [parser.one("assignment")])), ""
         ),
+        "part": next(iter(parser.among("part", ("", *PARTS), [parser.one("part")])), ""),
         "sort": next(iter(parser.among("sort", SORTS, [parser.one("sort")])), ""),
         "after": parser.one("after"),
         "before": parser.one("before"),

@@ -15,7 +15,6 @@ from django.utils.translation import gettext, ngettext
 from annotation import visibility
 from annotation.journeys import assigning
 from annotation.models import (
-    Annotation,
     Assignment,
     Batch,
     Decision,
@@ -141,21 +140,6 @@ def unchecked_of(release: Release) -> Unchecked:
     without = made.filter(~Exists(_blind_answers().filter(event_id__lte=release.watermark)))
     items = without.order_by().values_list("outcome__decision__item__public_id", flat=True)
     return Unchecked(len(items), made.count(), tuple(dict.fromkeys(items)))
-
-
-def undecided_of(release: Release) -> list[str]:
-    """The items (public ids) that had a response and no decision at the watermark of a release."""
-    responses = Annotation.objects.filter(assignment__item=OuterRef("pk"), event_id__lte=release.watermark)
-    decided = Decision.objects.filter(item=OuterRef("pk"), event_id__lte=release.watermark)
-    items = Item.objects.filter(
-        Exists(responses),
-        ~Exists(decided),
-        batch__project=release.project_id,
-        batch__purpose=Batch.Purpose.WORK,
-        batch__set_aside_at__isnull=True,
-        is_gold=False,
-    )
-    return list(items.order_by("pk").values_list("public_id", flat=True))
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,25 @@ register = template.Library()
 
 
 def items_link(
-    number: int, project: Project, batch: Batch | None = None, **filters: str | list[str]
+    number: int, who: Reader, batch: Batch | None = None, **filters: str | list[str]
 ) -> SafeString | str:
     """The number as a link to the items that it counts; without a link where there are none, or nobody to filter by.
 
-    A number of more ids than a selection takes (`MOST_VALUES`) is no link either: its address would be too long.
+    Nor are a number of more ids than a selection takes (`MOST_VALUES`), and one of items that are kept from the reader, so
+    that fewer would be listed.
     """
     if not number or filters.get("person") == "" or len(filters.get("item", "")) > MOST_VALUES:
         return localize(number)
-    return format_html('<a href="{}">{}</a>', address_of(project, batch=batch, **filters), localize(number))
+    return linked(number, complete_url(who, batch=batch, **filters))
+
+
+def linked(number: int, address: str) -> SafeString | str:
+    """The number as a link to this address; without a link where it is 0, or there is none."""
+    return (
+        format_html('<a href="{}">{}</a>', address, localize(number))
+        if number and address
+        else localize(number)
+    )
 
 
 @register.simple_tag(takes_context=True, name="items_link")
@@ -38,13 +48,10 @@ def _items_link(
     batch: Batch | None = None,
     **filters: str | list[str],
 ) -> SafeString | str:
-    """`items_link` for the reader of the page: no link where items are kept from them, so that fewer would be listed."""
-    link = items_link(number, project, batch, **filters)
-    if isinstance(link, SafeString) and not complete_url(
-        reader_of(context["request"], project), batch=batch, **filters
-    ):
+    """`items_link` for the reader of the page."""
+    if not number:
         return localize(number)
-    return link
+    return items_link(number, reader_of(context["request"], project), batch, **filters)
 
 
 def reader_of(request: HttpRequest, project: Project) -> Reader:

@@ -22,6 +22,7 @@ from annotation.drawing import list_tables, work_tables
 from annotation.drawing.figures import Figure
 from annotation.explorer import new_batch, querysets
 from annotation.explorer.actions import MOST_ITEMS
+from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import STATES
 from annotation.forms.batches import BatchForm, SettingsForm, settings_in_words
 from annotation.help import estimating, helping, model_accuracy, predicting, proposing
@@ -30,7 +31,7 @@ from annotation.models import Assignment, Batch, Flag, Item, Job, ModelRequest, 
 from annotation.quality import gold, qualifying, snapshots
 from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.templatetags.explorer import items_link
+from annotation.templatetags.explorer import items_link, reader_of
 from annotation.views import boards, gallery
 from annotation.views.batch_settings import facts
 from annotation.views.figure_gallery import figure_gallery, pseudonyms
@@ -238,7 +239,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "skips": skips,
         **_figures(request, batch, told, flags=flags, skips=skips),
     }
-    context["item_links"] = _links_to_items(batch, context["counts"], leads=Permission.SET_UP in may)
+    context["item_links"] = _links_to_items(reader_of(request, batch.project), batch, context["counts"])
     if Permission.ADJUDICATE in may:
         waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
         context["waiting_for_me"] = waiting.count()
@@ -254,34 +255,30 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "assigning/batch.html", context)
 
 
-def _links_to_items(batch: Batch, counts: Mapping[str, int], *, leads: bool) -> dict[str, SafeString | str]:
-    """The numbers of items in each state, of all, and of slots, as links to them; leads: the reader may know what is gold.
+def _links_to_items(who: Reader, batch: Batch, counts: Mapping[str, int]) -> dict[str, SafeString | str]:
+    """The numbers of items in each state, of all, and of slots, as links to them.
 
     Gold items are in none of the numbers. Where somebody must not know them, they are among the open and complete items of
     the explorer, and it lists no slots, so that these numbers lead nowhere.
     """
-    knows = leads or not counts["gold"]
+    knows = who.leads or not counts["gold"]
     numbers = {state: counts[COUNTS.get(state, state)] for state in STATES}
     links = {
-        state: items_link(number, batch.project, batch, state=state)
+        state: items_link(number, who, batch, state=state)
         if knows or state not in ("open", "complete")
         else localize(number)
         for state, number in numbers.items()
     }
-    whole = items_link(counts["items"], batch.project, batch, state=list(STATES))
+    whole = items_link(counts["items"], who, batch, state=list(STATES))
     slots = {
-        name: items_link(counts[name], batch.project, batch, assignment=value)
-        if knows
-        else localize(counts[name])
+        name: items_link(counts[name], who, batch, assignment=value) if knows else localize(counts[name])
         for name, value in (("places", "planned"), ("free", "not_started"))
     }
     return {
         **links,
         **slots,
         "items": whole if knows else localize(counts["items"]),
-        "gold": items_link(counts["gold"], batch.project, batch, gold="yes")
-        if leads
-        else localize(counts["gold"]),
+        "gold": items_link(counts["gold"], who, batch, gold="yes") if who.leads else localize(counts["gold"]),
     }
 
 

@@ -21,7 +21,7 @@ from annotation.explorer.links import explorer_url, url_of_batches
 from annotation.explorer.selection import MOST_VALUES, STATES
 from annotation.models import Batch, Project, Release, Source
 from annotation.roles import Permission
-from annotation.templatetags.explorer import items_link
+from annotation.templatetags.explorer import linked
 from annotation.views.pages import kind_title
 from annotation.words import shown
 
@@ -82,10 +82,16 @@ def _counted(board: Board) -> list[Batch]:
 
 
 def _of_batches(board: Board, project: Project, batches: Sequence[Batch], **filters: str | list[str]) -> str:
-    """The address of these items in these batches; "" for more batches than a selection takes."""
+    """The address of these items in these batches; "" where fewer are listed, and for more than a selection takes."""
+    if any(batch.pk in board.unlisted for batch in batches):
+        return ""
     if len(batches) == len(board.batches):
         return explorer_url(project, batch=None, **filters)
     return url_of_batches(project, batches, **filters) if len(batches) <= MOST_VALUES else ""
+
+
+def _table_of_batches(project: Project) -> str:
+    return reverse("project", args=[project.slug]) + "?table#batches"
 
 
 def _button(need: Need, project: Project, board: Board) -> Button:
@@ -111,11 +117,11 @@ def _address(need: Need, project: Project, board: Board) -> str:
         kind = next(kind for kind in board.jobs if needs.JOBS.get(kind, "failed_job") == need.kind)
         return reverse("job", args=[board.jobs[kind]])
     if need.kind == "adjudication":
-        return explorer_url(project, state="adjudication")
+        return _of_batches(board, project, board.batches, state="adjudication") or _table_of_batches(project)
     if need.kind in OF_A_BATCH:
         if batch:
             return reverse(OF_A_BATCH[need.kind], args=[batch])
-        return reverse("project", args=[project.slug]) + "?table#batches"
+        return _table_of_batches(project)
     return reverse(OF_THE_PROJECT[need.kind], args=[project.slug])
 
 
@@ -211,19 +217,24 @@ def _line_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _all_items(board: Board, project: Project, batch: Batch) -> SafeString | str:
-    """The number of items of a batch, as a link to them where the explorer has no others."""
+    """The number of items of a batch, as a link to them where the explorer has the same."""
     counts = board.progress[batch.pk]
-    if not _knows_gold(board, counts):
+    if not _lists_all(board, batch.pk):
         return localize(counts["items"])
-    return items_link(counts["items"], project, batch, state=list(STATES))
+    return linked(counts["items"], explorer_url(project, batch=batch, state=list(STATES)))
 
 
 def _all_slots(board: Board, project: Project, batch: Batch) -> SafeString | str:
     """The number of slots of a batch, as a link to their items where the explorer lists them."""
     counts = board.progress[batch.pk]
-    if not _knows_gold(board, counts):
+    if not _lists_all(board, batch.pk):
         return localize(counts["places"])
-    return items_link(counts["places"], project, batch, assignment="planned")
+    return linked(counts["places"], explorer_url(project, batch=batch, assignment="planned"))
+
+
+def _lists_all(board: Board, key: int) -> bool:
+    """Whether the explorer lists all items of a batch, and no others, to the person."""
+    return key not in board.unlisted and _knows_gold(board, board.progress[key])
 
 
 def _knows_gold(board: Board, counts: Mapping[str, int]) -> bool:
@@ -246,13 +257,13 @@ def picture(board: Board, project: Project) -> dict[str, Any]:
         key=lambda stage: (found.rows[stage.key], found.columns[stage.key]),
     )
     origins, leaves = _origins(found, project), list(flow.ends(stages, found))
-    boxes = [_box(stage, found, reasons.get(stage.key), project) for stage in drawn]
+    boxes = [_box(board, stage, found, reasons.get(stage.key), project) for stage in drawn]
     bars = list(origins)
     if leaves:
         bars.append(_releases(project, [found.rows[stage.key] for stage in leaves]))
     arrows = [
         *_inflows(drawn, found, origins, board, project),
-        *(_outflow(stage, project) for stage in leaves),
+        *(_outflow(board, stage, project) for stage in leaves),
     ]
     title = gettext("Flow of {project}").format(project=project.name)
     svg: SafeString = pipeline.draw("flow", title, bars, boxes, arrows)
@@ -289,12 +300,16 @@ def _releases(project: Project, rows: list[int]) -> pipeline.End:
     return pipeline.End(RELEASES, min(rows), max(rows), gettext("Releases"), line, address, False)
 
 
-def _items(project: Project, stage: Stage, state: str, **filters: str) -> str:
-    """The address of the items of a batch in this state."""
+def _items(board: Board, project: Project, stage: Stage, state: str, **filters: str) -> str:
+    """The address of the items of a batch in this state; "" where fewer are listed."""
+    if stage.key in board.unlisted:
+        return ""
     return explorer_url(project, batch=Batch(public_id=stage.public_id), state=state, **filters)
 
 
-def _box(stage: Stage, found: flow.Flow, blockage: Blockage | None, project: Project) -> pipeline.Box:
+def _box(
+    board: Board, stage: Stage, found: flow.Flow, blockage: Blockage | None, project: Project
+) -> pipeline.Box:
     counts = stage.counts
     return pipeline.Box(
         name=str(stage.key),
@@ -307,7 +322,7 @@ def _box(stage: Stage, found: flow.Flow, blockage: Blockage | None, project: Pro
         alert=blockage.brief if blockage is not None else "",
         parts=tuple(_parts(counts)) if counts is not None and counts.items else (),
         drop=_excluded(counts),
-        drop_address=_items(project, stage, "excluded"),
+        drop_address=_items(board, project, stage, "excluded"),
         kind=stage.state,
     )
 
@@ -375,11 +390,11 @@ def _inflows(
             above = gettext("{number} accepted") if stage.counts else ""
             # The items that the batch took: others were accepted, too, where a filter or a sample selects them.
             address = _taken(board, project, stage)
-            yield _inflow(str(taken.key), stage, above, project, address)
+            yield _inflow(board, str(taken.key), stage, above, project, address)
         elif origin is not None:
             items = stage.counts.items if stage.counts else 0
             words = ngettext("{number} item", "{number} items", items)
-            yield _inflow(origin.name, stage, words if stage.counts else "", project)
+            yield _inflow(board, origin.name, stage, words if stage.counts else "", project)
         if (required := keys.get(stage.requires or 0)) is not None:
             passed = ngettext("{number} passed", "{number} passed", required.passed)
             yield pipeline.Arrow(
@@ -389,13 +404,15 @@ def _inflows(
 
 def _taken(board: Board, project: Project, stage: Stage) -> str:
     """The address of all items of a batch; "" where the explorer would list others."""
-    if stage.counts is None or not stage.counts.items or not _knows_gold(board, board.progress[stage.key]):
+    if stage.counts is None or not stage.counts.items or not _lists_all(board, stage.key):
         return ""
     batch = Batch(public_id=stage.public_id)
     return explorer_url(project, batch=batch, state=list(STATES))
 
 
-def _inflow(start: str, stage: Stage, above: str, project: Project, address: str = "") -> pipeline.Arrow:
+def _inflow(
+    board: Board, start: str, stage: Stage, above: str, project: Project, address: str = ""
+) -> pipeline.Arrow:
     counts = stage.counts or Counts()
     below = (
         (gettext("{number} waiting"), counts.waiting, "no"),
@@ -406,7 +423,7 @@ def _inflow(start: str, stage: Stage, above: str, project: Project, address: str
         str(stage.key),
         above.format(number=_n(counts.items)),
         tuple(
-            (words.format(number=_n(number)), _items(project, stage, "open", in_progress=value))
+            (words.format(number=_n(number)), _items(board, project, stage, "open", in_progress=value))
             for words, number, value in below
             if number
         ),
@@ -414,10 +431,10 @@ def _inflow(start: str, stage: Stage, above: str, project: Project, address: str
     )
 
 
-def _outflow(stage: Stage, project: Project) -> pipeline.Arrow:
+def _outflow(board: Board, stage: Stage, project: Project) -> pipeline.Arrow:
     words = gettext("{number} accepted") if stage.counts is not None else ""
     accepted = stage.counts.accepted if stage.counts is not None else 0
-    address = _items(project, stage, "accepted") if accepted else ""
+    address = _items(board, project, stage, "accepted") if accepted else ""
     return pipeline.Arrow(str(stage.key), RELEASES, words.format(number=_n(accepted)), address=address)
 
 

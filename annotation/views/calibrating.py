@@ -13,13 +13,14 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from annotation import access, visibility
+from annotation.explorer.querysets import Reader
 from annotation.forms.entry import SetAsideForm
 from annotation.journeys import adjudicating
 from annotation.models import Batch, Guidelines, Person
 from annotation.quality import agreement, calibrating, guidance, snapshots
 from annotation.quality.calibrating import Compared
 from annotation.roles import Permission
-from annotation.templatetags.explorer import items_link
+from annotation.templatetags.explorer import items_link, reader_of
 from annotation.views.contrasting import contrasted, said
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figures import figures_in_table
@@ -66,6 +67,7 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
         adjudicating.note_reading(list(items), by=request.user, now=now)
     letters = _letters(batch)
     names = _names(letters) if manages else {}
+    who = reader_of(request, batch.project)
     compared = calibrating.side_by_side(batch, list(items)) if items else []
     table = figures_in_table(told.data["figures"] if told and told.data else [])
     context = {
@@ -91,9 +93,9 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
             }
             for one in compared
         ],
-        "differing": _linked(batch, [one.item.public_id for one in compared if one.differ]),
+        "differing": _linked(who, batch, [one.item.public_id for one in compared if one.differ]),
         "number_shown": len(compared),
-        "shown": _linked(batch, [one.item.public_id for one in compared]),
+        "shown": _linked(who, batch, [one.item.public_id for one in compared]),
         "newest": newest,
         "frozen": newest is not None and guidance.is_frozen(newest),
         "calibration": batch.purpose == Batch.Purpose.CALIBRATION,
@@ -102,9 +104,9 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "first_day/calibration.html", context)
 
 
-def _linked(batch: Batch, items: list[str]) -> SafeString | str:
+def _linked(who: Reader, batch: Batch, items: list[str]) -> SafeString | str:
     """The number of these items as a link to them."""
-    return items_link(len(items), batch.project, batch, item=items)
+    return items_link(len(items), who, batch, item=items)
 
 
 def _contrast(one: Compared, task: TaskType, letters: Mapping[int, str]) -> dict[str, Any] | None:

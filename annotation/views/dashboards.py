@@ -459,7 +459,7 @@ def _pace_and_sums(
 ) -> dict[str, Any]:
     """A line for each batch with their sums, the chart of days, and the forecast; the last two only if `complete`."""
     progress = _progress(batches)
-    lines = [_line(batch, progress[batch.pk], work[batch.pk], leads=leads) for batch in batches]
+    lines = [_line(who, batch, progress[batch.pk], work[batch.pk], leads=leads) for batch in batches]
     under_way = [batch for batch in batches if batch.closed_at is None]
     remaining = sum(progress[batch.pk]["places"] - progress[batch.pk]["submitted"] for batch in under_way)
     today = timezone.now().astimezone(zoneinfo.ZoneInfo(who.project.time_zone)).date()
@@ -614,7 +614,9 @@ def _here(found: Shown) -> list[list[Any]]:
     return [day for day in _days(found) if day[1] not in elsewhere]
 
 
-def _line(batch: Batch, progress: Mapping[str, int], found: Shown, *, leads: bool) -> dict[str, Any]:
+def _line(
+    who: Reader, batch: Batch, progress: Mapping[str, int], found: Shown, *, leads: bool
+) -> dict[str, Any]:
     """The figures of a batch; leads: the reader may know which items are gold."""
     filters: dict[str, dict[str, Any]] = {"submitted": {"answered": "yes"}}
     filters |= {name: {"state": name} for name in ("accepted", "excluded")}
@@ -640,7 +642,9 @@ def _line(batch: Batch, progress: Mapping[str, int], found: Shown, *, leads: boo
         "name": batch.name,
         "address": reverse("batch", args=[batch.public_id]),
         "links": {
-            name: explorer_url(batch.project, batch=batch, **chosen) for name, chosen in filters.items()
+            name: address
+            for name, chosen in filters.items()
+            if (address := complete_url(who, batch=batch, **chosen))
         },
         "kind": kind_title(batch),
         "state": batch.state,
@@ -761,11 +765,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
                 measures[0],
                 curve["decided"] if curve else None,
                 lambda label: _labelled(who, batch, measures[0]["name"], label, without_gold),
-                lambda ids: (
-                    explorer_url(batch.project, batch=batch, item=list(ids))
-                    if 0 < len(ids) <= MOST_VALUES
-                    else ""
-                ),
+                lambda ids: _address_of_items(batch, ids),
             )
             if measures
             else None

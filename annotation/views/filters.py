@@ -19,6 +19,7 @@ from annotation.explorer.selection import (
     ANY,
     ASSIGNMENTS,
     BETWEEN,
+    PARTS,
     PLACE,
     SEPARATOR,
     SORTS,
@@ -61,6 +62,7 @@ FILTERS: Final = {
     "adjudicated": gettext_noop("Adjudicated"),
     "assignment": gettext_noop("Assignment"),
     "release": gettext_noop("Release"),
+    "part": gettext_noop("Part of the release"),
     "action": gettext_noop("Changed by"),
     "item": gettext_noop("Item"),
     "example": gettext_noop("Example"),
@@ -82,7 +84,7 @@ FINDINGS: Final = {
 }
 """Codes of conditions that responses leave open. Task types of projects have others."""
 ALONG: Final = (
-    *("label", "pair", "finding", "verdict", "in_progress", "answered", "assignment", "release"),
+    *("label", "pair", "finding", "verdict", "in_progress", "answered", "assignment", "release", "part"),
     *("action", "item", "example", "submitted_from", "submitted_before"),
 )
 """Filters without a field in the form: it sends them along."""
@@ -160,6 +162,7 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
         "skipped": lambda: gettext("for any reason") if value == ANY else words.shown(value),
         "assignment": lambda: gettext(ASSIGNMENTS[value]),
         "release": lambda: _release(who, value),
+        "part": lambda: gettext(PARTS[value]),
         "action": lambda: _action(who, value),
         "verdict": lambda: gettext(VERDICTS.get(value, value)),
         "finding": lambda: gettext(FINDINGS[value]) if value in FINDINGS else value.replace("_", " "),
@@ -243,7 +246,9 @@ def counted(who: Reader, chosen: Selection) -> str:
     number = counted_within(who, chosen)
     if number is None:
         return ""
-    if chosen.skipped:
+    if chosen.part:
+        sentence = _of_release(chosen.part, number)
+    elif chosen.skipped:
         sentence = ngettext("skipped {number} time", "skipped {number} times", number)
     elif chosen.flagged:
         sentence = ngettext("{number} flag", "{number} flags", number)
@@ -254,6 +259,14 @@ def counted(who: Reader, chosen: Selection) -> str:
     else:
         sentence = ngettext("{number} response", "{number} responses", number)
     return sentence.format(number=f"{number:,}" if number <= MOST_COUNTED else f"{MOST_COUNTED:,}+")
+
+
+def _of_release(part: str, n: int) -> str:
+    return {
+        "annotations": ngettext("{number} annotation", "{number} annotations", n),
+        "outcomes": ngettext("{number} outcome", "{number} outcomes", n),
+        "contradicted": ngettext("{number} contradicted example", "{number} contradicted examples", n),
+    }[part]
 
 
 def _assignments(name: str, n: int) -> str:

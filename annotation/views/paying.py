@@ -17,12 +17,14 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation import access, words
 from annotation.drawing import work_tables
 from annotation.drawing.figures import Figure
-from annotation.explorer.links import explorer_url, submitted_between
+from annotation.explorer.links import complete_url, submitted_between
+from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import MOST_VALUES
 from annotation.journeys import setting_up
 from annotation.models import Batch, CrowdEntry, Membership, ModelRequest, Project
 from annotation.money import costs, paying
 from annotation.roles import Permission
+from annotation.templatetags.explorer import reader_of
 from annotation.terms import budget, limits
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, page
@@ -119,7 +121,7 @@ def earned(
         for person, member in sorted(members.items(), key=lambda row: (row[1].person.name, row[0]))
     ]
     found_costs = [cost for cost in paying.by_batch(project, always) if cost.batch not in without_counts]
-    pay_table, cost_table = _pay_table(people), _cost_table(project, found_costs)
+    pay_table, cost_table = _pay_table(people), _cost_table(reader_of(request, project), found_costs)
     earned_by = {person: paying.summed(own) for person, own in paying.by_person(always).items()}
     members_table = _members_table(project, by_person, earned_by)
     model_costs = metering.table(ModelRequest.objects.filter(project=project))
@@ -211,7 +213,7 @@ def _pay_table(people: Sequence[Mapping[str, Any]]) -> Figure | None:
     )
 
 
-def _cost_table(project: Project, found: Sequence[paying.Cost]) -> Figure | None:
+def _cost_table(who: Reader, found: Sequence[paying.Cost]) -> Figure | None:
     return work_tables.costs(
         [
             {
@@ -219,7 +221,7 @@ def _cost_table(project: Project, found: Sequence[paying.Cost]) -> Figure | None
                 "address": reverse("batch", args=[cost.batch.public_id]),
                 "hours": cost.total.hours,
                 "accepted": cost.accepted,
-                "items_address": explorer_url(project, batch=cost.batch, state="accepted"),
+                "items_address": complete_url(who, batch=cost.batch, state="accepted"),
                 "amounts": {currency: float(each) for currency, each in cost.total.amounts.items()},
                 "per_hundred": {currency: float(each) for currency, each in cost.per_hundred.items()},
             }

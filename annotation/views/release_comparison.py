@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -140,9 +140,21 @@ def _counts(found: Iterable[Count], before: Release, after: Release) -> Figure:
 def _linked(name: str, number: int, release: Release) -> Cell:
     """The count of a release, with the address of its items where they are a selection."""
     cell = count(number)
-    if not number or name not in ("accepted", "excluded"):
+    if not number or name not in FILTERS:
         return cell
-    return replace(cell, address=explorer_url(release.project, state=name, release=release.public_id))
+    return replace(cell, address=explorer_url(release.project, release=release.public_id, **FILTERS[name]))
+
+
+FILTERS: Final = {
+    "accepted": {"state": "accepted"},
+    "excluded": {"state": "excluded"},
+    "adjudicated": {"adjudicated": "yes"},
+    "annotations": {"part": "annotations"},
+    "items": {"part": "annotations"},
+    "outcomes": {"part": "outcomes"},
+    "contradicted": {"part": "contradicted"},
+}
+"""Selections of the items that the counts of a release are about, beside the release."""
 
 
 def _pairs(name: str, pairs: Sequence[Pair], before: Release, after: Release) -> Figure | None:

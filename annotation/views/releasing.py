@@ -161,25 +161,17 @@ def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
     formats = release_files.formats_of(manifest)
     counts = manifest["counts"]
     undecided = max(0, counts.get("items", 0) - counts["accepted"] - counts["excluded"])
-    contradicted = list(dict.fromkeys(entry["item"] for entry in manifest["contradicted"]))
     return {
         "release": release,
         "project": release.project,
         "manifest": manifest,
         "counts": counts,
         "undecided": undecided,
-        "undecided_items": _as_many(missing.undecided_of(release), undecided) if undecided else [],
-        "contradicted_items": _as_many(contradicted, counts.get("contradicted", 0)),
         "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
         "formats": [_format(name, manifest) for name in (*formats, "")],
         "files": sorted(manifest["files"].items()),
         **_tables(request, release),
     }
-
-
-def _as_many(items: list[str], number: int) -> list[str]:
-    """These items where a selection takes them and they are as many as a number says; else none."""
-    return items if len(items) == number <= MOST_VALUES else []
 
 
 def _format(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,8 +16,10 @@ from annotation.models import Person, Release
 from annotation.releases import comparison
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_contradicted import checked, edited
 from tests.annotation.test_evaluation_runs import said, sent
 from tests.annotation.test_explorer_links import links, listed
+from tests.annotation.test_explorer_links import said as said_of
 from tests.annotation.test_mixing import perturbed_thrice
 
 LATER = NOON + timedelta(seconds=61)
@@ -87,12 +89,49 @@ def test_the_items_that_a_release_decided_are_a_selection_that_stays(world: Worl
     numbers = links(client_of(world.mara), reverse("release", args=[release.public_id]))
     differing = links(client_of(world.mara), reverse("compare_releases", args=[later.public_id]))
 
-    assert [(f"release={release.public_id}" in address, number) for address, number in numbers] == [
-        (True, 1),
-        (True, 1),
-    ], "outcomes and accepted items"
-    assert [number for _, number in differing] == [1, 2]
-    assert [listed(client_of(world.mara), address) for address, _ in [*numbers, *differing]] == [1, 1, 1, 2]
+    assert {number for address, number in numbers if f"release={release.public_id}" in address} == {1, 3}
+    assert [number for address, number in differing if "state=accepted" in address] == [1, 2]
+    assert unequal(world, [*numbers, *differing]) == []
+
+
+def unequal(world: World, numbers: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The links whose selections have another number than they say."""
+    client = client_of(world.mara)
+    return [(address, number) for address, number in numbers if number not in said_of(client, address)]
+
+
+def test_every_count_of_a_release_leads_to_what_it_counts(world: World) -> None:
+    """Also where an item has several outcomes, people contradicted an example, and some items are undecided."""
+    checked(world, "accepted", feeds_from=edited(world))
+    several = world.batch("value_change", variant="answer_changes", only=["nu-1"], overlap=2)
+    for who, year in (("ada", "1981"), ("bo", "1982")):
+        assignment = world.take(several, who)
+        assert assignment is not None
+        edit = {"op": "set_cell", "row": "r1", "column": "c1", "at": [1, 1], "old": "1979", "new": year}
+        response = {"unanswerable": False, "operations": [edit], "answers": [year], "reason": ""}
+        world.answer(assignment, response)
+    adjudicating.resolve_batch(batch=several, now=LATER)
+    undecided = world.batch(size=2, overlap=2, name="Half")
+    world.label(undecided, "ada", "extraction")
+    release = released(world, "1.0")
+    for who in ("bo", "ada"):
+        world.label(undecided, who, "extraction")
+    later = released(world, "1.1")
+    counts = release.manifest["counts"]
+    assert counts["outcomes"] > counts["accepted"]
+    assert counts["items"] > counts["accepted"] + counts["excluded"]
+
+    numbers = links(client_of(world.mara), reverse("release", args=[release.public_id]))
+    differing = links(client_of(world.mara), reverse("compare_releases", args=[later.public_id]))
+
+    by_part = {address.partition("part=")[2]: number for address, number in numbers if "part=" in address}
+    assert by_part == {
+        "annotations": counts["items"],
+        "outcomes": counts["outcomes"],
+        "undecided": counts["items"] - counts["accepted"] - counts["excluded"],
+        "contradicted": counts["contradicted"],
+    } | {"annotations": counts["annotations"]}
+    assert unequal(world, [*numbers, *differing]) == []
 
 
 def test_undefined_statistics_are_folded_with_their_number(world: World) -> None:
