@@ -42,6 +42,7 @@ class Person:
     accuracy   how likely their next label is right: the diagonal of `confusion` weighted by the prior
     low, high  95 % interval of `accuracy`, given the classes that the model finds (`_interval`)
     confusion  row j: how likely they give each label to an item of class j; rows sum to 1
+    seen       how many of their labels are of items of each class; expected numbers, which sum to `labels`
     """
 
     labels: int
@@ -50,6 +51,7 @@ class Person:
     low: float
     high: float
     confusion: tuple[tuple[float, ...], ...]
+    seen: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ def dawid_skene(
                 float(accuracy[number]),
                 *_interval(prior.tolist(), confusion[number].diagonal().tolist(), seen[number].tolist()),
                 tuple(map(tuple, confusion[number].tolist())),
+                tuple(seen[number].tolist()),
             )
             for name, number in people.items()
         },

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from annotation import words
 from annotation.drawing import drawn
 from annotation.drawing.figures import Figure
-from tableqa.proportions import Proportion
+from tableqa.proportions import Proportion, wilson
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, text
 
 Line = Mapping[str, Any]
@@ -260,27 +260,40 @@ def model_costs(rows: Sequence[Line], states: Sequence[str]) -> Figure | None:
 
 
 def confusion(
-    number: int, name: str, labels: Sequence[str], shares: Sequence[Sequence[float]], n: int
+    number: int,
+    name: str,
+    labels: Sequence[str],
+    shares: Sequence[Sequence[float]],
+    seen: Sequence[float],
 ) -> Figure:
-    """How likely a person gives each label to an item of each class, as estimated from n labels of theirs.
+    """How likely a person gives each label to an item of each class.
 
-    `shares`: a row for each class, from 0 to 1.
+    `shares`: a row for each class, from 0 to 1; `seen`: the expected number of labels behind each row. A row with less than
+    half a label says nothing about the person.
     """
     columns = (
         *drawn.names(gettext("True label (estimated)")),
+        Column(gettext("n (expected)")),
         *(Column(gettext("labelled {label}").format(label=label), unit="%") for label in labels),
     )
     rows = tuple(
         (
             text(label),
-            *(Cell(f"{words.decimal(100 * share, 0)} %", round(100 * share, 6)) for share in of_class),
+            _decimal(n, 1),
+            *(_of_expected(share, n) if n >= 0.5 else text(NOTHING) for share in of_class),
         )
-        for label, of_class in zip(labels, shares, strict=True)
+        for label, of_class, n in zip(labels, shares, seen, strict=True)
     )
     title = gettext("Estimated label confusion of {name}").format(name=name)
-    note = gettext("Estimated from {n} labels.").format(n=words.number(f"{n:,}"))
+    note = gettext("Wilson's intervals, 95 %, given the estimated classes.")
     sheet = Sheet(f"confusion-{number}", title, columns, rows, note)
     return Figure(sheet.name, title, sheet)
+
+
+def _of_expected(share: float, n: float) -> Cell:
+    """A share of an expected number, with its interval."""
+    found = drawn.share(Proportion(0, 0, share, *wilson(share, n)))
+    return replace(found, text=f"{words.decimal(100 * share, 0)} %", n=None)
 
 
 def _gold(row: Line) -> Cell:

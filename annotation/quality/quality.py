@@ -210,6 +210,7 @@ def reliability(
                 "low": round(one.low, 4),
                 "high": round(one.high, 4),
                 "confusion": [[round(share, 4) for share in row] for row in one.confusion],
+                "seen": [round(number, 2) for number in one.seen],
             }
             for person, one in found.people.items()
             if one.linked

@@ -781,7 +781,7 @@ def _confusion(number: int, row: Mapping[str, Any]) -> Figure | None:
     """The estimated label confusion of a person; None where there is none."""
     if not row["confusion"]:
         return None
-    return work_tables.confusion(number, row["name"], row["labels"], row["confusion"], row["labelled"])
+    return work_tables.confusion(number, row["name"], row["labels"], row["confusion"], row["seen"])
 
 
 def _link_items(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
@@ -879,6 +879,7 @@ def _people(
                 if reliable is not None and person
                 else [],
                 "confusion": person["confusion"] if person else [],
+                "seen": person["seen"] if person else [],
             }
         )
     return sorted(rows, key=lambda row: (row["name"].casefold(), row["name"]))

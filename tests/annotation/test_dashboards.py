@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import words
-from annotation.drawing import charts, drawn
+from annotation.drawing import charts, drawn, work_tables
 from annotation.journeys import annotating, labelled_elsewhere
 from annotation.models import Assignment, Batch, Item, Person, Project
 from annotation.money import costs, paying
@@ -341,7 +341,17 @@ def test_what_stands_out_is_flagged_and_nothing_else_happens(world: World) -> No
     page = text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
     assert "needs review" in page
     assert "Estimated label confusion" in page
+    assert re.search(r"n \(expected\).* extraction [\d.]+ \d+ % [\d.]+ to [\d.]+ % ", page)
     assert "They do not affect assignments or pay" in page
+
+
+def test_a_class_that_a_person_hardly_met_has_no_confusion() -> None:
+    """What the estimate begins with is no figure of the person."""
+    table = work_tables.confusion(1, "Ada", ["yes", "no"], [[0.9, 0.1], [0.5, 0.5]], [23.8, 0.2]).sheet
+
+    assert [cell.text for cell in table.rows[0]] == ["yes", "23.8", "90 %", "10 %"]
+    assert all(cell.low is not None and cell.high is not None for cell in table.rows[0][2:])
+    assert [cell.text for cell in table.rows[1]] == ["no", "0.2", "–", "–"]
 
 
 def test_two_annotators_alone_get_no_reliability_and_the_page_says_why(world: World) -> None:

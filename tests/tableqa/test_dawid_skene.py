@@ -58,6 +58,8 @@ def test_the_anaesthetists_of_1979() -> None:
     first = [[round(share, 2) for share in row] for row in found.people["observer 1"].confusion]
     assert first[:3] == [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0]]
     assert found.people["observer 1"].labels == 135
+    expected = [135 * share for share in found.prior]  # observer 1 saw each patient three times
+    assert found.people["observer 1"].seen == pytest.approx(expected)
     assert found.best(1) == 1
     assert found.best(11) == 4
 
