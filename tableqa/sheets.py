@@ -22,6 +22,7 @@ from itertools import groupby
 from typing import Any
 
 from tableqa.language import gettext, gettext_noop, shown
+from tableqa.latex_widths import Size, fitted
 from tableqa.metrics import Estimate
 
 UNDEFINED = gettext_noop("undefined")
@@ -260,26 +261,31 @@ def _markdown(value: str) -> str:
 
 
 def as_latex(sheet: Sheet) -> str:
-    r"""A table environment with the rules of booktabs (`\usepackage{booktabs}`). Everything is escaped; write it with an
-    engine that reads UTF-8."""
+    r"""A table environment with the rules of booktabs (`\usepackage{booktabs}`), in a size that fits into a page
+    (`tableqa.latex_widths`; wrapped columns need array). Everything is escaped; write it with an engine that reads UTF-8."""
     sheet = sheet.laid_out
-    kinds = "".join("r" if column.numeric else "l" for column in sheet.columns)
+    layout = fitted(
+        [column.title for column in sheet.columns],
+        [[f"{row[at].text} {row[at].detail}" for row in sheet.rows] for at in range(len(sheet.columns))],
+        [column.numeric for column in sheet.columns],
+    )
     head = []
     if sheet.grouped:
         spans = [rf"\multicolumn{{{n}}}{{c}}{{{_latex(name)}}}" for name, n in sheet.groups]
         head.append(" & ".join(spans) + r" \\")
-    head.append(" & ".join(_latex(column.title) for column in sheet.columns) + r" \\")
+    head += [" & ".join(map(_latex, titles)) + r" \\" for titles in layout.heads]
     lines = [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows]
     notes = " ".join(filter(None, [sheet.note, *_said_below(sheet)]))
     caption = _latex(". ".join(filter(None, [sheet.title, notes])))
     return "\n".join(
         [
-            r"% needs \usepackage{booktabs}",
+            rf"% needs \usepackage{{booktabs{',array' if layout.wraps else ''}}}",
             r"\begin{table}",
             r"\centering",
+            *_size(layout.size),
             rf"\caption{{{caption}}}",
             rf"\label{{tab:{re.sub('[^a-z0-9-]', '-', sheet.name)}}}",
-            rf"\begin{{tabular}}{{{kinds}}}",
+            rf"\begin{{tabular}}{{{layout.kinds}}}",
             r"\toprule",
             *head,
             r"\midrule",
@@ -290,6 +296,12 @@ def as_latex(sheet: Sheet) -> str:
             "",
         ]
     )
+
+
+def _size(size: Size) -> list[str]:
+    if not size.command:
+        return []
+    return [rf"\{size.command}", rf"\setlength{{\tabcolsep}}{{{size.beside}pt}}"]
 
 
 def _latex_cell(cell: Cell) -> str:

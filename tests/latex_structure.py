@@ -20,7 +20,18 @@ SYMBOLS = (
 COMMANDS = (
     *SYMBOLS,
     *("section", "subsection", "subsubsection", "paragraph", "emph", "textbf", "texttt", "caption", "label"),
-    *("centering", "hline", "item", "par", "noindent", "newline", "medskip", "scriptsize"),
+    *(
+        "centering",
+        "hline",
+        "item",
+        "par",
+        "noindent",
+        "newline",
+        "medskip",
+        "small",
+        "footnotesize",
+        "scriptsize",
+    ),
     *("multicolumn", "mathbf", "pm", "toprule", "midrule", "bottomrule", "cmidrule"),
 )
 _TOKEN = re.compile(
@@ -28,6 +39,7 @@ _TOKEN = re.compile(
     r"|(?P<special>[{}$&#%_^~])|(?P<blank>\n[ \t]*\n)|(?P<text>.)",
     re.DOTALL,
 )
+_TIGHT = re.compile(r"\\setlength\{\\tabcolsep\}\{[0-9.]+pt\}")
 _PICTURE = re.compile(r"\\includegraphics\[width=\\linewidth\]\{[A-Za-z0-9_./-]+\}")
 
 
@@ -55,11 +67,14 @@ def check(source: str) -> None:
     while place < len(source):
         line = source.count("\n", 0, place) + 1
         if found := re.compile(
-            r"\\begin\{([a-z]+)\}(\[htbp\])?(\{(?:[rlc]|p\{[0-9.]+\\linewidth\})*\})?"
+            r"\\begin\{([a-z]+)\}(\[htbp\])?(\{(?:[rlc]|(?:>\{\\raggedright\\arraybackslash\})?p\{[0-9.]+\\linewidth\})*\})?"
         ).match(source, place):
             _begin(reader, found, line)
         elif found := re.compile(r"\\end\{([a-z]+)\}").match(source, place):
             _end(reader, found[1], line)
+        elif found := _TIGHT.match(source, place):
+            assert reader.stack, f"line {line}: distances of columns outside of a table"
+            assert reader.stack[-1].name == "table", f"line {line}: distances of columns outside of a table"
         elif found := _PICTURE.match(source, place):
             assert reader.stack, f"line {line}: a picture outside of a figure"
         else:
@@ -76,7 +91,7 @@ def _begin(reader: _Reader, found: re.Match[str], line: int) -> None:
     assert name in ENVIRONMENTS, f"line {line}: unknown environment {name}"
     assert not reader.stack or reader.stack[-1].name != "{", f"line {line}: {name} begins within an argument"
     assert (columns is not None) == (name == "tabular"), f"line {line}: {name} and its columns"
-    number = len(re.sub(r"p\{[^}]*\}", "p", columns or "")) - 2
+    number = len(re.sub(r"(?:>\{[^}]*\})?p\{[^}]*\}", "p", columns or "")) - 2
     reader.stack.append(_Open(name, line, columns=number))
 
 

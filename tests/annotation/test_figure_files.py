@@ -226,7 +226,10 @@ def test_label_confusion_and_the_agreement_of_a_calibration_can_be_exported(worl
 
     assert address in quality.content.decode()
     assert rows[0][0] == "True label (estimated)"
-    assert sum(map(float, rows[1][1::2])) == pytest.approx(100, abs=0.1)
+    first = dict(zip(rows[0], rows[1], strict=True))
+    shares = [float(first[f"labelled {label}"]) for label in ("extraction", "reasoning")]
+    assert sum(shares) == pytest.approx(100, abs=0.1)
+    assert float(first["labelled extraction, low"]) < shares[0] < float(first["labelled extraction, high"])
     assert reverse("figure_file", args=["batch", batch.public_id, "statistics", "tex"]) in calibration
 
 

@@ -1,0 +1,102 @@
+"""Tables of LaTeX fit into a page: smaller letters first, then texts in lines; numbers stay whole."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tableqa.latex_widths import FEWEST, PAGE, SIZES, fitted
+from tableqa.sheets import Cell, Column, Sheet, as_latex, text
+from tests.latex_structure import check
+
+
+def columns_of_texts(*letters: int) -> tuple[list[str], list[list[str]], list[bool]]:
+    return ["Head"] * len(letters), [[words(each)] for each in letters], [False] * len(letters)
+
+
+def words(letters: int) -> str:
+    """A text of so many letters, in words of five."""
+    return ("words " * letters)[:letters]
+
+
+def widths(kinds: str) -> list[float]:
+    """The widths of the wrapped columns, as shares of a line."""
+    return [float(share) for share in re.findall(r"p\{([\d.]+)", kinds)]
+
+
+def test_a_narrow_table_is_set_as_the_text_around_it() -> None:
+    layout = fitted(*columns_of_texts(20, 15, 10))
+
+    assert (layout.size.command, layout.kinds, layout.wraps) == ("", "lll", False)
+
+
+def test_a_wider_table_is_set_smaller_before_a_text_wraps() -> None:
+    assert fitted(*columns_of_texts(30, 25, 20)).size.command == "footnotesize"
+    assert not fitted(*columns_of_texts(30, 25, 20)).wraps
+
+
+def test_the_longest_text_wraps_first() -> None:
+    layout = fitted(*columns_of_texts(12, 200, 10))
+
+    assert layout.size is SIZES[-1]
+    assert re.sub(r"\{[^{}]*\}", "", layout.kinds) == "l>pl"
+
+
+def test_a_long_title_over_short_numbers_has_lines() -> None:
+    layout = fitted(["Batch", "People per item"], [["Question types"], ["3"]], [False, True])
+
+    assert layout.heads == (("", "People"), ("Batch", "per item"))
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("ab ", max_size=40), st.integers(0, 300), st.booleans()), min_size=1, max_size=8
+    )
+)
+def test_a_table_is_as_wide_as_a_page_unless_its_numbers_and_words_are_wider(
+    columns: list[tuple[str, int, bool]],
+) -> None:
+    titles, numeric = [title for title, *_ in columns], [is_number for *_, is_number in columns]
+    cells = ["1" * letters if is_number else words(letters) for _, letters, is_number in columns]
+
+    layout = fitted(titles, [[cell] for cell in cells], numeric)
+
+    heads = list(zip(*layout.heads, strict=True))
+    assert [" ".join(head).split() for head in heads] == [title.split() for title in titles]
+    shares = [found[1] for found in re.finditer(r"r|l|>\{[^}]*\}p\{([\d.]+)[^}]*\}", layout.kinds)]
+    assert not [share for share, is_number in zip(shares, numeric, strict=True) if share and is_number]
+    taken = [
+        float(share) * PAGE if share else layout.size.letter * max(map(len, [cell, *head]))
+        for share, cell, head in zip(shares, cells, heads, strict=True)
+    ]
+    fewest = [
+        layout.size.letter * max(FEWEST, *map(len, [*cell.split(), ""]), *map(len, head))
+        for cell, head in zip(cells, heads, strict=True)
+    ]
+    is_tight = all(
+        is_number or width <= least + 1
+        for width, least, is_number in zip(taken, fewest, numeric, strict=True)
+    )
+    assert is_tight or sum(taken) + 2 * layout.size.beside * len(columns) <= PAGE + 1
+
+
+def test_the_file_names_the_packages_that_a_wide_table_needs() -> None:
+    rows = ((text("A rule in many words, " * 8), text("Value change"), Cell("12", 12.0)),)
+    sheet = Sheet(
+        "batches",
+        "Batches",
+        (
+            Column("Decision rule", numeric=False),
+            Column("Task type", numeric=False),
+            Column("People per item"),
+        ),
+        rows,
+    )
+
+    source = as_latex(sheet)
+
+    assert source.startswith(r"% needs \usepackage{booktabs,array}")
+    assert r"\scriptsize" in source
+    check(source)
