@@ -56,7 +56,7 @@ def context(board: Board, project: Project) -> dict[str, Any]:
         **_addresses(board, project),
         "percent": 100 * counts.decided // counts.items if counts.items else 0,
         "responses": _responses(board, project),
-        "people": board.people,
+        "people": linked(board.people, _people(board, project)),
     }
 
 
@@ -88,6 +88,11 @@ def _of_batches(board: Board, project: Project, batches: Sequence[Batch], **filt
     if len(batches) == len(board.batches):
         return explorer_url(project, batch=None, **filters)
     return url_of_batches(project, batches, **filters) if len(batches) <= MOST_VALUES else ""
+
+
+def _people(board: Board, project: Project) -> str:
+    """Where the people of a project are; "" for those who may not see them."""
+    return reverse("people", args=[project.slug]) if Permission.INVITE in board.state.may else ""
 
 
 def _table_of_batches(project: Project) -> str:

@@ -63,6 +63,14 @@ def test_each_figure_that_needs_action_leads_to_where_it_is_met(world: World) ->
     assert address_of(world.ivo, "1 item to adjudicate") == "/projects/films/adjudication/"
 
 
+def test_the_number_of_people_leads_to_them_for_those_who_may_see_them(world: World) -> None:
+    address = f'href="/projects/films/people/">{world.project.memberships.count()}</a>'
+
+    assert address in browser(world.mara).get("/projects/films/").content.decode()
+    assert address in browser(world.mara).get("/").content.decode()
+    assert address not in browser(world.rea).get("/projects/films/").content.decode()
+
+
 def test_a_failed_import_is_forgotten_once_an_import_is_done(world: World) -> None:
     now = timezone.now()
     for state in ("failed", "done"):
