@@ -1,6 +1,6 @@
 """The explorer of a large project: the list and its counts under every filter.
 
-    ./run bench explorer [--items 100000] [--rounds 15] [--database postgresql|sqlite]
+    ./run bench explorer [--items 100000] [--rounds 15] [--database postgresql|sqlite] [--only release,search]
 
 The project of `./run bench large`, in which every item has responses, flags or neither, with its search index. Each
 filter is asked for `--rounds` times through the application in this process. The promise is for the 95th percentile:
@@ -39,6 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./run bench explorer", description=__doc__.splitlines()[0])
     parser.add_argument("--items", type=int, metavar="N")
     parser.add_argument("--rounds", type=int, default=15, metavar="N")
+    parser.add_argument("--only", default="", metavar="NAMES", help="filters by a part of their names")
     parser.add_argument("--database", choices=list(PROMISED), default="postgresql")
     options = parser.parse_args()
     number = options.items or ITEMS[options.database]
@@ -51,7 +52,10 @@ def main() -> int:
         slow = []
         print(f"{number:,} items, {options.database}")
         print(f"{'filter':<46}{'median':>9}{'p95':>9}{'status':>8}")
+        names = options.only.split(",")
         for name, query in _filters(world):
+            if not any(part in name for part in names):
+                continue
             for part, promised in (("list", PROMISED[options.database]), ("counts", PROMISED_COUNTS)):
                 address = f"/projects/large/explorer/{'facets/' if part == 'counts' else ''}?{query}"
                 times, status = _asked(world, address, options.rounds)
@@ -117,8 +121,28 @@ def _made(number: int, database: str) -> dict[str, Any]:
         )
     large._multiply(world["project"], number // large.SEED_ITEMS)
     assert index.refresh(world["project"], now=timezone.now()) == 0, "the index is behind"
+    _release(world)
     print(f"made in {time.monotonic() - began:.0f} s")
     return world
+
+
+def _release(world: dict[str, Any]) -> None:
+    """A release of all there is, in which one item in 50 is contradicted; of its manifest, what the explorer reads."""
+    from annotation.models import Event, Item, Release
+
+    items = Item.objects.filter(batch=world["batch"]).order_by("pk").values_list("public_id", flat=True)
+    world["release"] = Release.objects.create(
+        project=world["project"],
+        name="1.0",
+        format="askew",
+        watermark=Event.objects.latest("pk").pk,
+        manifest={
+            "batches": [{"id": world["batch"].public_id}],
+            "contradicted": [{"item": item} for item in items[::50]],
+        },
+        made_at=large.NOW,
+        ready_at=large.NOW,
+    )
 
 
 def _add_facts() -> None:
@@ -147,7 +171,7 @@ def _filters(world: dict[str, Any]) -> list[tuple[str, str]]:
     from annotation.models import Membership
 
     person = Membership.objects.get(project=world["project"], person=world["ada"]).pseudonym
-    batch, source = world["batch"].public_id, world["source"].public_id
+    batch, source, release = (world[name].public_id for name in ("batch", "source", "release"))
     return [
         ("no filter", ""),
         ("task type", "type=question_type"),
@@ -172,6 +196,15 @@ def _filters(world: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         ("assigned to a person", f"assignment=assigned&person={person}"),
         ("adjudicated", "adjudicated=yes"),
+        ("in progress", "in_progress=yes"),
+        ("answered", "answered=yes"),
+        ("not answered", "answered=no"),
+        ("release", f"release={release}"),
+        *(
+            (f"{part} of a release", f"release={release}&part={part}")
+            for part in ("annotations", "outcomes", "undecided", "contradicted")
+        ),
+        ("submitted from", "submitted_from=2026-03-02T10:00:00%2B00:00"),
         ("flagged", "flagged=yes"),
         ("not flagged", "flagged=no"),
         ("gold", "gold=yes"),
