@@ -31,7 +31,7 @@ def flow(lines: Sequence[Line]) -> Figure | None:
     """
     columns = (
         *drawn.names("Batch", gettext("Task type"), gettext("State"), gettext("Takes accepted items from")),
-        *_numbers(
+        *numbers(
             gettext("Responses"),
             gettext("Planned responses"),
             gettext("Waiting"),
@@ -58,26 +58,26 @@ def flow(lines: Sequence[Line]) -> Figure | None:
             text(words.shown(line["title"])),
             text(words.shown(line["state"])),
             text(line["takes_from"] or NOTHING),
-            *(_whole(line[name]) for name in counts),
+            *(whole(line[name]) for name in counts),
         )
         for line in lines
     ]
-    return _figure("batches", gettext("Batches"), columns, rows)
+    return table("batches", gettext("Batches"), columns, rows)
 
 
 def proposals(lines: Sequence[Line], states: Sequence[str]) -> Figure | None:
     """What each maker proposed for a batch: lines of `proposing.counts` with a number for each of the states."""
     columns = (
         *drawn.names(gettext("Created by")),
-        *_numbers(gettext("Items"), gettext("Proposals"), gettext("Requests")),
-        *_numbers(gettext("Does not apply"), gettext("Duplicates"), *map(capfirst, states)),
+        *numbers(gettext("Items"), gettext("Proposals"), gettext("Requests")),
+        *numbers(gettext("Does not apply"), gettext("Duplicates"), *map(capfirst, states)),
     )
     counts = ("items", "proposals", "requests", "does_not_apply", "again")
     rows = [
-        (text(line["maker"]), *(_whole(line[name]) for name in counts), *map(_whole, line["states"]))
+        (text(line["maker"]), *(whole(line[name]) for name in counts), *map(whole, line["states"]))
         for line in lines
     ]
-    return _figure("proposals", gettext("Proposals"), columns, rows)
+    return table("proposals", gettext("Proposals"), columns, rows)
 
 
 def flags(lines: Sequence[Line]) -> Figure | None:
@@ -86,7 +86,7 @@ def flags(lines: Sequence[Line]) -> Figure | None:
         gettext("Note"), gettext("Question"), gettext("Example"), gettext("Person"), gettext("Time (UTC)")
     )
     rows = [(text(line["note"]), *_on_an_item(line)) for line in lines]
-    return _figure("flags", gettext("Flags"), columns, rows)
+    return table("flags", gettext("Flags"), columns, rows)
 
 
 def skips(lines: Sequence[Line]) -> Figure | None:
@@ -95,11 +95,11 @@ def skips(lines: Sequence[Line]) -> Figure | None:
         gettext("Reason"), gettext("Question"), gettext("Example"), gettext("Person"), gettext("Time (UTC)")
     )
     rows = [(text(words.shown(line["reason"])), *_on_an_item(line)) for line in lines]
-    return _figure("skips", gettext("Skipped items"), columns, rows)
+    return table("skips", gettext("Skipped items"), columns, rows)
 
 
 def _on_an_item(line: Line) -> tuple[Cell, ...]:
-    return (text(line["question"]), text(line["example"]), text(line["person"]), _time(line["time"]))
+    return (text(line["question"]), text(line["example"]), text(line["person"]), time_utc(line["time"]))
 
 
 def results(lines: Sequence[Line]) -> Figure | None:
@@ -109,34 +109,34 @@ def results(lines: Sequence[Line]) -> Figure | None:
     """
     columns = (
         *drawn.names(gettext("Person")),
-        *_numbers(gettext("Done"), gettext("Items"), gettext("Correct"), gettext("Evaluated")),
+        *numbers(gettext("Done"), gettext("Items"), gettext("Correct"), gettext("Evaluated")),
         Column(gettext("Share correct"), unit="%"),
         *drawn.names(gettext("Result")),
     )
     counts = ("done", "items", "right", "judged", "percent")
     rows = [
-        (text(line["person"]), *(_whole(line[name]) for name in counts), text(line["result"]))
+        (text(line["person"]), *(whole(line[name]) for name in counts), text(line["result"]))
         for line in lines
     ]
-    return _figure("results", gettext("Qualification results"), columns, rows)
+    return table("results", gettext("Qualification results"), columns, rows)
 
 
 def gold_accuracy(shares: Sequence[tuple[str, Proportion]]) -> Figure | None:
     """How many gold items each person answered correctly."""
     columns = (
         *drawn.names(gettext("Person")),
-        *_numbers(gettext("Correct")),
+        *numbers(gettext("Correct")),
         Column(gettext("Accuracy"), counted=gettext("Evaluated"), unit="%"),
     )
-    rows = [(text(person), _whole(share.hits), drawn.share(share)) for person, share in shares]
-    return _figure("gold-accuracy", gettext("Accuracy by person"), columns, rows)
+    rows = [(text(person), whole(share.hits), drawn.share(share)) for person, share in shares]
+    return table("gold-accuracy", gettext("Accuracy by person"), columns, rows)
 
 
 def allocation(name: str, title: str, heads: Sequence[str], lines: Sequence[Line]) -> Figure | None:
     """Who was given how much: a line has `names`, one for each head, and the `account` (`accounting.Account`)."""
     columns = (
         *drawn.names(*heads),
-        *_numbers(
+        *numbers(
             gettext("Assigned"),
             gettext("Submitted"),
             gettext("Skipped"),
@@ -146,10 +146,10 @@ def allocation(name: str, title: str, heads: Sequence[str], lines: Sequence[Line
         ),
     )
     rows = [
-        (*map(text, line["names"]), *(_whole(getattr(line["account"], part)) for part in ALLOCATED))
+        (*map(text, line["names"]), *(whole(getattr(line["account"], part)) for part in ALLOCATED))
         for line in lines
     ]
-    return _figure(name, title, columns, rows)
+    return table(name, title, columns, rows)
 
 
 def invitations(lines: Sequence[Line]) -> Figure | None:
@@ -158,60 +158,60 @@ def invitations(lines: Sequence[Line]) -> Figure | None:
         gettext("Roles"), gettext("Created by"), gettext("Created (UTC)"), gettext("Expires (UTC)")
     )
     rows = [
-        (text(line["roles"]), text(line["created_by"]), _time(line["created"]), _time(line["expires"]))
+        (text(line["roles"]), text(line["created_by"]), time_utc(line["created"]), time_utc(line["expires"]))
         for line in lines
     ]
     note = gettext("Names and addresses are left out.")
-    return _figure("invitations", gettext("Open invitations"), columns, rows, note)
+    return table("invitations", gettext("Open invitations"), columns, rows, note)
 
 
 def crowd_links(lines: Sequence[Line]) -> Figure | None:
     """How many people came by each crowd link: a line has name, entered, most, completed and screened."""
     columns = (
         *drawn.names(gettext("Link")),
-        *_numbers(gettext("Joined"), gettext("Maximum"), gettext("Completed"), gettext("Screened out")),
+        *numbers(gettext("Joined"), gettext("Maximum"), gettext("Completed"), gettext("Screened out")),
     )
     counts = ("entered", "most", "completed", "screened")
-    rows = [(text(line["name"]), *(_whole(line[name]) for name in counts)) for line in lines]
-    return _figure("crowd-links", gettext("Crowd links"), columns, rows)
+    rows = [(text(line["name"]), *(whole(line[name]) for name in counts)) for line in lines]
+    return table("crowd-links", gettext("Crowd links"), columns, rows)
 
 
 def perturbations(name: str, title: str, lines: Sequence[Line]) -> Figure | None:
     """What a run made of each kind: a line has kind, made, no_ops, refused and reasons (with their numbers)."""
     columns = (
         *drawn.names(gettext("Perturbation")),
-        *_numbers(gettext("Made"), gettext("No-ops"), gettext("Refused")),
+        *numbers(gettext("Made"), gettext("No-ops"), gettext("Refused")),
         *drawn.names(gettext("Reasons")),
     )
     rows = [
         (
             text(line["kind"]),
-            *(_whole(line[part]) for part in ("made", "no_ops", "refused")),
+            *(whole(line[part]) for part in ("made", "no_ops", "refused")),
             text("; ".join(f"{number}: {words.shown(reason)}" for reason, number in line["reasons"])),
         )
         for line in lines
     ]
-    return _figure(name, title, columns, rows)
+    return table(name, title, columns, rows)
 
 
 def sources(lines: Sequence[Line]) -> Figure | None:
     """What was imported: a line has name, split, questions, tables and licence."""
     columns = (
         *drawn.names(gettext("Source"), gettext("Split")),
-        *_numbers(gettext("Questions"), gettext("Tables")),
+        *numbers(gettext("Questions"), gettext("Tables")),
         *drawn.names(gettext("Licence")),
     )
     rows = [
         (
             text(line["name"]),
             text(line["split"] or NOTHING),
-            _whole(line["questions"]),
-            _whole(line["tables"]),
+            whole(line["questions"]),
+            whole(line["tables"]),
             text(line["licence"]),
         )
         for line in lines
     ]
-    return _figure("sources", gettext("Sources"), columns, rows)
+    return table("sources", gettext("Sources"), columns, rows)
 
 
 def released_sources(lines: Sequence[Line]) -> Figure | None:
@@ -221,105 +221,107 @@ def released_sources(lines: Sequence[Line]) -> Figure | None:
     )
     names = ("name", "split", "licence", "url", "citation")
     rows = [tuple(text(line.get(name) or NOTHING) for name in names) for line in lines]
-    return _figure("sources", gettext("Sources and licences"), columns, rows)
+    return table("sources", gettext("Sources and licences"), columns, rows)
 
 
 def released_batches(lines: Sequence[Line]) -> Figure | None:
     """The batches of a release: a line has name, type, version, variant, overlap and seed."""
     columns = (
         *drawn.names("Batch", gettext("Task type")),
-        *_numbers(gettext("Version")),
+        *numbers(gettext("Version")),
         *drawn.names(gettext("Variant")),
-        *_numbers(gettext("People per item"), gettext("Seed")),
+        *numbers(gettext("People per item"), gettext("Seed")),
     )
     rows = [
         (
             text(line["name"]),
             text(line["type"]),
-            _whole(line["version"]),
+            whole(line["version"]),
             text(line["variant"] or NOTHING),
-            _whole(line["overlap"]),
+            whole(line["overlap"]),
             Cell(str(line["seed"]), float(line["seed"])),
         )
         for line in lines
     ]
-    return _figure("batches", gettext("Batches"), columns, rows)
+    return table("batches", gettext("Batches"), columns, rows)
 
 
 def template_batches(lines: Sequence[Line]) -> Figure | None:
     """What a study template would create: a line has name, takes_from, people, expected, most and hours."""
     columns = (
         *drawn.names("Batch", gettext("Takes accepted items from"), gettext("People per item")),
-        *_numbers(gettext("Expected annotations"), gettext("Maximum annotations"), gettext("Expected hours")),
+        *numbers(gettext("Expected annotations"), gettext("Maximum annotations"), gettext("Expected hours")),
     )
     rows = [
         (
             text(line["name"]),
             text(line["takes_from"]),
             text(line["people"]),
-            _whole(line["expected"]),
-            _whole(line["most"]),
+            whole(line["expected"]),
+            whole(line["most"]),
             _amount(line["hours"]),
         )
         for line in lines
     ]
-    return _figure("batches", gettext("Batches"), columns, rows)
+    return table("batches", gettext("Batches"), columns, rows)
 
 
 def plan_costs(lines: Sequence[Line]) -> Figure | None:
     """What the batches of a study file still ask for: a line has batch, annotations, seconds, hours, money and currency."""
     columns = (
         *drawn.names("Batch"),
-        *_numbers(gettext("Annotations"), gettext("Seconds per item"), gettext("Hours"), gettext("Pay")),
+        *numbers(gettext("Annotations"), gettext("Seconds per item"), gettext("Hours"), gettext("Pay")),
         *drawn.names(gettext("Currency")),
     )
     rows = [
         (
             text(line["batch"]),
-            _whole(line["annotations"]),
-            _whole(round(line["seconds"])),
+            whole(line["annotations"]),
+            whole(round(line["seconds"])),
             *(_amount(line[name]) for name in ("hours", "money")),
             text(line["currency"] or NOTHING),
         )
         for line in lines
     ]
-    return _figure("costs", gettext("Remaining annotations"), columns, rows)
+    return table("costs", gettext("Remaining annotations"), columns, rows)
 
 
 def evaluations(lines: Sequence[Line]) -> Figure | None:
     """The evaluations of a release: a line has model, state, origin, instances, missing, created and sha256."""
     columns = (
         *drawn.names(gettext("Model"), gettext("State"), gettext("Predictions from")),
-        *_numbers(gettext("Instances"), gettext("Missing")),
+        *numbers(gettext("Instances"), gettext("Missing")),
         *drawn.names(gettext("Created (UTC)"), gettext("Predictions, sha256")),
     )
     rows = [
         (
             *(text(line[name]) for name in ("model", "state", "origin")),
-            *(_whole(line[name]) for name in ("instances", "missing")),
-            _time(line["created"]),
+            *(whole(line[name]) for name in ("instances", "missing")),
+            time_utc(line["created"]),
             text(line["sha256"] or NOTHING),
         )
         for line in lines
     ]
-    return _figure("evaluations", gettext("Evaluations"), columns, rows)
+    return table("evaluations", gettext("Evaluations"), columns, rows)
 
 
-# -- underneath -------------------------------------------------------------------------------------
+# -- shared with record_tables.py ------------------------------------------------------------------------
 
 
-def _figure(
+def table(
     name: str, title: str, columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]], note: str = ""
 ) -> Figure | None:
-    """A table; None where it has no rows."""
+    """A table as a figure without a chart; None where it has no rows."""
     return Figure(name, title, Sheet(name, title, tuple(columns), tuple(rows), note)) if rows else None
 
 
-def _numbers(*titles: str) -> tuple[Column, ...]:
+def numbers(*titles: str) -> tuple[Column, ...]:
+    """Columns of numbers."""
     return tuple(map(Column, titles))
 
 
-def _whole(value: int | None) -> Cell:
+def whole(value: int | None) -> Cell:
+    """A whole number, or that there is none."""
     return text(NOTHING) if value is None else Cell(words.number(f"{value:,}"), float(value))
 
 
@@ -327,5 +329,8 @@ def _amount(value: float | None) -> Cell:
     return text(NOTHING) if value is None else Cell(words.decimal(value, 2), value)
 
 
-def _time(value: datetime | None) -> Cell:
-    return text(NOTHING if value is None else f"{value:%Y-%m-%d %H:%M}")
+def time_utc(value: datetime | None, *, seconds: bool = False) -> Cell:
+    """A time of UTC to the minute or second, or that there is none."""
+    if value is None:
+        return text(NOTHING)
+    return text(f"{value:%Y-%m-%d %H:%M:%S}" if seconds else f"{value:%Y-%m-%d %H:%M}")

@@ -80,14 +80,24 @@ class Story:
 
 
 class Names:
-    """What to call people of a project: by name for those who may see names, else by pseudonym."""
+    """What to call people of a project: by name for those who may see names, else by pseudonym.
 
-    def __init__(self, actor: Actor, project: Project) -> None:
-        self.by_name = Permission.INVITE in may(actor, project)
+    in_file     by pseudonym for everybody, because a file may go into a paper
+    searched    the names that the reader sees on the page, by the key of the person
+    """
+
+    def __init__(self, actor: Actor, project: Project, *, in_file: bool = False) -> None:
+        sees_names = Permission.INVITE in may(actor, project)
+        self.by_name = sees_names and not in_file
         rows = Membership.objects.filter(project=project)
-        self.known: Mapping[int, str] = dict(
-            rows.values_list("person_id", "person__name" if self.by_name else "pseudonym")
-        )
+        names = rows.values_list("person_id", "person__name", "pseudonym")
+        shown = {key: (name, pseudonym) for key, name, pseudonym in names}
+        self.known: Mapping[int, str] = {
+            key: name if self.by_name else pseudonym for key, (name, pseudonym) in shown.items()
+        }
+        self.searched: Mapping[int, str] = {
+            key: name if sees_names else pseudonym for key, (name, pseudonym) in shown.items()
+        }
 
     def __call__(self, person: int | None) -> str:
         """The name of a person (by id); the platform's own where it was nobody."""
@@ -472,7 +482,7 @@ def log(
     if thing:
         found = found.filter(thing=thing)
     if who:
-        people = [pk for pk, name in names.known.items() if who.lower() in name.lower()]
+        people = [pk for pk, name in names.searched.items() if who.lower() in name.lower()]
         found = found.filter(actor__in=people)
     if since is not None:
         found = found.filter(at__gte=since)

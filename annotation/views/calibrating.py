@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from annotation import access, visibility
+from annotation.drawing import record_tables
 from annotation.explorer.querysets import Reader
 from annotation.forms.entry import SetAsideForm
 from annotation.journeys import adjudicating
@@ -22,7 +23,7 @@ from annotation.quality.calibrating import Compared
 from annotation.roles import Permission
 from annotation.templatetags.explorer import items_link, reader_of
 from annotation.views.contrasting import contrasted, said
-from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
 from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.tables import pointed_at
@@ -59,30 +60,16 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
                 gettext("{name} is set aside. Releases and agreement leave it out.").format(name=batch.name),
             )
             return redirect("calibration", batch.public_id)
-    sees = visibility.may_see_agreement(request.user, batch)
-    told = snapshots.one(batch, "agreement", now=now) if sees else None
-    judges = Permission.ADJUDICATE in access.may(actor, batch.project)
-    items = cut(request, calibrating.answered(batch, decided=judges)) if sees else None
-    if items and batch.decides:
-        adjudicating.note_reading(list(items), by=request.user, now=now)
-    letters = _letters(batch)
+    shown = _figures(request, batch)
+    compared, letters = shown["compared_items"], _letters(batch)
     names = _names(letters) if manages else {}
     who = reader_of(request, batch.project)
-    compared = calibrating.side_by_side(batch, list(items)) if items else []
-    table = figures_in_table(told.data["figures"] if told and told.data else [])
     context = {
+        **shown,
         "batch": batch,
         "project": batch.project,
         "compared": bool(agreement.measures_of(task, batch.people_compared)),
-        "sees": sees,
-        "decided_only": judges and batch.decides,
         "manages": manages,
-        "told": told,
-        **table,
-        **figure_gallery(
-            request, "batch", public_id, [table["statistics"]]
-        ),  # the same figure as on the batch's page
-        "items": items,
         "rows": [
             {
                 "one": one,
@@ -102,6 +89,59 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
         "form": form,
     }
     return render(request, "first_day/calibration.html", context)
+
+
+def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures; nothing for those who annotate in the batch."""
+    return _figures(request, access.batch(access.actor(request), public_id, Permission.SEE_PROGRESS))
+
+
+def _figures(request: PageRequest, batch: Batch) -> dict[str, Any]:
+    """The compared responses of the page and the agreement, with both as figures; none that the reader must not see."""
+    actor, now = access.actor(request), timezone.now()
+    may = access.may(actor, batch.project)
+    sees = visibility.may_see_agreement(request.user, batch)
+    told = snapshots.one(batch, "agreement", now=now) if sees else None
+    judges = Permission.ADJUDICATE in may
+    items = cut(request, calibrating.answered(batch, decided=judges)) if sees else None
+    if items and batch.decides:
+        adjudicating.note_reading(list(items), by=request.user, now=now)
+    compared = calibrating.side_by_side(batch, list(items)) if items else []
+    statistics = figures_in_table(told.data["figures"] if told and told.data else [])
+    called = pseudonyms(batch.project) if Permission.SET_UP in may else {}
+    table = record_tables.compared_responses(_lines(compared, _letters(batch), called), part_of_list(items))
+    return {
+        "sees": sees,
+        "told": told,
+        "decided_only": judges and batch.decides,
+        "items": items,
+        "compared_items": compared,
+        "responses_table": table,
+        **statistics,
+        **figure_gallery(request, "calibration", batch.public_id, [statistics["statistics"], table]),
+    }
+
+
+def _lines(
+    compared: Iterable[Compared], letters: Mapping[int, str], called: Mapping[int | None, str]
+) -> list[dict[str, Any]]:
+    """The rows of the file: annotators by pseudonym for those who read names on the page, by letter for others."""
+    lines = []
+    for one in compared:
+        result = {True: gettext("different"), False: gettext("identical"), None: ""}[one.differ]
+        about = {
+            "question": one.plain.example.question,
+            "example": one.item.example.external_id,
+            "result": result,
+        }
+        if one.known:
+            gold = gettext("Gold answer")
+            lines.append({**about, "annotator": gold, "words": one.known, "is_apart": False})
+        for response in one.said:
+            annotator = called.get(response.person) or letters.get(response.person, "?")
+            apart = {"words": response.words, "is_apart": response.apart}
+            lines.append({**about, "annotator": annotator, **apart})
+    return lines
 
 
 def _linked(who: Reader, batch: Batch, items: list[str]) -> SafeString | str:

@@ -14,10 +14,12 @@ from django.utils.translation import gettext
 
 from annotation import access
 from annotation.access import Actor
+from annotation.drawing import record_tables
 from annotation.forms.entry import ConsentForm
 from annotation.models import ConsentText, Project
 from annotation.quality import consenting, guidance
 from annotation.roles import Permission
+from annotation.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.views.pages import PageRequest, page, refusals_on, refusals_to
 
 
@@ -82,6 +84,7 @@ def _shown(
         raise Http404(access.NOT_HERE)
     manages = Permission.SET_UP in may
     context: dict[str, Any] = {
+        **(_figures(request, project) if manages else {"versions": []}),
         "project": project,
         "newest": newest,
         "shown": shown,
@@ -90,11 +93,38 @@ def _shown(
         "annotates": Permission.ANNOTATE in may,
         "mine": consenting.of(project, request.user) if newest else None,
         "manages": manages,
-        "versions": consenting.versions(project) if manages else [],
         "form": form,
         "editing": manages and (form.is_bound or "edit" in request.GET),
     }
     return render(request, "first_day/consent.html", context)
+
+
+def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figure: the versions, for managers."""
+    return _figures(request, access.project(access.actor(request), slug, Permission.SET_UP))
+
+
+def _figures(request: PageRequest, project: Project) -> dict[str, Any]:
+    versions, called = consenting.versions(project), pseudonyms(project)
+    lines = [
+        {
+            "number": version.text.number,
+            "created_by": called.get(version.text.made_by_id, gettext("an administrator"))
+            if version.text.made_by_id
+            else gettext("study file"),
+            "created": version.text.made_at,
+            "given": version.given,
+            "withdrawn": version.withdrawn,
+        }
+        for version in versions
+    ]
+    counted = {"given": gettext("Agreed"), "withdrawn": gettext("Withdrawn")}
+    table = record_tables.versions(lines, counted)
+    return {
+        "versions": versions,
+        "versions_table": table,
+        **figure_gallery(request, "consent", project.slug, [table]),
+    }
 
 
 def back_to(request: PageRequest, actor: Actor) -> str:

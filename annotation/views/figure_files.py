@@ -17,11 +17,14 @@ from annotation import access
 from annotation.drawing.figures import content_type
 from annotation.views import (
     assigning,
+    calibrating,
+    consenting,
     crowd,
     dashboards,
     evaluating,
     fooling,
     golding,
+    guidance,
     importing,
     members,
     perturbing,
@@ -29,29 +32,37 @@ from annotation.views import (
     releasing,
     setting_up,
     sharing,
+    stories,
     study_templates,
 )
 from annotation.views.pages import PageRequest, page
 
 Context = Callable[[PageRequest, str], Mapping[str, Any]]
-"""From a request and the key of a project, batch or release to a context with `figure_gallery`; 404 for who may not."""
+"""From a request and the key of what the page is about to a context with `figure_gallery`; 404 for who may not."""
 
 PAGES: Mapping[str, Context] = {
     "agreement": lambda request, key: dashboards.agreement_of(request, key, named=False),
     "batch": assigning.agreement_of,
     "batch_people": sharing.figures_of,
+    "calibration": calibrating.figures_of,
     "compare": release_comparison.figures_of,
+    "consent": consenting.figures_of,
     "crowd": crowd.figures_of,
     "dashboard": lambda request, key: dashboards.dashboard_of(request, key, named=False),
     "evaluations": evaluating.report_of,
     "fooling": fooling.report_of,
     "gold": golding.figures_of,
+    "guidelines": guidance.figures_of,
+    "item": stories.figures_of_item,
+    "log": stories.figures_of_log,
     "people": members.figures_of,
     "perturbations": perturbing.figures_of,
     "project": setting_up.figures_of,
     "quality": lambda request, key: dashboards.quality_of(request, key, named=False),
     "release": releasing.figures_of,
+    "releases": releasing.figures_of_releases,
     "report": assigning.report_of,
+    "source": importing.figures_of_source,
     "sources": importing.figures_of,
     "template": study_templates.figures_of,
 }
@@ -60,7 +71,7 @@ PAGES: Mapping[str, Context] = {
 
 @page("GET")
 def figure_file(request: PageRequest, of: str, key: str, name: str, format: str) -> HttpResponse:
-    """The figure `name` of the page `of`, about the project, batch or release `key`, as a file."""
+    """The figure `name` of the page `of`, about the project, batch, item, source or release `key`, as a file."""
     if of not in PAGES:
         raise Http404(access.NOT_HERE)
     with translation.override(settings.LANGUAGE_CODE):  # a file is in no reader's language

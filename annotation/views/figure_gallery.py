@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.core.paginator import Page
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
@@ -31,7 +32,7 @@ class FileLink:
 class Gallery:
     """The figures of a page.
 
-    page, key   which page of which project, batch or release, as in `figure_files.PAGES`
+    page, key   which page of which project, batch, item, source or release, as in `figure_files.PAGES`
     query       the parameters of the page's own address, on which its figures depend
     """
 
@@ -66,6 +67,15 @@ def copies(figure: Figure) -> list[FileLink]:
         for ending, name in FORMATS.items()
         if ending in TEXTS and ending in figure.formats
     ]
+
+
+def part_of_list(page: Page[Any] | None) -> str:
+    """Which rows a file has of a list that its page cuts; "" for a whole list."""
+    if page is None or page.paginator.num_pages < 2:
+        return ""
+    return gettext("Rows {first} to {last} of {total}.").format(
+        first=page.start_index(), last=page.end_index(), total=page.paginator.count
+    )
 
 
 def pseudonyms(project: Project) -> dict[int | None, str]:

@@ -16,14 +16,14 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
-from annotation.drawing import list_tables
+from annotation.drawing import list_tables, record_tables
 from annotation.forms.entry import GoldFileForm, GoldFromForm, WhyForm
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
 from annotation.quality import gold, qualifying, snapshots
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.views.figure_gallery import figure_gallery, pseudonyms
+from annotation.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.trying import workbench
 from tableqa.json_text import read_json
@@ -66,7 +66,6 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
         "project": batch.project,
         "task": batch.task(),
         "work": batch.purpose == Batch.Purpose.WORK,
-        "golds": _listed(request, batch),
         "lacking": gold.lacking(batch),
         "file": file,
         "other": other,
@@ -84,13 +83,33 @@ def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
 
 
 def _figures(request: PageRequest, batch: Batch, now: datetime) -> dict[str, Any]:
-    """How people did on gold, and the same as a figure with their pseudonyms."""
+    """The gold answers of the page and how people did on them, and both as figures with pseudonyms."""
     quality = snapshots.one(batch, "quality", now=now)
     accuracy = _accuracy(batch, quality.data)
     called = pseudonyms(batch.project)
     table = list_tables.gold_accuracy([(called.get(row["key"], NOTHING), row["share"]) for row in accuracy])
-    gallery = figure_gallery(request, "gold", batch.public_id, [table])
-    return {"told": quality, "accuracy": accuracy, "accuracy_table": table, **gallery}
+    golds = _listed(request, batch)
+    answers = record_tables.gold_answers(
+        [
+            {
+                "question": row.item.example.question,
+                "example": row.item.example.external_id,
+                "words": row.words,
+                "why": row.why,
+                "answered": row.answered,
+            }
+            for row in golds
+        ],
+        part_of_list(golds),
+    )
+    return {
+        "told": quality,
+        "golds": golds,
+        "golds_table": answers,
+        "accuracy": accuracy,
+        "accuracy_table": table,
+        **figure_gallery(request, "gold", batch.public_id, [table, answers]),
+    }
 
 
 def _read_file(request: PageRequest, batch: Batch, form: GoldFileForm, now: datetime) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Page
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,11 +15,13 @@ from django.utils.translation import gettext
 
 from annotation import access
 from annotation.access import Actor
+from annotation.drawing import record_tables
 from annotation.forms.projects import GuidelinesForm
 from annotation.models import Guidelines, Project
 from annotation.quality import examples, guidance
 from annotation.roles import Permission
 from annotation.views.consenting import back_to
+from annotation.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.setting_up import kind_or_404
 from annotation.work import practising
@@ -120,13 +123,15 @@ def _shown(
     if against is None and asked and last is not None and shown == newest and last != newest:
         against = last  # what is new to whoever is asked to read again
     changes = guidance.changes(against.text, shown.text) if against and shown and against != shown else []
+    versions = cut(request, guidance.versions(project, task.key))
     context: dict[str, Any] = {
+        "versions": versions,
+        **(_figures(request, project, task, versions) if manages else {}),
         "project": project,
         "task": task,
         "practice": bool(practising.exercises(task, next(iter(task.variants), ""))),
         "shown": shown,
         "newest": newest,
-        "versions": cut(request, guidance.versions(project, task.key)),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "text": mark_safe(guidance.told_as_html(shown, task, top=2)),  # nosec
         "form": form,
@@ -141,6 +146,34 @@ def _shown(
         "changes": changes,
     }
     return render(request, "setting_up/guidelines.html", context)
+
+
+def figures_of(request: PageRequest, key: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figure: the versions, for managers. `key` is "PROJECT.TASK_TYPE"."""
+    slug, _, type = key.partition(".")
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    task = kind_or_404(project, type)
+    return _figures(request, project, task, cut(request, guidance.versions(project, task.key)))
+
+
+def _figures(request: PageRequest, project: Project, task: TaskType, versions: Page[Any]) -> dict[str, Any]:
+    called = pseudonyms(project)
+    lines = [
+        {
+            "number": version.guidelines.number,
+            "created_by": called.get(version.guidelines.made_by_id, gettext("an administrator"))
+            if version.guidelines.made_by_id
+            else gettext("default text"),
+            "created": version.guidelines.made_at,
+            "annotations": version.annotations,
+            "readers": version.readers,
+        }
+        for version in versions
+    ]
+    counted = {"annotations": gettext("Annotations"), "readers": gettext("Confirmed by")}
+    table = record_tables.versions(lines, counted, part_of_list(versions))
+    gallery = figure_gallery(request, "guidelines", f"{project.slug}.{task.key}", [table])
+    return {"versions_table": table, **gallery}
 
 
 def _versions(project: Project, task: TaskType) -> Any:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 
 import tableqa
 from annotation import access, uploads, visibility
-from annotation.drawing import list_tables
+from annotation.drawing import list_tables, record_tables
 from annotation.forms.imports import LICENCES, SEPARATORS, ChoicesForm, UploadForm, chosen_columns
 from annotation.journeys import importing, previewing, restoring
 from annotation.models import Example, Job, Project, Release, Source, Upload
@@ -25,7 +25,7 @@ from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms.options import NamedTextsField
 from annotation.views import tables
-from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figure_gallery import figure_gallery, part_of_list
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.work import ancestry
 from tableqa.operations import from_dict
@@ -278,17 +278,31 @@ def import_rest(request: PageRequest, public_id: str) -> HttpResponseBase:
 def source(request: PageRequest, public_id: str) -> HttpResponse:
     """Licence, credit and checksum of a source, and its questions."""
     source = access.source(access.actor(request), public_id)
-    examples = Example.objects.filter(source=source).originals().order_by("position")
     context = {
         "project": source.project,
         "source": source,
         "losses": [gettext(loss) for loss in LOSSES.get(source.reader, ())],
         "format": gettext(READERS[source.reader].title) if source.reader in READERS else source.reader,
-        "examples": cut(
-            request, examples.only("public_id", "external_id", "question", "answers", "table_digest")
-        ),
+        **_figures_of_source(request, source),
     }
     return render(request, "importing/source.html", context)
+
+
+def figures_of_source(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The part of the context of a source that holds its figure: the questions of the page."""
+    return _figures_of_source(request, access.source(access.actor(request), public_id))
+
+
+def _figures_of_source(request: PageRequest, source: Source) -> dict[str, Any]:
+    examples = Example.objects.filter(source=source).originals().order_by("position")
+    fields = ("public_id", "external_id", "question", "answers", "table_digest")
+    shown = cut(request, examples.only(*fields))
+    table = record_tables.questions(list(shown), part_of_list(shown))
+    return {
+        "examples": shown,
+        "questions_table": table,
+        **figure_gallery(request, "source", source.public_id, [table]),
+    }
 
 
 @page("GET")

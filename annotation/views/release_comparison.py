@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import access, visibility, words
+from annotation.drawing import record_tables
 from annotation.drawing.drawn import estimate
 from annotation.drawing.figures import Figure
 from annotation.explorer import querysets
@@ -56,7 +57,6 @@ def compare_releases(request: PageRequest, public_id: str) -> HttpResponse:
         "after": after,
         "others": others,
         **_figures(request, before, after),
-        **_examples(request, before, after),
     }
     return render(request, "releasing/compare.html", context)
 
@@ -87,22 +87,31 @@ def _before(request: PageRequest, others: Sequence[Release]) -> Release:
 def _figures(request: PageRequest, before: Release, after: Release) -> dict[str, Any]:
     pairs = comparison.agreement(before.manifest, after.manifest)
     equal = [pair for pair in pairs if pair.is_equal]
+    examples = _examples(request, before, after)
+    changes = record_tables.file_changes("changes", gettext("Changes by file"), examples["files"])
+    raw_changes = record_tables.file_changes(
+        "raw-changes", gettext("Changes of raw records by file"), examples["raw_files"]
+    )
     counts = _counts(comparison.counts(before.manifest, after.manifest), before, after)
     changed_figure = _pairs("agreement", [pair for pair in pairs if not pair.is_equal], before, after)
     equal_figure = _pairs("equal", equal, before, after)
+    figures = [counts, changed_figure, equal_figure, changes, raw_changes]
     return {
+        **examples,
+        "changes_table": changes,
+        "raw_changes_table": raw_changes,
         "counts": counts,
         "agreement": changed_figure,
         "equal": equal_figure,
         "number_equal": len(equal),
-        **figure_gallery(request, "compare", after.public_id, [counts, changed_figure, equal_figure]),
+        **figure_gallery(request, "compare", after.public_id, figures),
     }
 
 
 def _examples(request: PageRequest, before: Release, after: Release) -> dict[str, Any]:
     """The records that differ, by file, with links to items; that they are too many, where they are."""
     if comparison.is_large(before.manifest, after.manifest):
-        return {"is_large": True}
+        return {"is_large": True, "files": [], "raw_files": []}
     folders = (releasing.folder(before), releasing.folder(after))
     found = comparison.difference(*folders, (before.digest, after.digest))
     who = querysets.reader(access.actor(request), after.project)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import access, visibility
-from annotation.drawing import list_tables
+from annotation.drawing import list_tables, record_tables
 from annotation.drawing.figures import Figure
 from annotation.evaluation import evaluation_runs
 from annotation.explorer.links import explorer_url, url_of_batches
@@ -21,7 +21,7 @@ from annotation.explorer.selection import MOST_VALUES
 from annotation.forms.releases import ReleaseForm
 from annotation.journeys import releasing
 from annotation.journeys.adjudicating import letters
-from annotation.models import Assignment, Batch, Item, Person, Project, Release
+from annotation.models import Assignment, Batch, Item, Job, Person, Project, Release
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
@@ -30,7 +30,7 @@ from annotation.releases.wordings import note_of
 from annotation.roles import Permission
 from annotation.studying import missing
 from annotation.views.contrasting import PART, Said, contrasted, for_scripts
-from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
 from annotation.views.figures import statistics
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.release_comparison import earlier_first
@@ -60,13 +60,10 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
                 project=project, by=actor.person, now=timezone.now(), **form.cleaned_data
             )
             return redirect("job", release.job.public_id) if release.job else redirect("releases", slug)
-    made = (
-        Release.objects.filter(project=project).select_related("job", "made_by").order_by("-made_at", "-pk")
-    )
     gaps = missing.missing_for(actor.person, project) if may_release else []
     context = {
         "project": project,
-        "releases": cut(request, made),
+        **_figures_of_releases(request, project),
         "form": form,
         "barred": barred,
         "may_release": may_release,
@@ -74,6 +71,43 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
         "summary": _summary(gaps, project, access.may(actor, project)),
     }
     return render(request, "releasing/releases.html", context)
+
+
+def figures_of_releases(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the context of the list of releases that holds its figures."""
+    return _figures_of_releases(request, access.project(access.actor(request), slug, Permission.SEE_PROGRESS))
+
+
+def _figures_of_releases(request: PageRequest, project: Project) -> dict[str, Any]:
+    rows = Release.objects.filter(project=project).select_related("job", "made_by")
+    shown = cut(request, rows.order_by("-made_at", "-pk"))
+    called = pseudonyms(project)
+    lines = [
+        {
+            "name": release.name,
+            "state": _state(release),
+            "formats": release.formats,
+            "is_simulated": release.allow_simulated,
+            "created": release.made_at,
+            "created_by": called.get(release.made_by_id, gettext("an administrator"))
+            if release.made_by_id
+            else gettext("the command line"),
+        }
+        for release in shown
+    ]
+    table = record_tables.releases(lines, part_of_list(shown))
+    return {
+        "releases": shown,
+        "releases_table": table,
+        **figure_gallery(request, "releases", project.slug, [table]),
+    }
+
+
+def _state(release: Release) -> str:
+    if release.ready_at:
+        return gettext("ready")
+    failed = release.job is not None and release.job.state == Job.State.FAILED
+    return gettext("failed") if failed else gettext("in progress")
 
 
 FILLED = {
@@ -168,9 +202,7 @@ def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
         "counts": counts,
         "undecided": undecided,
         "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
-        "formats": [_format(name, manifest) for name in (*formats, "")],
-        "files": sorted(manifest["files"].items()),
-        **_tables(request, release),
+        **_tables(request, release, [_format(name, manifest) for name in (*formats, "")]),
     }
 
 
@@ -181,24 +213,35 @@ def _format(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
         for path, file in manifest["files"].items()
         if release_files.format_of(path, manifest) == name
     ]
-    about = " ".join(gettext(text) for text in (DESCRIPTIONS[name], LOSSES[name]) if text) if name else ""
-    return {"name": name, "about": about, "files": len(sizes), "bytes": sum(sizes)}
+    about = gettext("Sources, responses, decisions and data statement, from which all else follows.")
+    if name:
+        about = " ".join(gettext(text) for text in (DESCRIPTIONS[name], LOSSES[name]) if text)
+    return {
+        "name": name or gettext("raw records"),
+        "about": about,
+        "files": len(sizes),
+        "bytes": sum(sizes),
+    }
 
 
 MOST_STATISTICS = 12
 """Of more statistics than these the page shows one for each measure, and folds the others."""
 
 
-def _tables(request: PageRequest, release: Release) -> dict[str, Any]:
-    """The figures of the page: sources, batches, agreement."""
+def _tables(request: PageRequest, release: Release, formats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of the page: formats, files, sources, batches, agreement."""
     manifest = release.manifest
+    files = sorted(manifest["files"].items())
     lists = {
+        "formats_table": record_tables.files_by_format(formats),
+        "files_table": record_tables.files(files),
         "sources_table": list_tables.released_sources(manifest["sources"]),
         "batches_table": list_tables.released_batches(manifest["batches"]),
     }
     agreement = _agreement(release)
     figures = [*lists.values(), *(each for each in agreement.values() if isinstance(each, Figure))]
-    return {**agreement, **lists, **figure_gallery(request, "release", release.public_id, figures)}
+    gallery = figure_gallery(request, "release", release.public_id, figures)
+    return {**agreement, **lists, "formats": formats, "files": files, **gallery}
 
 
 def _agreement(release: Release) -> dict[str, Any]:

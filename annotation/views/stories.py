@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, time, timedelta
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
@@ -13,12 +15,14 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
+from annotation.drawing import record_tables
 from annotation.explorer import acting
 from annotation.journeys import adjudicating
 from annotation.models import Item, Project
 from annotation.people import stories
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, kind_title, page
 
 
@@ -60,15 +64,39 @@ def log(request: PageRequest, slug: str) -> HttpResponse:
     """Every change of state in the project, the newest first, by what it is about, who did it, and when."""
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
-    asked = {name: value.replace("\0", "") for name, value in request.GET.dict().items() if name != "before"}
-    form = LogForm(asked or None, project=project)
+    form = _log_form(request, project)
     given = form.cleaned_data if form.is_valid() else {}
     if given.get("item"):
         found = Item.objects.filter(public_id=given["item"].strip(), batch__project=project).first()
         if found is not None:
             return redirect("item_story", found.public_id)
         form.add_error("item", gettext("There is no item with this id in this project."))
-    names = stories.Names(actor, project)
+    context = {"project": project, "form": form, **_entries(request, project, given)}
+    context["undoable"] = acting.undoable(actor, project, now=timezone.now())
+    return render(request, "stories/log.html", context)
+
+
+def figures_of_log(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the context of the log that holds its figure: the entries of the page, by pseudonyms."""
+    project = access.project(access.actor(request), slug, Permission.SEE_PROGRESS)
+    form = _log_form(request, project)
+    return _entries(request, project, form.cleaned_data if form.is_valid() else {}, in_file=True)
+
+
+def _log_form(request: PageRequest, project: Project) -> LogForm:
+    return LogForm(_filters(request) or None, project=project)
+
+
+def _filters(request: PageRequest) -> dict[str, str]:
+    return {name: value.replace("\0", "") for name, value in request.GET.dict().items() if name != "before"}
+
+
+def _entries(
+    request: PageRequest, project: Project, given: Mapping[str, Any], *, in_file: bool = False
+) -> dict[str, Any]:
+    """The entries that the filters select, the query of the older ones, and the entries as a figure."""
+    actor = access.actor(request)
+    names = stories.Names(actor, project, in_file=in_file)
     before = request.GET.get("before", "")
     entries = stories.log(
         actor,
@@ -80,13 +108,19 @@ def log(request: PageRequest, slug: str) -> HttpResponse:
         until=_begin(given["until"] + timedelta(days=1)) if given.get("until") else None,
         before=int(before) if before.isascii() and before.isdigit() and len(before) < 18 else None,
     )
-    more = ""
+    more = note = ""
     if len(entries) > stories.PAGE:
         entries = entries[: stories.PAGE]
-        more = urlencode({**asked, "before": min(entry.number for entry in entries)})
-    context = {"project": project, "form": form, "entries": entries, "more": more, "by_name": names.by_name}
-    context["undoable"] = acting.undoable(actor, project, now=timezone.now())
-    return render(request, "stories/log.html", context)
+        more = urlencode({**_filters(request), "before": min(entry.number for entry in entries)})
+        note = gettext("Older entries are on the next page of the log.")
+    table = record_tables.audit_log(entries, note)
+    return {
+        "entries": entries,
+        "more": more,
+        "by_name": names.by_name,
+        "log_table": table,
+        **figure_gallery(request, "log", project.slug, [table]),
+    }
 
 
 @page("GET")
@@ -103,6 +137,7 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
         adjudicating.note_reading([found], by=request.user, now=timezone.now())
     names = stories.Names(actor, found.batch.project)
     story = stories.of_item(found, names)
+    table = record_tables.item_history(story.moments)
     leads = Permission.SET_UP in access.may(actor, found.batch.project)
     context = {
         "item": found,
@@ -113,8 +148,24 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
         "question": found.example.question,
         "gold": found.is_gold and leads,
         "by_name": names.by_name,
+        "history_table": table,
+        **figure_gallery(request, "item", public_id, [table]),
     }
     return render(request, "stories/item.html", context)
+
+
+def figures_of_item(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The history of an item as a figure, by pseudonyms; nothing for those who must not read it yet."""
+    actor = access.actor(request)
+    found = access.item(actor, public_id, Permission.SEE_PROGRESS)
+    try:
+        stories.require_readable(actor, found)
+    except Refused:
+        return {}
+    if found.batch.decides:
+        adjudicating.note_reading([found], by=request.user, now=timezone.now())
+    story = stories.of_item(found, stories.Names(actor, found.batch.project, in_file=True))
+    return figure_gallery(request, "item", public_id, [record_tables.item_history(story.moments)])
 
 
 def _begin(day: object) -> datetime | None:

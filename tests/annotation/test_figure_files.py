@@ -230,7 +230,7 @@ def test_label_confusion_and_the_agreement_of_a_calibration_can_be_exported(worl
     shares = [float(first[f"labelled {label}"]) for label in ("extraction", "reasoning")]
     assert sum(shares) == pytest.approx(100, abs=0.1)
     assert float(first["labelled extraction, low"]) < shares[0] < float(first["labelled extraction, high"])
-    assert reverse("figure_file", args=["batch", batch.public_id, "statistics", "tex"]) in calibration
+    assert reverse("figure_file", args=["calibration", batch.public_id, "statistics", "tex"]) in calibration
 
 
 def test_pay_and_costs_can_be_exported_by_managers_with_pseudonyms(world: World) -> None:
