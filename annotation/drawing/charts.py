@@ -148,16 +148,22 @@ def _label(label: str, top: int, n: str = "") -> SafeString:
 
 
 def n_of(series: Sequence[Series], place: int) -> str:
-    """How many units the points at one label are of, "n = 12" or "n = 3 to 12"; "" where nobody knows."""
-    found = sorted(
-        {point.n for one in series if (point := one.points[place]) is not None and point.n is not None}
-    )
-    if not found:
-        return ""
-    least, most = (words.number(f"{n:,}") for n in (found[0], found[-1]))
-    if least == most:
-        return gettext("n = {n}").format(n=most)
-    return gettext("n = {least} to {most}").format(least=least, most=most)
+    """How many units the points at one label are of, "n = 12", or "n = 3 (A), 12 (B)" by the letters of the series.
+
+    "" where nobody knows.
+    """
+    numbers = numbers_of(series, place)
+    known = {number for number in numbers if number}
+    if len(known) < 2:
+        return gettext("n = {n}").format(n=next(iter(known))) if known else ""
+    lettered = (f"{number} ({_letter(at)})" for at, number in enumerate(numbers) if number)
+    return gettext("n = {n}").format(n=", ".join(lettered))
+
+
+def numbers_of(series: Sequence[Series], place: int) -> list[str]:
+    """How many units the point of each series at one label is of; "" where there is no point, or nobody knows."""
+    points = (one.points[place] for one in series)
+    return ["" if point is None or point.n is None else words.number(f"{point.n:,}") for point in points]
 
 
 def _key(number: int, down: int) -> SafeString:

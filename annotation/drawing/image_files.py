@@ -18,8 +18,9 @@ from django.utils.html import escape
 from django.utils.translation import gettext
 
 from annotation import words
-from annotation.drawing.charts import FEW, Axis, Series, bins, n_of
+from annotation.drawing.charts import FEW, Axis, Point, Series, bins, numbers_of
 from annotation.drawing.figures import Bars, Columns, Distribution, Figure, Heat, Lines
+from tableqa.sheets import NOTHING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,9 +117,16 @@ def _below(figure: Figure) -> str:
     said = [
         figure.basis,
         gettext("Whiskers: 95 % confidence intervals.") if whiskers else "",
+        gettext("Below each label: n of each series, in the order of the legend.")
+        if isinstance(figure.chart, Lines) and _has_n_of_each(figure.chart)
+        else "",
         figure.sheet.note,
     ]
     return "\n".join(_lines(sentence, 100) for sentence in said if sentence)
+
+
+def _has_n_of_each(chart: Lines) -> bool:
+    return any(len(_different_numbers(chart.series, place)) > 1 for place in range(len(chart.labels)))
 
 
 def _height(chart: Any) -> float:
@@ -131,6 +139,8 @@ def _height(chart: Any) -> float:
             return 1.0 + 0.42 * sum(bool(values) for one in chart.spreads for values in one.values)
         case Heat():
             return 1.2 + 0.3 * len(chart.rows)
+        case Lines() if _has_n_of_each(chart):
+            return 3.2 + 0.14 * len(chart.series)
         case _:
             return 3.2
 
@@ -167,6 +177,8 @@ def _bars(axes: Axes, chart: Bars) -> None:
                     marker="|",
                     markersize=4,
                 )
+            if len(_different_numbers(chart.series, place)) > 1:
+                _write_n(axes, point, at)
     labels = [_with_n(label, chart.series, place) for place, label in enumerate(chart.labels)]
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
@@ -202,7 +214,7 @@ def _lines_chart(axes: Axes, chart: Lines) -> None:
                 axes.plot([at, at], [point.low, point.high], color=colour, linewidth=0.9)
     step = -(-len(chart.labels) // chart.most) if chart.most else 1
     places = list(range(0, len(chart.labels), max(1, step)))
-    labels = [_with_n(chart.labels[place], chart.series, place, "\n") for place in places]
+    labels = [_with_each_n(chart.labels[place], chart.series, place) for place in places]
     axes.set_xticks(places, labels)
     axes.set_xlim(-0.5, len(chart.labels) - 0.5)
     _value_axis(axes, chart.axis, "y")
@@ -292,9 +304,33 @@ _DRAWN: dict[type, Callable[[Any, Any], None]] = {
 }
 
 
+def _different_numbers(series: Sequence[Series], place: int) -> set[str]:
+    """The different n of the points at one label."""
+    return {number for number in numbers_of(series, place) if number}
+
+
 def _with_n(label: str, series: Sequence[Series], place: int, between: str = " ") -> str:
-    n = n_of(series, place)
+    """The label with its n, where one number holds for all its bars; else each bar has its own."""
+    numbers = _different_numbers(series, place)
+    n = gettext("n = {n}").format(n=numbers.pop()) if len(numbers) == 1 else ""
     return f"{_short(label)}{between}({n})" if n else _short(label)
+
+
+def _with_each_n(label: str, series: Sequence[Series], place: int) -> str:
+    """The label, and below it n: once where it is the same for all series, else for each in a line of its own."""
+    if len(_different_numbers(series, place)) < 2:
+        return _with_n(label, series, place, "\n")
+    numbers = [number or NOTHING for number in numbers_of(series, place)]
+    return "\n".join([_short(label), gettext("n = {n}").format(n=numbers[0]), *numbers[1:]])
+
+
+def _write_n(axes: Axes, point: Point, at: float) -> None:
+    """The n of a bar at its end, where the bars of its label differ in n."""
+    if point.n is None or point.value is None:
+        return
+    n = gettext("n = {n}").format(n=words.number(f"{point.n:,}"))
+    end = max(0.0, point.value, point.high if point.high is not None else point.value)
+    axes.text(end, at, f"  {n}", va="center", fontsize=6, color="#5b626c")
 
 
 def _legend(axes: Axes, series: Sequence[Series], handles: Mapping[int, Any]) -> None:

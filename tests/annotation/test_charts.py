@@ -188,4 +188,4 @@ def test_of_many_weeks_the_last_ones_are_drawn() -> None:
 def test_a_group_of_bars_says_of_how_many_units_it_is() -> None:
     series = [Series("a", [Point(1.0, n=3), Point(2.0)]), Series("b", [Point(1.0, n=1200), Point(2.0)])]
     said = [one.text for one in parsed(bars("x", "t", ["p", "q"], series, AXIS)).iter("tspan")]
-    assert said == ["n = 3 to 1,200"]
+    assert said == ["n = 3 (A), 1,200 (B)"]

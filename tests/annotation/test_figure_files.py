@@ -76,13 +76,26 @@ def test_an_svg_stands_alone(chart: Chart) -> None:
 
 
 def test_a_picture_says_of_how_many_units_and_what_its_whiskers_are() -> None:
-    from annotation.drawing.image_files import _below, _with_n
+    from annotation.drawing.image_files import _below
 
     assert _below(figure(CHARTS["bars"])).split("\n")[:2] == [
         "n = 127 questions",
         "Whiskers: 95 % confidence intervals.",
     ]
-    assert _with_n("row_shuffle", SERIES, 0) == "row_shuffle (n = 100 to 120)"
+
+
+def test_each_point_has_its_own_n() -> None:
+    from annotation.drawing.image_files import _below, _with_each_n, _with_n
+
+    equal = [Series("TAPEX", [Point(50, n=1200)]), Series("Omni", [Point(25, n=1200), Point(None)])]
+
+    assert _with_n("row_shuffle", SERIES, 0) == "row_shuffle", "each bar says its own"
+    assert _with_n("row_shuffle", equal, 0) == "row_shuffle (n = 1,200)"
+    assert _with_each_n("2026-W09", SERIES, 0) == "2026-W09\nn = 120\n100"
+    assert _with_each_n("2026-W10", SERIES, 1) == "2026-W10\n(n = 7)"
+    assert "in the order of the legend" in _below(figure(CHARTS["lines"]))
+    assert "in the order of the legend" not in _below(figure(CHARTS["bars"]))
+    assert "n = 120 (A), 100 (B)" in figure(CHARTS["bars"]).svg
 
 
 def test_a_table_has_no_pictures() -> None:
