@@ -53,6 +53,14 @@ HABITS = {
     "always_the_same": gettext_noop("One label"),
     "copy_paste": gettext_noop("Repeated texts"),
 }
+NEEDED = {
+    "too_fast": gettext_noop("At least {fewest} timed items of the person are needed."),
+    "sped_up": gettext_noop("At least {fewest} timed items of the person are needed."),
+    "always_the_same": gettext_noop(
+        "At least {fewest} labels of the person and {fewest} of the others together are needed."
+    ),
+}
+"""What must be there to say something of a habit. The time alone is compared with the least for the task type."""
 LACKING = (TOO_FEW.code, TOO_FEW_OF_OTHERS.code)
 """Codes of the sentences that say of a habit that there is not enough data."""
 USUAL = 0.05
@@ -740,7 +748,6 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         "project": batch.project,
         "sees": sees,
         "named": Permission.SET_UP in may,
-        "fewest": FEWEST,
     }
     if sees:
         found = snapshots.of([batch], ("agreement", "quality", "learning"), now=timezone.now())
@@ -772,6 +779,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         )
         curves = [*([labels] if labels is not None else []), *curves]
         context |= {"shown": kept, "people": people, "table": table, "charts": curves}
+        context["lacking"] = lacking_habits(people)
         confusions = [row["confusion"] for row in people]
         context |= figure_gallery(request, "quality", public_id, [table, *curves, *confusions])
     return context
@@ -833,6 +841,31 @@ def _note_of_quality(statistic: str, has_unlinked: bool) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
+def _lacks_data(habit: Mapping[str, Any]) -> bool:
+    return getattr(habit["sentence"], "code", "") in LACKING
+
+
+def lacking_habits(people: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """What the page says once of habits without enough data: name, what is needed, and people with how much they have."""
+    lines: dict[str, list[str]] = {}
+    for row in people:
+        for habit in filter(_lacks_data, row["all_habits"]):
+            sentence = habit["sentence"]
+            whose = gettext("{name} (n = {n})")
+            if sentence.code == TOO_FEW_OF_OTHERS.code:
+                whose = gettext("{name} (others: n = {n})")
+            person = whose.format(name=row["name"], n=sentence.values["items"])
+            lines.setdefault(habit["kind"], []).append(person)
+    return [
+        {
+            "name": gettext(HABITS[kind]),
+            "needed": gettext(NEEDED[kind]).format(fewest=FEWEST),
+            "people": ", ".join(whose),
+        }
+        for kind, whose in lines.items()
+    ]
+
+
 def _first_statistic(told: dict[str, Any] | None) -> str:
     if told is None or not told["measures"]:
         return ""
@@ -856,7 +889,6 @@ def _people(
         with_others = agreeing.get(key)
         person = reliable["people"].get(key) if reliable is not None else None
         habits = [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]]
-        lacking = [habit for habit in habits if getattr(habit["sentence"], "code", "") in LACKING]
         rows.append(
             {
                 **one,
@@ -870,8 +902,8 @@ def _people(
                 if with_others and told is not None
                 else None,
                 "labelled": person["labels"] if person else 0,
-                "habits": [habit for habit in habits if habit not in lacking],
-                "lacking": [habit["name"] for habit in lacking],
+                "habits": [habit for habit in habits if not _lacks_data(habit)],
+                "all_habits": habits,
                 "raised": [habit for habit in habits if habit["raised"]],
                 "accuracy": person["accuracy"] if person else None,
                 "accuracy_ends": (person.get("low"), person.get("high")) if person else (None, None),

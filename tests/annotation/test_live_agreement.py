@@ -20,7 +20,9 @@ from annotation.journeys import assigning, releasing
 from annotation.models import Assignment, Batch, Item, Person, Place, Snapshot
 from annotation.quality import agreement
 from annotation.quality.agreement import Rated
+from annotation.views.dashboards import lacking_habits
 from tableqa import Example, Table
+from tableqa.habits import TOO_FEW, TOO_FEW_OF_OTHERS
 from tableqa.pairwise import cohen_kappa
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
@@ -270,8 +272,28 @@ def test_a_batch_without_two_responses_to_an_item_says_once_that_there_is_not_en
     assert "Not enough data" not in begun
     assert "percent agreement" in begun
     quality = text(mara.get(f"/batches/{batch.public_id}/quality/"))
-    assert quality.count("Not enough data yet: Time, Change of pace") == 2, "one sentence for each person"
-    assert quality.count("Not enough data yet") == 2
+    assert quality.count("Not enough data yet") == 1, "once for the page"
+    needed = "At least 10 timed items of the person are needed. Too few: Ada (n = 0), Bo (n = 0)."
+    assert f"Time: {needed}" in quality
+    assert f"Change of pace: {needed}" in quality
+    assert (
+        "One label: At least 10 labels of the person and 10 of the others together are needed. "
+        "Too few: Ada (n = 1), Bo (n = 1)."
+    ) in quality
+
+
+def test_who_has_enough_data_is_not_named_among_those_who_have_too_little() -> None:
+    few = {"kind": "always_the_same", "sentence": TOO_FEW.format(items=3, needed=10)}
+    few_others = {"kind": "always_the_same", "sentence": TOO_FEW_OF_OTHERS.format(items=3, needed=10)}
+    enough = {"kind": "always_the_same", "sentence": "Everything is said."}
+    people = [
+        {"name": name, "all_habits": [habit]}
+        for name, habit in (("Ada", few), ("Bo", few_others), ("Cy", enough))
+    ]
+
+    (line,) = lacking_habits(people)
+
+    assert line["people"] == "Ada (n = 3), Bo (others: n = 3)"
 
 
 def test_edits_of_several_people_are_compared(world: World) -> None:
