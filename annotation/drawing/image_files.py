@@ -1,8 +1,9 @@
 """Charts as files that stand alone: SVG, PDF and PNG for a paper, drawn by matplotlib from the series of the page.
 
 The same figure gives the same bytes: no date, no program version, a fixed salt of the ids. Fonts are embedded (outlines
-in SVG, TrueType in PDF, as conferences ask for), text is never read as a formula, and each file has title, axis, n and
-the meaning of its intervals. Colours are those of the pages in light mode; series differ in mark and dash or hatch, too.
+in SVG, TrueType in PDF, as conferences ask for; for letters that DejaVu Sans lacks see `_with_fallback`). Text is never
+read as a formula, and each file has title, axis, n and the meaning of its intervals. Colours are those of the pages in
+light mode; series differ in mark and dash or hatch, too.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.utils.html import escape
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import words
+from annotation.drawing import fallback_fonts
 from annotation.drawing.charts import FEW, Axis, Point, Series, bins, numbers_of
 from annotation.drawing.figures import Bars, Columns, Distribution, Figure, Heat, Lines
 from tableqa.sheets import NOTHING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 COLOURS = ("#1c5d99", "#b4500a", "#1a6b45", "#7a3c9a", "#a52a20", "#0f6f75", "#8a6100", "#55606c")
 """The light colours of static/askew/charts.css."""
@@ -36,8 +39,9 @@ CHARACTERS = 84
 """Characters of a line of the title or of a note at this width."""
 MOST_WRITTEN = 12
 """Columns of a heat map up to which the values stand in the squares."""
+INCOMPLETE = gettext_noop("Some characters are missing: no installed font has them.")
 STYLE: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so that every machine draws the same
+    "font.family": fallback_fonts.FIRST,  # comes with matplotlib, so that every machine draws the same
     "font.size": 8.0,
     "text.parse_math": False,
     "axes.unicode_minus": True,
@@ -67,22 +71,48 @@ def image(figure: Figure, format: str) -> bytes:
     if figure.chart is None:
         raise ValueError(f"{figure.name} is a table, without a chart")
     import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
+    from matplotlib.text import Text
 
     out = io.BytesIO()
     with _ONE_AT_A_TIME, matplotlib.rc_context(STYLE):
-        canvas = Canvas(figsize=(WIDTH, _height(figure.chart)), layout="constrained")
-        FigureCanvasAgg(canvas)
-        axes = canvas.add_subplot()
-        _DRAWN[type(figure.chart)](axes, figure.chart)
-        canvas.suptitle(_lines(figure.title), fontsize=9.5, fontweight="bold", x=0.01, ha="left")
-        if below := _below(figure):
-            canvas.supxlabel(below, fontsize=7.5, color="#444444", x=0.01, ha="left")
+        canvas = _drawn(figure)
+        texts: list[Any] = canvas.findobj(Text)
+        chosen = fallback_fonts.fallback({character for text in texts for character in text.get_text()})
+        if chosen.families or chosen.missing:
+            matplotlib.rcParams.update(_with_fallback(chosen.families))
+            is_incomplete = bool(chosen.missing) and format != "svg"
+            canvas = _drawn(figure, gettext(INCOMPLETE) if is_incomplete else "")
         metadata = {**_METADATA[format], "Title": figure.title}
         canvas.savefig(out, format=format, bbox_inches="tight", pad_inches=0.06, metadata=metadata)
     content = out.getvalue()
     return _described(content, figure) if format == "svg" else content
+
+
+def _drawn(figure: Figure, note: str = "") -> Canvas:
+    """The figure as matplotlib draws it in the style at hand, with a further sentence below it."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=(WIDTH, _height(figure.chart)), layout="constrained")
+    FigureCanvasAgg(canvas)
+    _DRAWN[type(figure.chart)](canvas.add_subplot(), figure.chart)
+    canvas.suptitle(_lines(figure.title), fontsize=9.5, fontweight="bold", x=0.01, ha="left")
+    if below := "\n".join(filter(None, (_below(figure), note))):
+        canvas.supxlabel(below, fontsize=7.5, color="#444444", x=0.01, ha="left")
+    return canvas
+
+
+def _with_fallback(families: Sequence[str]) -> Any:
+    """The style of a figure with letters that DejaVu Sans does not have.
+
+    PDF has outlines as Type 3: readers do not draw what matplotlib embeds of CFF fonts, such as Noto Sans CJK, as Type 42.
+    SVG has texts, so that its reader finds what is missing here.
+    """
+    return {
+        "font.family": [fallback_fonts.FIRST, *families, "sans-serif"],
+        "pdf.fonttype": 3,
+        "svg.fonttype": "none",
+    }
 
 
 def _described(svg: bytes, figure: Figure) -> bytes:
