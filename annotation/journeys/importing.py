@@ -38,6 +38,7 @@ from tableqa.readers import (
     ReaderError,
     Rejected,
     Sifting,
+    Splitting,
     checked,
     published_id,
 )
@@ -447,10 +448,10 @@ def with_split(
     read: Reader, split: str, path: Path, tables: Path | None, fields: Mapping[str, str]
 ) -> tuple[Reader, Mapping[str, str]]:
     """The reader and its fields for one split of a dataset, where one is chosen and the files have several. ReaderError."""
-    if not split or not isinstance(read, OwnData):
+    if not split or not isinstance(read, Splitting):
         return read, fields
     read = read.with_split(split, path, tables)
-    return read, read.fields
+    return read, read.fields if isinstance(read, OwnData) else fields
 
 
 def check_fields(reader: str, fields: Mapping[str, str]) -> None:

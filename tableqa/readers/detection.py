@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tableqa.readers import arrow
+from tableqa.readers import arrow, wikisql
 from tableqa.readers.archive import is_archive
 from tableqa.readers.hub_folder import is_dataset
 from tableqa.readers.reader import cannot_open
@@ -58,6 +58,8 @@ def detected(path: Path) -> str:
     if path.name.endswith(_HF):
         return "hf"
     try:
+        if (path.is_dir() or is_archive(path)) and wikisql.is_release(path):
+            return "wikisql"
         if is_dataset(path):
             return "parquet" if _is_release(path) else OWN
         if path.is_dir() or is_workbook(path) or is_archive(path):

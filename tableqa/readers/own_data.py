@@ -19,7 +19,7 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, joined, phrase, word
 from tableqa.on_disk import Shelf
-from tableqa.readers import arrow, hub_folder
+from tableqa.readers import arrow, hub_folder, wikisql
 from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
@@ -191,7 +191,7 @@ class OwnData:
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example]:
         """The examples of the file at `path` in its order, at most `limit`; ReaderError at the first fault."""
-        return at_most(self._examples(Path(path), tables), limit)
+        return at_most(only_examples(self._outcomes(path, tables)), limit)
 
     def outcomes(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
@@ -204,6 +204,8 @@ class OwnData:
             unpacked_to = (
                 str(questions if questions.is_dir() else questions.parent) if is_archive(Path(path)) else ""
             )
+            if Path(path) != questions or questions.is_dir():
+                _refuse_wikisql(questions)
             for outcome in self._of_questions(questions, folder):
                 if isinstance(outcome, Rejected) and unpacked_to:
                     yield Rejected(named(outcome.error, unpacked_to, Path(path).name), outcome.record)
@@ -277,10 +279,6 @@ class OwnData:
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
         parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else ""]
         return joined([*parts, _DATES] if dated else parts)
-
-    def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
-        with self._opened(path, tables) as (questions, folder):
-            yield from only_examples(self._of_questions(questions, folder))
 
     @contextmanager
     def _opened(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
@@ -463,6 +461,19 @@ def _columns(record: Fields, fields: Mapping[str, str]) -> dict[str, str]:
     for name in chosen.values():
         record.required(name)
     return {**guessed(record.value, mapping), **chosen}
+
+
+def _refuse_wikisql(questions: Path) -> None:
+    """ReaderError for the files of WikiSQL, whose answers and tables only its own reader knows."""
+    folder = questions if questions.is_dir() else questions.parent
+    if wikisql.holds_release(folder):
+        raise ReaderError(
+            folder,
+            None,
+            phrase("this is WikiSQL"),
+            phrase("Choose the format WikiSQL"),
+            phrase("Name its reader: --reader wikisql"),
+        )
 
 
 def _beside_splits(folder: Path, questions: Path, fits: Callable[[Path], bool]) -> Path:

@@ -118,6 +118,14 @@ class Describing(Protocol):
 
 
 @runtime_checkable
+class Splitting(Protocol):
+    """A reader of folders and archives that hold several splits."""
+
+    def with_split(self, split: str, path: Path, tables: str | Path | None = None) -> "Reader":
+        """The same reader for one split of the files at `path`, or itself where these have no splits; ReaderError."""
+
+
+@runtime_checkable
 class Tolerant(Protocol):
     """A reader that can continue behind a record with a fault."""
 

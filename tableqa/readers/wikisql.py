@@ -5,19 +5,27 @@ gold is the denotation of the logical form, which the paper's execution accuracy
 run here.
 """
 
+import copy
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.language import gettext_noop, phrase
+from tableqa.language import gettext_noop, joined, phrase
 from tableqa.on_disk import Shelf
 from tableqa.programs import ProgramError, program_of, run
+from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.reader import (
     FileReader,
+    Ids,
     ReaderError,
     Rejected,
+    any_case,
+    at_most,
+    only_examples,
     only_file,
+    until,
 )
 from tableqa.readers.records import (
     Fields,
@@ -28,7 +36,10 @@ from tableqa.readers.records import (
     table_of,
     text_of,
 )
+from tableqa.readers.split_names import SPLITS, same_split, split_of
+from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.table_files import TableLines, lines_with_places
+from tableqa.readers.table_kinds import SEPARATED
 from tableqa.tables import Table
 
 AGGREGATIONS = ("", "MAX", "MIN", "COUNT", "SUM", "AVG")
@@ -37,6 +48,10 @@ OPERATORS = ("=", ">", "<", "OP")
 """What the second number of a condition counts; the release never uses the last."""
 
 _PLACES = ("*.jsonl", "*/*.jsonl")
+_MOST_COMPARED = 100
+"""Files by which a release is known."""
+_TABLE_FILES = (*SEPARATED, *PAGES, ".xlsx")
+"""Suffixes of files that hold a table each: questions beside these are no release."""
 _TABLES_META = ("types", "page_title", "section_title", "caption", "name", "page_id")
 
 
@@ -49,6 +64,9 @@ class WikiSql(FileReader):
     there is no program. meta holds "sql" as {"sel", "agg", "conds": [[column, operator, value], ...]}, "phase",
     "table_id", and what the source says of the table, "types" among it. A cell that is a number stays as it is
     written.
+
+    A folder or zip archive may hold several splits with their tables, as the release does. All are read, with the name of
+    its file as `split` in the meta of each example, or one alone (`with_split`).
     """
 
     name = "wikisql"
@@ -61,14 +79,77 @@ class WikiSql(FileReader):
     url = "https://github.com/salesforce/WikiSQL"
     beside = gettext_noop("the tables file, for example dev.tables.jsonl")
 
+    def __init__(self) -> None:
+        self._only_split = ""
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The examples of the file or of all splits at `path`, with their tables; ReaderError at the first fault."""
+        return at_most(only_examples(self._of_splits(Path(path), tables)), limit)
+
+    def outcomes(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example | Rejected]:
+        """Each question as an example or rejected, until there are `limit` examples; ReaderError."""
+        return until(self._of_splits(Path(path), tables), limit)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The questions and the tables of each split that is read; those of an archive while it is unpacked."""
+        with _opened(Path(path), tables) as (folder, beside):
+            for questions in self._questions(folder):
+                yield from self.located(questions, beside)
+
+    def with_split(self, split: str, path: Path, tables: str | Path | None = None) -> "WikiSql":
+        """The same reader for one split of a folder or archive, or itself where that has one alone; ReaderError."""
+        with _opened(path, tables) as (folder, _):
+            names = [file.stem for file in self._questions(folder)]
+        if len(names) < 2:
+            return self
+        if not any(same_split(name, split) for name in names):
+            what = phrase("there is no split {split!r}", split=split)
+            raise ReaderError(path, None, what, phrase("The splits are: {names}", names=", ".join(names)))
+        reader = copy.copy(self)
+        reader._only_split = split
+        return reader
+
+    def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
+        """Which splits a folder or archive has; "" for one alone. ReaderError."""
+        with _opened(Path(path), tables) as (folder, _):
+            names = [file.stem for file in self._questions(folder)]
+        if len(names) < 2:
+            return ""
+        read_as = phrase("{file} was read as WikiSQL.", file=Path(path).name)
+        return joined([read_as, phrase("Its splits are {names}.", names=", ".join(names))])
+
+    def _questions(self, path: Path) -> list[Path]:
+        """The file itself, or those of a folder: one, or one for each split. ReaderError."""
+        if not path.is_dir():
+            return [path]
+        files = _question_files(path)
+        if len({split_of(Path(file.name)) for file in files} - {""}) < len(files) or len(files) < 2:
+            mend = phrase("Name one file of questions, for example dev.jsonl")
+            return [only_file(path, _PLACES, _has_questions, mend)]
+        order = list(SPLITS.values())
+        files.sort(key=lambda file: order.index(split_of(Path(file.name))))
+        return [file for file in files if not self._only_split or same_split(file.stem, self._only_split)]
+
+    def _of_splits(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+        with _opened(path, tables) as (folder, beside):
+            files = self._questions(folder)
+            located = [self.located(questions, beside) for questions in files]
+            ids = Ids(files[0])
+            for questions, tables_file in located:
+                split = {"split": questions.stem} if len(located) > 1 else {}
+                for outcome in self._outcomes(questions, tables_file, ids, split):
+                    if isinstance(outcome, Rejected) and is_archive(path):
+                        yield Rejected(named(outcome.error, str(folder), path.name), outcome.record)
+                    else:
+                        yield outcome
+
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, Path]:
-        path = Path(path)
-        mend = phrase("Name one file of questions, for example dev.jsonl")
-        questions = (
-            only_file(path, _PLACES, lambda file: has_fields(file, "table_id", "sql"), mend)
-            if path.is_dir()
-            else path
-        )
+        """A file of questions and that of its tables; ReaderError."""
+        questions = Path(path)
         if tables is not None and Path(tables).is_file():
             return questions, Path(tables)
         folder = questions.absolute().parent if tables is None else Path(tables)
@@ -88,11 +169,11 @@ class WikiSql(FileReader):
                 questions, None, phrase("there is no {name} beside it", name=name), mend, command
             )
         # In an archive the one file of tables may have any name.
-        return questions, only_file(
-            folder, _PLACES, lambda file: has_fields(file, "id", "header", "rows"), mend, command
-        )
+        return questions, only_file(folder, _PLACES, _has_tables, mend, command)
 
-    def _outcomes(self, questions: Path, tables_file: Path) -> Iterator[Example | Rejected]:
+    def _outcomes(
+        self, questions: Path, tables_file: Path, ids: Ids, split: Mapping[str, str]
+    ) -> Iterator[Example | Rejected]:
         tables = _tables(tables_file)
         asked: Shelf[str, int] = Shelf()
 
@@ -116,14 +197,60 @@ class WikiSql(FileReader):
                 **fields.rest("phase"),
                 "table_id": table_id,
                 **about,
+                **split,
             }
             example_id = f"{table_id}-{asked[table_id]}"
+            ids.add(example_id, fields.place.line, questions)
             answers, program = _denotation(meta["sql"], table)
             return example(
                 fields.place, example_id, fields.text("question"), table, answers, meta, program=program
             )
 
         return outcomes_of(questions, make)
+
+
+@contextmanager
+def _opened(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
+    """The file or folder itself and where its tables are; an archive is unpacked and holds both."""
+    if is_archive(path):
+        with unpacked(path) as folder:
+            yield folder, None
+    else:
+        yield path, tables
+
+
+def is_release(path: Path) -> bool:
+    """Whether a folder or zip archive holds questions of WikiSQL, with their tables or without any."""
+    with suppress(ReaderError, OSError), _opened(path, None) as (folder, _):
+        return folder.is_dir() and holds_release(folder)
+    return False
+
+
+def holds_release(folder: Path) -> bool:
+    """The same for a folder, or an archive that is unpacked."""
+    files = _json_lines(folder)[:_MOST_COMPARED]
+    if not any(_has_questions(file) and not has_fields(file, "table") for file in files):
+        return False
+    return any(map(_has_tables, files)) or not any(
+        file.suffix.lower() in _TABLE_FILES for file in folder.rglob("*")
+    )
+
+
+def _question_files(folder: Path) -> list[Path]:
+    return [file for file in _json_lines(folder) if _has_questions(file)]
+
+
+def _json_lines(folder: Path) -> list[Path]:
+    """The files of JSON Lines in a folder, then those in its folders."""
+    return [file for pattern in _PLACES for file in sorted(folder.glob(any_case(pattern))) if file.is_file()]
+
+
+def _has_questions(file: Path) -> bool:
+    return has_fields(file, "table_id", "sql")
+
+
+def _has_tables(file: Path) -> bool:
+    return has_fields(file, "id", "header", "rows")
 
 
 def _sql(sql: Fields, table: Table) -> dict[str, Any]:

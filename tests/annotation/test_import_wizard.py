@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -180,6 +181,35 @@ def test_a_published_format_needs_no_choice(
     with django_capture_on_commit_callbacks(execute=True):
         mara.post(url, sent(page, act="import"))
     assert Source.objects.get(name="more-dev").examples_count == 4
+
+
+def test_the_archive_of_wikisql_needs_no_choice_and_one_split_after_another_is_imported(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    record = {"phase": 1, "question": "which?", "sql": {"sel": 0, "conds": [], "agg": 0}}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as inside:
+        for split in ("dev", "test"):
+            table = {"id": split, "header": ["City"], "rows": [[f"Rome in {split}"]]}
+            inside.writestr(f"data/{split}.jsonl", json.dumps({**record, "table_id": split}))
+            inside.writestr(f"data/{split}.tables.jsonl", json.dumps(table))
+    start = {"questions": SimpleUploadedFile("wikisql.zip", content.getvalue())}
+
+    page = mara.get(mara.post("/projects/films/sources/import/", start)["Location"])
+
+    assert page.context["form"]["reader"].value() == "wikisql"
+    assert "wikisql.zip was read as WikiSQL. Its splits are dev, test." in text(page)
+    assert "Rome in dev" in text(page)
+    for split in ("dev", "test"):
+        start = {"questions": SimpleUploadedFile("wikisql.zip", content.getvalue())}
+        url = mara.post("/projects/films/sources/import/", start)["Location"]
+        with django_capture_on_commit_callbacks(execute=True):
+            mara.post(url, sent(mara.get(url), act="import", split=split))
+    imported = Source.objects.filter(name="wikisql").order_by("pk")
+    assert [(source.split, source.examples.get().answers) for source in imported] == [
+        ("dev", ["Rome in dev"]),
+        ("test", ["Rome in test"]),
+    ]
 
 
 def test_a_licence_that_is_no_identifier_is_asked_for_again(mara: Client) -> None:

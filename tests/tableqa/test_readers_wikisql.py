@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.programs import run
-from tableqa.readers import READERS, ReaderError
+from tableqa.readers import READERS, Describing, ReaderError
 from tableqa.readers import table_files as reading
+from tableqa.readers.detection import detected
+from tableqa.readers.reader import Splitting
 from tests.plugin import ROOT
 
 wikisql = READERS["wikisql"]
@@ -270,3 +273,132 @@ def test_an_archive_without_tables_says_what_is_wanted(
     with pytest.raises(ReaderError, match=r"dev\.tables\.jsonl: --tables DIR") as error:
         read(folder, tables=tmp_path_factory.mktemp("empty"))
     assert error.value.mend == "Upload the file of the tables, dev.tables.jsonl, too: in a zip archive"
+
+
+# The release as a folder or an archive --------------------------------------------------------------------------------
+
+TEST_QUESTION = {
+    "phase": 1,
+    "table_id": "1-7",
+    "question": "which?",
+    "sql": {"sel": 0, "conds": [], "agg": 0},
+}
+TEST_TABLE = '{"id": "1-7", "header": ["City"], "rows": [["Rome"]]}\n'
+
+
+@pytest.fixture
+def release(folder: Path) -> Path:
+    """Two splits with their tables, and the database that lies beside them in the release."""
+    (folder / "test.jsonl").write_text(lines([TEST_QUESTION]))
+    (folder / "test.tables.jsonl").write_text(TEST_TABLE)
+    (folder / "dev.db").write_bytes(b"SQLite format 3\0")
+    return folder
+
+
+def archive_of(folder: Path, archive: Path, top: str = "data/") -> Path:
+    with zipfile.ZipFile(archive, "w") as inside:
+        for file in sorted(folder.glob("*.*")):
+            inside.write(file, top + file.name)
+    return archive
+
+
+@pytest.fixture(params=["folder", "archive", "archive without a folder"])
+def packed(release: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    archive = tmp_path_factory.mktemp("sent") / "wikisql.zip"
+    if request.param == "folder":
+        return release
+    return archive_of(release, archive, top="data/" if request.param == "archive" else "")
+
+
+def test_the_release_is_recognised_and_read_with_all_its_splits(packed: Path) -> None:
+    assert detected(packed) == "wikisql"
+
+    examples = list(wikisql(packed))
+
+    assert [(example.id, example.meta["split"]) for example in examples] == [
+        ("1-9-1", "dev"), ("2-9-1", "dev"), ("1-9-2", "dev"), ("1-7-1", "test"),
+    ]  # fmt: skip
+    assert examples[-1].answers == ("Rome",)
+
+
+def test_one_split_of_the_release_is_read_alone(packed: Path) -> None:
+    assert isinstance(wikisql, Splitting)
+
+    of_split = {name: wikisql.with_split(name, packed) for name in ("test", "validation")}
+
+    assert [example.id for example in of_split["test"](packed)] == ["1-7-1"]
+    assert [example.id for example in of_split["validation"](packed)] == ["1-9-1", "2-9-1", "1-9-2"]
+    assert [file.name for file in of_split["test"].files(packed)] == ["test.jsonl", "test.tables.jsonl"]
+    with pytest.raises(ReaderError, match="there is no split 'train'"):
+        wikisql.with_split("train", packed)
+
+
+def test_a_release_with_one_split_is_read_as_its_file_is(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = archive_of(folder, tmp_path_factory.mktemp("sent") / "wikisql.zip")
+
+    assert detected(path) == "wikisql"
+    assert list(wikisql(path)) == read(folder)
+
+
+def test_a_release_without_the_tables_of_a_split_names_their_file(packed: Path, release: Path) -> None:
+    (release / "test.tables.jsonl").unlink()
+    if packed.suffix == ".zip":
+        archive_of(release, packed)
+
+    assert detected(packed) == "wikisql"
+    with pytest.raises(ReaderError, match=r"test\.jsonl: there is no test\.tables\.jsonl beside it") as error:
+        list(wikisql(packed))
+    assert packed.name in error.value.file
+    assert "/tmp" not in error.value.file.removeprefix(str(packed))
+
+
+def test_a_release_without_any_tables_is_recognised(packed: Path, release: Path) -> None:
+    for file in release.glob("*.tables.jsonl"):
+        file.unlink()
+    if packed.suffix == ".zip":
+        archive_of(release, packed)
+
+    assert detected(packed) == "wikisql"
+
+
+def test_a_question_with_a_fault_in_an_archive_is_named_by_it(
+    release: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    question(table_id="3-9")(release)
+    path = archive_of(release, tmp_path_factory.mktemp("sent") / "wikisql.zip")
+
+    with pytest.raises(ReaderError) as error:
+        list(wikisql(path))
+
+    assert (error.value.file, error.value.line) == ("wikisql.zip/dev.jsonl", 2)
+    assert error.value.what == "the table 3-9 is not in wikisql.zip/dev.tables.jsonl"
+
+
+def test_a_table_that_two_splits_ask_about_gives_no_id_twice(packed: Path, release: Path) -> None:
+    (release / "test.jsonl").write_text(lines([QUESTIONS[0]]))
+    (release / "test.tables.jsonl").write_text(TABLES)
+    if packed.suffix == ".zip":
+        archive_of(release, packed)
+
+    with pytest.raises(ReaderError, match=r"the id 1-9-1 is already in line 1 of dev\.jsonl"):
+        list(wikisql(packed))
+
+
+def test_the_splits_of_a_release_are_told(packed: Path, release: Path) -> None:
+    assert isinstance(wikisql, Describing)
+    assert wikisql.read_as(packed) == f"{packed.name} was read as WikiSQL. Its splits are dev, test."
+    assert wikisql.read_as(release / "dev.jsonl") == ""
+
+
+def test_questions_with_tables_as_files_of_their_own_are_a_persons_own_data(tmp_path: Path) -> None:
+    (tmp_path / "questions.jsonl").write_text(lines([{**QUESTIONS[0], "table_id": "cup.csv"}]))
+    (tmp_path / "cup.csv").write_text("Name,Wins\nAnn,3\n")
+
+    assert detected(tmp_path) == "own"
+
+
+def test_the_reader_of_own_data_names_the_format_of_the_release(packed: Path) -> None:
+    with pytest.raises(ReaderError, match="this is WikiSQL"):
+        list(READERS["own"](packed))
