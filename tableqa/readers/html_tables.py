@@ -10,7 +10,7 @@ from typing import NoReturn
 from tableqa.language import grouped, phrase, reason_of
 from tableqa.serialisations import SERIALISATIONS
 from tableqa.serialisations.markup import table_of_lines
-from tableqa.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Table, TableError
+from tableqa.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Table, TableError, default_ids
 
 MAX_HTML = 16 * 1024 * 1024
 """Characters of a page that are parsed."""
@@ -52,6 +52,23 @@ class _Text:
 
     def shown(self) -> str:
         return "\n".join(_SPACE.sub(" ", "".join(parts)).strip() for parts in self.lines).strip()
+
+
+class _Verbatim(_Text):
+    """A text that is shown with all its spaces."""
+
+    def shown(self) -> str:
+        return "".join(self.lines[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell as a program describes it; it covers `rows` x `columns` cells."""
+
+    text: str
+    is_header: bool = False
+    rows: int = 1
+    columns: int = 1
 
 
 @dataclass
@@ -216,6 +233,35 @@ def html_table(text: str) -> Table:
         return _table(elements[0])
     except TableError as error:
         raise HtmlTableError(None, reason_of(error)) from error
+
+
+def table_of_cells(
+    rows: list[list[Cell]], title: str = "", caption: str = ""
+) -> tuple[Table, list[list[tuple[str, str]]]]:
+    """The table of rows of cells, laid out as those of HTML, and the ids (row, column) of each cell's first place.
+
+    HtmlTableError.
+    """
+    parsed = [
+        [
+            _Cell(at, cell.is_header, cell.rows, min(cell.columns, MAX_COLUMNS), _Verbatim([[cell.text]]))
+            for cell in row
+        ]
+        for at, row in enumerate(rows)
+    ]
+    element = _Element(0, title, _Verbatim([[caption]]), [_Section("tbody", parsed)])
+    try:
+        table = _table(element)
+    except TableError as error:
+        raise HtmlTableError(None, reason_of(error)) from error
+    begun, covered = _laid_out(parsed, [len(parsed)] * len(parsed))
+    line_of = {row: line for line, row in enumerate(sorted({row for row, _ in covered}))}
+    above = len(table.header_rows)
+    names = (*default_ids("h", above), "h", *default_ids("r", len(table.rows)))
+    ids: list[list[tuple[str, str]]] = [[] for _ in rows]
+    for row, column in begun:
+        ids[row].append((names[line_of[row]], f"c{column}"))
+    return table, ids
 
 
 def _table(element: _Element) -> Table:

@@ -1,7 +1,7 @@
 """Records of any tool or dataset as examples: which field is the question, the table, the answers, and what forms they take.
 
 A table may be {"header", "rows"} or {"columns", "data"}; a list of rows, the header first; a list of objects with equal
-names; an object of columns; or a text that holds one of these as JSON, as HTML, or as csv.
+names; an object of columns; the objects of HiTab and ToTTo; or a text that holds one of these as JSON, as HTML, or as csv.
 """
 
 import ast
@@ -14,6 +14,7 @@ from typing import Any
 
 from tableqa.examples import Example
 from tableqa.language import phrase, reason_of, word
+from tableqa.readers.cell_tables import hitab_table, is_hitab, is_totto, totto_table
 from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.reader import Names, ReaderError, separator_hint
 from tableqa.readers.records import (
@@ -157,6 +158,10 @@ def table_from(place: Place, value: object, title: str = "", caption: str = "") 
         value = _from_text(place, value)
     if isinstance(value, Table):
         return retitled(value, title, caption)
+    if is_totto(value):
+        return totto_table(place, value, title, caption)
+    if is_hitab(value):
+        return hitab_table(place, value, title, caption)
     if isinstance(value, list):
         return _from_list(place, value, title, caption)
     if isinstance(value, dict):

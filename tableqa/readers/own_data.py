@@ -21,6 +21,7 @@ from tableqa.language import gettext_noop, joined, phrase, word
 from tableqa.on_disk import Shelf
 from tableqa.readers import arrow, hub_folder, wikisql
 from tableqa.readers.archive import is_archive, named, unpacked
+from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_question
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import read_delimited
@@ -94,6 +95,8 @@ MOST_FOR_ENCODING = 5_000
 MOST_COMPARED = 50
 """Records of which the names of fields are collected: those of JSON may differ."""
 
+_HITAB_TABLES = ("tables/raw", "raw", "tables/hmt", "hmt")
+"""Folders of table files in HiTab, whose questions name only the files."""
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 _SIGNS = re.compile(r"[\W_]+")
@@ -441,6 +444,10 @@ def _example(
     used = {name for part, name in columns.items() if part != "context" or passage is not None}
     if isinstance(value.get(columns.get("answers", "")), dict):
         used.discard(columns["answers"])  # it says more than the texts
+    if is_totto(value[columns["table"]]) and value.get("highlighted_cells") is not None:
+        further["highlighted_cells"] = highlighted_ids(
+            place, value[columns["table"]], value["highlighted_cells"]
+        )
     if "split" in columns and value.get(columns["split"]) is not None:
         further["split"] = plain(value[columns["split"]])
     return example(
@@ -543,6 +550,8 @@ def _library(path: Path, tables: str | Path | None, encoding: TableEncoding) -> 
     folders = folders_around(path, inside, tables, levels_up=0)
     if path.is_dir() and tables is None:
         folders = [*folders, *(folder / "data" for folder in folders if (folder / "data").is_dir())]
+    of_hitab = (folder / below for folder in folders for below in _HITAB_TABLES)
+    folders = [*folders, *(folder for folder in of_hitab if folder.is_dir())]
     suffixes = [suffix for suffix in SUFFIXES if suffix]
     read = partial(table_in, encoding=encoding)
     return TableFiles(path, folders, read, field="table", prefix="tables/", suffixes=suffixes)
@@ -635,6 +644,8 @@ def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str
                 phrase("this record has no {part}, unlike those before it", part=word(part)),
                 phrase("Add it, or leave the record out"),
             )
+        if part == "question" and "sentence_annotations" in record.value:
+            raise without_question(record)
         there = ", ".join(list(record.value)[:12]) or "none"
         raise record.place.error(
             phrase("no column is known as the {part}", part=word(part)),
