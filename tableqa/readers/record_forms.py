@@ -19,12 +19,13 @@ _ROWS = ("table_data", "table_rows", "rows", "data", "cells")
 def records_of_object(members: Mapping[str, Any], guess: Guess) -> list[dict[str, Any]] | None:
     """The records in a file that is one JSON object; None where it holds none.
 
-    They are its only list of objects, its members by their ids, or its columns as pandas writes them.
+    They are its only list of objects, its members by their ids, or its columns as pandas writes them. An object with a
+    table is a record itself.
     """
     if "question" in guess(members):
         return _from_columns(members, guess)
     lists = [value for value in members.values() if _is_list_of_objects(value)]
-    if len(lists) == 1:
+    if len(lists) == 1 and _TABLES.isdisjoint(members):
         return list(lists[0])
     values = list(members.values())
     if values and all(isinstance(value, dict) and "question" in guess(value) for value in values):

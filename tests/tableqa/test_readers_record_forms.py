@@ -48,6 +48,7 @@ def shown(examples: list[Example]) -> list[tuple[str, str, tuple[str, ...]]]:
             ("0", "1"),
         ),
         ([{"table": TABLE, "questions": [WHO, HOW_MANY]}], ("1", "2")),
+        ({"table": TABLE, "questions": [WHO, HOW_MANY]}, ("1", "2")),
         ({"data": [{"id": "t", "table": TABLE, "qas": [WHO, HOW_MANY]}]}, ("t-1", "t-2")),
         ([{"id": "t", "table": TABLE, "qas": [{"id": "a", **WHO}, {"id": "b", **HOW_MANY}]}], ("a", "b")),
         ([{"id": "a", "table": TABLE, "qa": WHO}, {"id": "b", "table": TABLE, "qa": HOW_MANY}], ("a", "b")),
