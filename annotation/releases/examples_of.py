@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from django.utils.translation import gettext
-
 import tableqa
-from annotation.models import Example, Project
+from annotation.models import Example, Source
 from annotation.releases import release_files
 from tableqa.readers import READERS
 
 
-def of_project(project: Project, source: str = "") -> Iterator[tuple[str, tableqa.Example]]:
-    """(name of the source, original) of every source that is ready, or of the one called `source`. LookupError."""
-    sources = project.sources.ready().order_by("pk")
-    if source:
-        sources = sources.filter(name=source)
-        if not sources:
-            known = ", ".join(project.sources.ready().values_list("name", flat=True)) or "none yet"
-            raise LookupError(
-                gettext("{slug} has no source {source!r}. Available: {known}.").format(
-                    slug=project.slug, source=source, known=known
-                )
-            )
-    for one in sources:
+def of_sources(sources: Iterable[Source]) -> Iterator[tuple[str, tableqa.Example]]:
+    """(name of the source, original) of sources of a project."""
+    for source in sources:
         last = 0
         originals = (
-            Example.objects.originals().filter(source=one).select_related("stored_table").order_by("pk")
+            Example.objects.originals().filter(source=source).select_related("stored_table").order_by("pk")
         )
         while page := list(originals.filter(pk__gt=last)[:500]):  # by key: no cursor stays open
             for example in page:
-                yield one.name, example.example()
+                yield source.name, example.example()
             last = page[-1].pk
 
 

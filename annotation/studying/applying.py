@@ -47,6 +47,9 @@ from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
 from tableqa.readers.reader import Credit
 from tasks.contract import Invalid, TaskType, UnknownTaskType, response_data, task_type
 
+Files = Mapping[str, Path] | Mapping[int, Path]
+"""Where the files of sources are, by the name of the source or its position in the study."""
+
 
 @dataclass(frozen=True)
 class Link:
@@ -72,14 +75,14 @@ class Applied:
     left_out: list[str] = field(default_factory=list)
 
 
-def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) -> dict[int, Looked]:
+def look(said: Study, *, folder: Path, files: Files | None = None) -> dict[int, Looked]:
     """What the files of the sources hold, by the position of the source. Reads every example of them, and keeps none.
 
-    `folder` is where the study file lies, `files` says in place of it where the files of a source are, by its name.
+    `folder` is where the study file lies, `files` says in place of it where the files of a source are.
     """
     found, wanted = {}, said.examples()
     for place, source in enumerate(said.sources):
-        path = _path(source, folder, files or {})
+        path = _path(source, place, folder, files or {})
         if path is None:
             continue
         try:
@@ -115,10 +118,9 @@ def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) 
     return found
 
 
-def _path(source: SourceFile, folder: Path, files: Mapping[str, Path]) -> Path | None:
-    if source.name in files:
-        return files[source.name]
-    return folder / source.path if source.path else None
+def _path(source: SourceFile, place: int, folder: Path, files: Files) -> Path | None:
+    chosen = next((path for key, path in files.items() if key in (place, source.name)), None)
+    return chosen or (folder / source.path if source.path else None)
 
 
 def planned(
@@ -171,7 +173,7 @@ def apply(
     by: Person,
     now: datetime,
     folder: Path | None = None,
-    files: Mapping[str, Path] | None = None,
+    files: Files | None = None,
     invite: bool = True,
     tell: Callable[[Change], None] = lambda change: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -295,7 +297,7 @@ class _Doing:
         by: Person,
         now: datetime,
         folder: Path | None,
-        files: Mapping[str, Path],
+        files: Files,
         applied: Applied,
     ) -> None:
         self.said, self.project, self.by, self.now = plan.study, project, by, now
@@ -368,7 +370,7 @@ class _Doing:
     def source(self, change: Change) -> None:
         said = self.said.sources[change.place]
         assert self.folder is not None, "a source is only planned where files can be read"  # nosec
-        path = _path(said, self.folder, self.files)
+        path = _path(said, change.place, self.folder, self.files)
         assert path is not None, "a source is only planned where its file is known"  # nosec
         done = importing.import_examples(
             project=self.project,

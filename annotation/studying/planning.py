@@ -522,8 +522,12 @@ class _ProjectComparison(_Comparison):
             words = gettext(
                 "not in the project. Give the path of its files: path in the file, or --source "
                 "'{name}=PATH' on the command line."
-            ).format(name=wanted.name)
+            ).format(name=wanted.name if self.names_one_source(wanted.name) else place + 1)
             yield self.say("cannot", "source", wanted.name, words, place)
+
+    def names_one_source(self, name: str) -> bool:
+        """Whether only one source of the study has this name."""
+        return [source.name for source in self.study.sources].count(name) == 1
 
     def people(self) -> Iterator[Change]:
         for place, one in enumerate(self.study.people):

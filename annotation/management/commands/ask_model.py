@@ -5,6 +5,7 @@ from typing import Any
 
 from annotation.help import asking, model_accuracy
 from annotation.management.commands._refusing import RefusingCommand
+from annotation.management.commands._sources import HELP, sources_named
 from annotation.models import Example, Source
 from annotation.work import metering
 from tasks.contract import task_types
@@ -25,7 +26,7 @@ class Command(RefusingCommand):
             metavar="NAME",
             help="one of the questions that task types ask, or correctness; a wrong name lists them",
         )
-        parser.add_argument("--source", default="", metavar="NAME", help="default: all sources")
+        parser.add_argument("--source", action="append", default=[], metavar="SOURCE", help=HELP)
         parser.add_argument("--samples", type=int, default=8, metavar="N", help="answers per question")
         parser.add_argument("--temperature", type=float, default=0.7)
         parser.add_argument(
@@ -37,17 +38,15 @@ class Command(RefusingCommand):
 
     def run(self, **options: Any) -> None:
         project = self.project(options["project"])
-        sources = Source.objects.ready().filter(project=project)
-        if options["source"]:
-            sources = sources.filter(name=options["source"])
+        sources = sources_named(project, options["source"], self.stderr)
         if options["purpose"] == model_accuracy.PURPOSE:
-            self._correctness(list(sources), options)
+            self._correctness(sources, options)
             return
         params = {name: options[name] for name in ("predictor", "purpose", "samples", "temperature", "limit")}
-        self._announce(asking.estimate(sources=list(sources), **params))
+        self._announce(asking.estimate(sources=sources, **params))
         if options["estimate"]:
             return
-        asked = asking.ask_model(sources=list(sources), progress=self._tell, **params)
+        asked = asking.ask_model(sources=sources, progress=self._tell, **params)
         self.stdout.write(f"{asked} examples asked.")
 
     def _correctness(self, sources: list[Source], options: dict[str, Any]) -> None:

@@ -7,8 +7,7 @@ from django.utils import timezone
 
 from annotation.journeys import perturbing
 from annotation.management.commands._refusing import RefusingCommand
-from annotation.models import Source
-from annotation.refusals import refuse
+from annotation.management.commands._sources import HELP, sources_named
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts
 from tableqa.selection import KINDS, RULES
 
@@ -28,9 +27,7 @@ class Command(RefusingCommand):
         parser.add_argument(
             "--seeds", type=_numbers, default=list(SEEDS), metavar="N,N", help=f"default: {seeds}"
         )
-        parser.add_argument(
-            "--source", action="append", default=[], metavar="NAME", help="default: all sources"
-        )
+        parser.add_argument("--source", action="append", default=[], metavar="SOURCE", help=HELP)
         parser.add_argument(
             "--select", choices=KINDS, default="", help="only these questions, by FREB-TQA's rules"
         )
@@ -45,12 +42,7 @@ class Command(RefusingCommand):
 
     def run(self, **options: Any) -> None:
         project = self.project(options["project"])
-        sources = []
-        for name in options["source"]:
-            found = list(Source.objects.ready().filter(project=project, name=name))
-            if not found:
-                refuse("invalid_request", f"{project.slug} has no source {name!r}.")
-            sources += found
+        sources = sources_named(project, options["source"], self.stderr) if options["source"] else []
         asked = {key: options[key] for key in ("kinds", "seeds", "select", "rules", "decided")}
         if options["dry_run"]:
             counts = perturbing.dry_run(project=project, sources=sources, **asked)

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 
 from annotation.management.commands._lengths import add_length_options, limit_of
 from annotation.management.commands._refusing import RefusingCommand
+from annotation.management.commands._sources import HELP, sources_named
 from annotation.releases import examples_of
 from annotation.releases.release_files import Difference
 from tableqa.examples import Example
@@ -44,7 +45,9 @@ class Command(RefusingCommand):
         where.add_argument("--release", type=Path, metavar="DIR")
         where.add_argument("--data", type=Path, metavar="PATH", help="published dataset, with --reader")
         parser.add_argument("--name", default="", help="name of the --data dataset; default: file name")
-        parser.add_argument("--source", default="", metavar="NAME", help="only this source of the project")
+        parser.add_argument(
+            "--source", action="append", default=[], metavar="SOURCE", help=f"of the project: {HELP}"
+        )
         parser.add_argument("--reader", choices=sorted(READERS))
         parser.add_argument("--tables", type=Path, metavar="DIR")
         parser.add_argument(
@@ -144,7 +147,8 @@ class Command(RefusingCommand):
 
     def _all(self, options: Mapping[str, Any]) -> Iterable[tuple[str, Example]]:
         if options["project"]:
-            return examples_of.of_project(self.project(options["project"]), options["source"])
+            project = self.project(options["project"])
+            return examples_of.of_sources(sources_named(project, options["source"], self.stderr))
         if options["release"] is not None:
             return examples_of.of_release(options["release"])
         found = examples_of.of_dataset(options["data"], options["reader"], options["tables"])

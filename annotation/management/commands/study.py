@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotation.journeys import setting_up
 from annotation.management.commands._refusing import RefusingCommand
+from annotation.management.commands._sources import files_of_study
 from annotation.models import Person, Project
 from annotation.refusals import Refused
 from annotation.roles import Permission, Role, permissions
@@ -48,8 +49,8 @@ class Command(RefusingCommand):
                 action="append",
                 default=[],
                 type=_source,
-                metavar="NAME=PATH",
-                help="path of a source; overrides the study file",
+                metavar="SOURCE=PATH",
+                help="path of a source by its name, or its number in the file; overrides the file",
             )
         files["plan"].add_argument("--json", action="store_true")
         files["apply"].add_argument(
@@ -76,7 +77,8 @@ class Command(RefusingCommand):
     def plan(self, options: dict[str, Any]) -> None:
         said = self.read(options["file"])
         project = self.there(said, options)
-        looked = applying.look(said, folder=_folder(options["file"]), files=dict(options["source"]))
+        files = files_of_study(said, options["source"])
+        looked = applying.look(said, folder=_folder(options["file"]), files=files)
         plan = applying.planned(said, project, now=timezone.now(), looked=looked)
         if options["json"]:
             self.stdout.write(json.dumps(writing.plan_as_json(plan), ensure_ascii=False, indent=1))
@@ -99,6 +101,7 @@ class Command(RefusingCommand):
     def apply(self, options: dict[str, Any]) -> None:
         said = self.read(options["file"])
         project = self.there(said, options)
+        files = files_of_study(said, options["source"])
         by, made = self.manager(said, project, options["manager"])
         try:
             applied = applying.apply(
@@ -107,7 +110,7 @@ class Command(RefusingCommand):
                 by=by,
                 now=timezone.now(),
                 folder=_folder(options["file"]),
-                files=dict(options["source"]),
+                files=files,
                 tell=self.tell,
             )
         except Refused:
@@ -204,5 +207,5 @@ def _folder(name: str) -> Path:
 def _source(text: str) -> tuple[str, Path]:
     name, said, path = text.partition("=")
     if not (name and said and path):
-        raise ArgumentTypeError("write NAME=PATH, for example wtq=data/dev.tsv")
+        raise ArgumentTypeError("write SOURCE=PATH, for example wtq=data/dev.tsv or 1=data/dev.tsv")
     return name, Path(path).resolve()
