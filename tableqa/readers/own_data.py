@@ -16,8 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tableqa.answers import are_sentences
 from tableqa.examples import Example
-from tableqa.language import gettext_noop, joined, phrase, word
+from tableqa.language import gettext_noop, grouped, joined, phrase, word
 from tableqa.on_disk import Shelf
 from tableqa.readers import arrow, hub_folder, wikisql
 from tableqa.readers.archive import is_archive, named, unpacked
@@ -92,6 +93,8 @@ REQUIRED = (gettext_noop("question"), gettext_noop("table"))
 """Parts without which there is no example."""
 MOST_FOR_ENCODING = 5_000
 """Records whose table files are compared to guess their encoding."""
+MOST_FOR_ANSWERS = 1_000
+"""Records whose answers are looked through for a separator."""
 MOST_COMPARED = 50
 """Records of which the names of fields are collected: those of JSON may differ."""
 
@@ -279,9 +282,31 @@ class OwnData:
             library = _library(questions, folder, encoding)
             dated = _has_dates(self._each_record(questions), partial(_columns, fields=self.fields), library)
             of_tables = encoding.sentence()
+            answers = "" if self.fields.get("answer_separator") else self._answers_in_doubt(questions)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
-        parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else ""]
+        parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else "", answers]
         return joined([*parts, _DATES] if dated else parts)
+
+    def _answers_in_doubt(self, path: Path) -> str:
+        """A note on answers with a semicolon, which are read as one, where no record shows how answers are separated."""
+        texts: list[str] = []
+        for record in islice(self._each_record(path), MOST_FOR_ANSWERS):
+            if isinstance(record, Fields):
+                with suppress(ReaderError):  # reading tells the problems
+                    value = record.value.get(_columns(record, self.fields).get("answers", ""))
+                    texts += [value] if isinstance(value, str) and value and _list_in(value) is None else []
+        doubtful = [text for text in texts if ";" in text]
+        if not doubtful or any("|" in text for text in texts) or are_sentences([text] for text in texts):
+            return ""
+        example = doubtful[0] if len(doubtful[0]) <= 60 else doubtful[0][:59] + "…"
+        note = phrase(
+            "Answers with “;” are read as one answer each, such as {answer!r} ({number} of the first {most}).",
+            answer=example,
+            number=grouped(len(doubtful)),
+            most=grouped(len(texts)),
+        )
+        choice = phrase("If “;” separates several answers, choose it as their separator.")
+        return joined([note, choice])
 
     @contextmanager
     def _opened(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
