@@ -43,10 +43,11 @@ from tableqa.readers import (
     published_id,
 )
 from tableqa.readers import credit as credit_of
-from tableqa.readers.losses import LOSSES
+from tableqa.readers.losses import columns_of, losses
 from tableqa.readers.own_data import PARTS, OwnData
 from tableqa.readers.reader import Credit, Tolerant
 from tableqa.readers.rejections import FORMS, Rejections, described, one_sentence
+from tableqa.readers.split_names import split_in_name
 
 ROWS = 1_000
 """Examples written in one transaction."""
@@ -60,6 +61,9 @@ MOST_SHOWN = 100
 """Numbered ids that the record of a job keeps."""
 LOST = timedelta(hours=1)
 """An import that has not finished after this long was killed; the next one clears it away."""
+
+MOST_FOR_LOSSES = 200
+"""Examples by which it is known what a source does not keep."""
 
 NO_CREDIT = Credit("", "", "")
 
@@ -294,7 +298,7 @@ def _begin(
         project=project,
         name=choices.name,
         reader=read.name,
-        split=choices.split or _split(path),
+        split=choices.split or split_in_name(path),
         how=how,
         checksum=checksum,
         licence=credit.licence,
@@ -528,7 +532,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         "numbered": list(done.numbered[:MOST_SHOWN]),
         **({"left_out": done.left_out} if done.left_out else {}),
         **({"read_as": done.read_as} if done.read_as else {}),
-        "losses": list(LOSSES[done.source.reader]),
+        "losses": list(losses_of(done.source)),
         **rejected,
     }
 
@@ -788,7 +792,8 @@ def _compare(example: tableqa.Example, known: dict[str, _Stored], path: Path) ->
             )
 
 
-def _split(path: Path) -> str:
-    """train, dev or test, where the file's name says so."""
-    words = path.stem.lower().replace("_", "-").split("-")
-    return next((word for word in reversed(words) if word in ("train", "dev", "test", "validation")), "")
+def losses_of(source: Source) -> tuple[str, ...]:
+    """What the import of a source did not keep, by its first examples: messages for `gettext`."""
+    originals = Example.objects.originals().filter(source=source).order_by("position")
+    metas = (more.get("meta", {}) for more in originals.values_list("more", flat=True)[:MOST_FOR_LOSSES])
+    return losses(source.reader, source.split, columns_of(metas))

@@ -16,9 +16,11 @@ from tableqa.language import reason_of, with_texts
 from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked
 from tableqa.readers import credit as credit_of
 from tableqa.readers.detection import detected
+from tableqa.readers.losses import columns_of, losses
 from tableqa.readers.own_data import ONLY_SPLIT, OPTIONS, PARTS, REQUIRED, Layout, OwnData, guessed
 from tableqa.readers.reader import Credit
 from tableqa.readers.rejections import Problem, described
+from tableqa.readers.split_names import split_in_name
 
 SHOWN = 5
 """Examples of a preview."""
@@ -32,6 +34,7 @@ class Preview:
 
     fields    the names of columns and the options that differ from what is detected; what an import takes
     problems  of the records that were read for the preview
+    losses    what the import would not keep
     continues name of the source whose rejected records the file holds; "" where they have no ids of their own
     """
 
@@ -43,6 +46,7 @@ class Preview:
     credit: Credit = field(default_factory=lambda: Credit("NOASSERTION", "", ""))
     read_as: str = ""
     continues: str = ""
+    losses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,16 @@ def preview(
         shown = with_texts(read_as, files.shown)
         has_ids = not isinstance(read, OwnData) or "id" in layout.parts
         continues = source.name if source is not None and has_ids else ""
-        return Preview(name, layout, fields, examples, problems, credit, shown, continues)
+        split = split_in_name(Path(questions.name))
+        not_kept = losses(name, split, _columns_kept(layout, examples))
+        return Preview(name, layout, fields, examples, problems, credit, shown, continues, not_kept)
+
+
+def _columns_kept(layout: Layout, examples: Sequence[tableqa.Example]) -> set[str]:
+    """The columns that stay in the meta, by the layout of a file and the first examples."""
+    own = {name for name in layout.columns if name not in layout.parts.values()}
+    split = {"split"} & layout.parts.keys()
+    return own | split | columns_of(example.meta for example in examples)
 
 
 def _first(

@@ -30,7 +30,6 @@ from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals
 from annotation.work import ancestry
 from tableqa.operations import from_dict
 from tableqa.readers import READERS
-from tableqa.readers.losses import LOSSES
 from tableqa.tables import Table
 
 
@@ -196,7 +195,7 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
         "licences": LICENCES,
         "separators": SEPARATORS,
         "preview": preview,
-        "losses": [gettext(loss) for loss in LOSSES.get(preview.reader, ())],
+        "losses": [gettext(loss) for loss in preview.losses],
         "format": gettext(READERS[preview.reader].title) if preview.reader in READERS else preview.reader,
         "examples": [shown_example(example) for example in preview.examples],
     }
@@ -281,7 +280,7 @@ def source(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         "project": source.project,
         "source": source,
-        "losses": [gettext(loss) for loss in LOSSES.get(source.reader, ())],
+        "losses": [gettext(loss) for loss in importing.losses_of(source)],
         "format": gettext(READERS[source.reader].title) if source.reader in READERS else source.reader,
         **_figures_of_source(request, source),
     }

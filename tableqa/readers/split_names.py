@@ -35,6 +35,12 @@ def _split_in(name: str) -> str:
     return splits.pop() if len(splits) == 1 else ""
 
 
+def split_in_name(path: Path) -> str:
+    """train, dev or test, where the file's name says so."""
+    words = path.stem.lower().replace("_", "-").split("-")
+    return next((word for word in reversed(words) if word in ("train", "dev", "test", "validation")), "")
+
+
 def has_parquet(folder: Path) -> bool:
     """Whether a folder has Parquet files at one of the depths where they are looked for."""
     return any(file.is_file() for pattern in _PARQUET for file in folder.glob(pattern))

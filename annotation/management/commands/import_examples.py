@@ -11,7 +11,6 @@ from annotation.journeys import importing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.refusals import Refused
 from tableqa.readers import READERS
-from tableqa.readers.losses import LOSSES
 from tableqa.readers.reader import Credit
 from tableqa.readers.rejections import is_rest
 
@@ -99,9 +98,10 @@ class Command(RefusingCommand):
             self.stdout.write(done.read_as)
         if done.left_out:
             self.stdout.write(done.left_out)
-        self.stdout.write("Not imported:")
-        for loss in LOSSES[done.source.reader]:
-            self.stdout.write(f"  {loss}")
+        if losses := importing.losses_of(done.source):
+            self.stdout.write("Not imported:")
+            for loss in losses:
+                self.stdout.write(f"  {loss}")
         if done.numbered:
             shown = ", ".join(done.numbered[:5]) + (" and others" if len(done.numbered) > 5 else "")
             self.stdout.write(f"{len(done.numbered)} repeated ids got a number as suffix: {shown}.")
