@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.db.models import Count, QuerySet
 
+from annotation.bulk import among
 from annotation.explorer import querysets
-from annotation.explorer.querysets import Reader
+from annotation.explorer.querysets import MOST_COUNTED, Reader
 from annotation.explorer.selection import BETWEEN, SEPARATOR, STATES, Selection
 from annotation.models import Assignment, IndexedItem, Item, ResponseFact
 
@@ -23,21 +24,29 @@ MOST_VALUES: Final = 12
 class Facet:
     """A filter with its values (as query parameters have them), and how many items of the selection have each.
 
-    `name` is the query parameter; `measure` that of labels, else "". `more` counts values that are left out.
+    `name` is the query parameter; `measure` that of labels, else "". `more` counts values that are left out. `at_least`:
+    there may be further items of each value, because only the first of the selection were counted.
     """
 
     name: str
     measure: str
     values: list[tuple[str, int]]
     more: int = 0
+    at_least: bool = False
 
 
 def facets(who: Reader, chosen: Selection) -> list[Facet]:
     """The facets of a selection, without those that would divide nothing; seven queries.
 
-    What rests on responses counts only items whose responses the reader may see.
+    What rests on responses counts only items whose responses the reader may see. Of more than `MOST_COUNTED` items of a
+    release, which are found over its decisions and annotations, only the first are counted.
     """
     items = querysets.matching(who, chosen)
+    at_least = False
+    if chosen.releases or chosen.part:
+        first = list(querysets.ordered(items, "").values_list("pk", flat=True)[: MOST_COUNTED + 1])
+        at_least = len(first) > MOST_COUNTED
+        items = Item.objects.filter(among("pk", first[:MOST_COUNTED]))
     known = items.filter(querysets.readable(who))
     keys = _keys(known)
     people = {key: name for name, key in who.people.items()}
@@ -59,7 +68,7 @@ def facets(who: Reader, chosen: Selection) -> list[Facet]:
     found.append(
         _facet("differs", "", (("yes" if differs else "no", number) for differs, number in compared))
     )
-    return [facet for facet in found if facet.values]
+    return [replace(facet, at_least=at_least) for facet in found if facet.values]
 
 
 def _keys(items: QuerySet[Item]) -> Any:

@@ -400,12 +400,13 @@ def _of_release(release: Release, part: str) -> Q:
         found = [Item.objects.filter(public_id__in=chunk).values_list("pk", flat=True) for chunk in chunks]
         return Q(among("pk", chain.from_iterable(found)))
     batches = Q(batch__public_id__in=[batch["id"] for batch in release.manifest["batches"]])
-    decided = Q(pk__in=Decision.objects.filter(event_id__lte=release.watermark).values("item"))
+    decided = Q(Exists(Decision.objects.filter(item=OuterRef("pk"), event_id__lte=release.watermark)))
     if not part:
         return batches & decided
     if part == "outcomes":
-        return batches & Q(pk__in=_outcomes(release.watermark).values("decision__item"))
-    answered = batches & Q(pk__in=_annotations(release.watermark).values("assignment__item"), is_gold=False)
+        return batches & Q(Exists(_outcomes(release.watermark).filter(decision__item=OuterRef("pk"))))
+    annotations = _annotations(release.watermark).filter(assignment__item=OuterRef("pk"))
+    answered = batches & Q(Exists(annotations), is_gold=False)
     return answered & ~decided if part == "undecided" else answered
 
 

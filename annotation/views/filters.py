@@ -190,7 +190,8 @@ def facets(
             values.append(
                 {
                     "label": describe(who, names, facet.name, value)[1],
-                    "number": f"{number:,}" if number <= MOST_COUNTED else f"{MOST_COUNTED:,}+",
+                    "number": f"{min(number, MOST_COUNTED):,}"
+                    + ("+" if facet.at_least or number > MOST_COUNTED else ""),
                     "is_set": is_set,
                     "address": with_query(address, query(parse(further))),
                 }
