@@ -16,6 +16,8 @@ from annotation.models import Assignment, IndexedItem, Item, ResponseFact
 
 MOST_LISTED: Final = 5_000
 """Items that a statement names one by one; with more, each statement selects them again."""
+COSTLY: Final = ("releases", "part", "submitted_from", "submitted_before")
+"""Filters that look at a row of a decision or response for each item: seven queries with them would take seconds."""
 MOST_VALUES: Final = 12
 """Values of a facet that are shown, the most frequent first."""
 
@@ -38,12 +40,12 @@ class Facet:
 def facets(who: Reader, chosen: Selection) -> list[Facet]:
     """The facets of a selection, without those that would divide nothing; seven queries.
 
-    What rests on responses counts only items whose responses the reader may see. Of more than `MOST_COUNTED` items of a
-    release, which are found over its decisions and annotations, only the first are counted.
+    What rests on responses counts only items whose responses the reader may see. Of more than `MOST_COUNTED` items that
+    `COSTLY` filters select, only the first are counted.
     """
     items = querysets.matching(who, chosen)
     at_least = False
-    if chosen.releases or chosen.part:
+    if chosen.without(*COSTLY) != chosen:
         first = list(querysets.ordered(items, "").values_list("pk", flat=True)[: MOST_COUNTED + 1])
         at_least = len(first) > MOST_COUNTED
         items = Item.objects.filter(among("pk", first[:MOST_COUNTED]))

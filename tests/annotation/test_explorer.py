@@ -242,6 +242,29 @@ def test_facets_count_an_item_once_however_many_people_say_the_same(batch: Batch
     assert dict(labels.values)["label:extraction"] == 2
 
 
+def test_facets_of_very_many_items_of_a_period_count_the_first_and_say_so(
+    batch: Batch, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.refresh(world.project, now=timezone.now())
+    client = Client()
+    client.force_login(world.mara)
+    address = (
+        f"/projects/films/explorer/facets/?submitted_from={(NOON - timedelta(days=9)).isoformat()}".replace(
+            "+", "%2B"
+        )
+    )
+
+    def states() -> set[str]:
+        page = client.get(address).content.decode()
+        return set(re.findall(r">\s*([\d,]+\+?)\s*<", page))
+
+    assert "2" in states()
+    assert not [number for number in states() if number.endswith("+")]
+    monkeypatch.setattr(facets, "MOST_COUNTED", 1)
+    assert {number[-1] for number in states()} == {"+"}
+    assert max(int(number[:-1]) for number in states()) == 1, "of one item, each person once"
+
+
 class TestTheIndex:
     def test_it_follows_what_happens(self, batch: Batch, world: World) -> None:
         assert found(world, label="label:neither") == [1]
