@@ -42,11 +42,11 @@ def kept_responses(person: Person, batches: Iterable[Batch]) -> set[int]:
     the person annotates in them, or may.
     """
     unfinished = [batch for batch in batches if batch.closed_at is None]
-    mine = set(where(Actor(person), Permission.ANNOTATE))
-    others = [batch.pk for batch in unfinished if batch.project_id not in mine]
-    has = Assignment.objects.filter(person=person, batch__in=others).order_by()
-    assigned = set(has.values_list("batch_id", flat=True).distinct()) if others else set()
-    return assigned | {batch.pk for batch in unfinished if batch.project_id in mine}
+    projects = set(where(Actor(person), Permission.ANNOTATE))
+    others = [batch.pk for batch in unfinished if batch.project_id not in projects]
+    assignments = Assignment.objects.filter(person=person, batch__in=others).order_by()
+    assigned = set(assignments.values_list("batch_id", flat=True).distinct()) if others else set()
+    return assigned | {batch.pk for batch in unfinished if batch.project_id in projects}
 
 
 def fed_by(keys: Iterable[int], batches: Iterable[Batch]) -> set[int]:

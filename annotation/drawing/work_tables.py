@@ -292,8 +292,8 @@ def confusion(
 
 def _of_expected(share: float, n: float) -> Cell:
     """A share of an expected number, with its interval."""
-    found = drawn.share(Proportion(0, 0, share, *wilson(share, n)))
-    return replace(found, text=f"{words.decimal(100 * share, 0)} %", n=None)
+    cell = drawn.share(Proportion(0, 0, share, *wilson(share, n)))
+    return replace(cell, text=f"{words.decimal(100 * share, 0)} %", n=None)
 
 
 def _gold(row: Line) -> Cell:

@@ -397,8 +397,8 @@ def _of_release(release: Release, part: str) -> Q:
     if part == "contradicted":
         ids = sorted(_contradicted(release))
         chunks = [ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK)]
-        found = [Item.objects.filter(public_id__in=chunk).values_list("pk", flat=True) for chunk in chunks]
-        return Q(among("pk", chain.from_iterable(found)))
+        keys = [Item.objects.filter(public_id__in=chunk).values_list("pk", flat=True) for chunk in chunks]
+        return Q(among("pk", chain.from_iterable(keys)))
     batches = Q(batch__public_id__in=[batch["id"] for batch in release.manifest["batches"]])
     decided = Q(Exists(Decision.objects.filter(item=OuterRef("pk"), event_id__lte=release.watermark)))
     if not part:
