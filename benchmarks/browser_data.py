@@ -61,13 +61,18 @@ def main(data: Path) -> dict[str, Any]:
 
 
 def over_its_sample(
-    world: Any, task: Any, variant: str, change: Callable[[Any], Any] = lambda item: item, name: str = ""
+    world: Any,
+    task: Any,
+    variant: str,
+    change: Callable[[Any], Any] = lambda item: item,
+    name: str = "",
+    **terms: Any,
 ) -> Any:
     """Create an open batch over the samples of a task type (sample.json) with their inputs, each item changed first."""
     from tests.tasks.test_contract import sample
 
     changed = [change(item) for item in sample(task)["items"] if item.variant == variant]
-    return over_items(world, task, variant, changed, name)
+    return over_items(world, task, variant, changed, name, **terms)
 
 
 def over_items(

@@ -3,7 +3,8 @@
     ./run bench share [--kinds NAME,...] [--layout right|left|below] [--screenshots FOLDER]
 
 In Chromium, with a table of 40 rows and 10 columns, in windows of 1366 x 850 and 1280 x 720, guidelines closed and open.
-The share is the area of the visible part of the table's pane, tools excluded, divided by that of the window. Scroll
+A second line of each task type, "crowded", has a question of 200 characters, the reminder of a daily limit and the checks
+of the person. The share is the area of the visible part of the table's pane, tools excluded, divided by that of the window. Scroll
 containers are elements that scroll and hold more than they show; a table counts once. Exit status 1 when a target is
 missed: 50 % closed, 35 % open, two scroll containers, and all nine rows of a small table visible in value_change.
 """
@@ -22,6 +23,16 @@ from benchmarks.grid import _browser
 
 SIZES = ((1366, 850), (1280, 720))
 CLOSED, OPEN, SCROLLING = 50.0, 35.0, 2
+
+SESSION = {
+    "items": 19,
+    "minutes": 30,
+    "per_hour": 38,
+    "earned": "",
+    "checks": {"right": 8, "judged": 10},
+    "day": {"key": "day", "is_near": True, "items_left": 1, "minutes_left": 42},
+}
+"""A day that is nearly over, as the page asks for it."""
 
 MEASURE = """() => {
     const sheet = document.querySelector(".subject askew-grid .sheet");
@@ -83,7 +94,7 @@ def main() -> int:
             name: path for name, path in prepared["kinds"].items() if not wanted or name.split()[0] in wanted
         }
         print(
-            f"{'task type':<34}{'window':<11}{'closed':>7}{'open':>7}   pane, closed / scroll containers, open"
+            f"{'task type':<44}{'window':<11}{'closed':>7}{'open':>7}   pane, closed / scroll containers, open"
         )
         for width, height in SIZES:
             context = browser.new_context(
@@ -92,10 +103,14 @@ def main() -> int:
             context.add_init_script(f"({LAYOUT})({options.layout!r})")
             name, value = prepared["cookie"]
             context.add_cookies([{"name": name, "value": value, "url": site, "secure": site[4] == "s"}])
+            context.route("**/session/", lambda route: route.fulfill(json=SESSION))
+            size = f"{width}x{height}"
             for name, path in pages.items():
-                missed += _measured(context, site + path, name, f"{width}x{height}", options.screenshots)
+                missed += _measured(context, site + path, name, size, options.screenshots)
+                path = prepared["crowded"][name]
+                missed += _measured(context, site + path, f"{name}, crowded", size, options.screenshots)
             if not wanted or "value_change" in wanted:
-                missed += _small(context, site + prepared["small"], f"{width}x{height}", options.screenshots)
+                missed += _small(context, site + prepared["small"], size, options.screenshots)
             context.close()
     for line in missed:
         print(line, file=sys.stderr)
@@ -123,7 +138,7 @@ def _measured(context: Any, url: str, name: str, size: str, folder: Path | None)
     page.close()
     closed, open_ = states["closed"], states["open"]
     print(
-        f"{name:<34}{size:<11}{closed['share']:6.1f}%{open_['share']:6.1f}%   "
+        f"{name:<44}{size:<11}{closed['share']:6.1f}%{open_['share']:6.1f}%   "
         f"{closed['width']:.0f} x {closed['height']:.0f} / {len(open_['scrolling'])}: {', '.join(open_['scrolling'])}",
         flush=True,
     )
@@ -144,7 +159,7 @@ def _small(context: Any, url: str, size: str, folder: Path | None) -> list[str]:
     if folder:
         page.screenshot(path=str(folder / f"{size}-nine-rows.png"), animations="disabled")
     page.close()
-    print(f"{'nine rows, value_change':<34}{size:<11}{'complete' if state['whole'] else 'cut'}", flush=True)
+    print(f"{'nine rows, value_change':<44}{size:<11}{'complete' if state['whole'] else 'cut'}", flush=True)
     return [] if state["whole"] else [f"nine rows, {size}: the table is cut"]
 
 

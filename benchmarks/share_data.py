@@ -16,12 +16,16 @@ from typing import Any
 from benchmarks.browser_data import over_its_sample
 
 ROWS, COLUMNS = 40, 10
+LONG_QUESTION = 200
+"""Characters; of sentences that people ask, few are longer."""
+LIMIT = {"items_per_day": 20}
 
 
 def main() -> dict[str, Any]:
-    """Migrate, create the batches, and return {"cookie": [...], "kinds": {task type: page}, "small": page}.
+    """Migrate, create the batches, and return {"cookie": [...], "kinds": {...}, "crowded": {...}, "small": page}.
 
-    "small" is a value change in a table of 9 rows and 5 columns.
+    "kinds" and "crowded" have a page per task type: the second one with a long question and a daily limit. "small" is a
+    value change in a table of 9 rows and 5 columns.
     """
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     import django
@@ -35,13 +39,18 @@ def main() -> dict[str, Any]:
     from tests.annotation.cast import make_world
 
     call_command("migrate", verbosity=0)
-    pages = {}
+    pages, crowded_pages = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         world = make_world(Path(folder))
         for task in task_types().values():
             for variant in task.variants or {"": ""}:
                 batch = over_its_sample(world, task, variant, lambda item: extended(item, ROWS, COLUMNS))
-                pages[f"{task.key} {variant}".strip()] = f"/batches/{batch.public_id}/annotate/"
+                name = f"{task.key} {variant}".strip()
+                pages[name] = f"/batches/{batch.public_id}/annotate/"
+                batch = over_its_sample(
+                    world, task, variant, crowded, f"{name}, crowded", caps=LIMIT, gold_feedback=True
+                )
+                crowded_pages[name] = f"/batches/{batch.public_id}/annotate/"
         task = task_type("value_change")
         batch = over_its_sample(
             world, task, "answer_changes", lambda item: extended(item, 9, 5, "small-"), "nine rows"
@@ -51,8 +60,24 @@ def main() -> dict[str, Any]:
     return {
         "cookie": [settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value],
         "kinds": pages,
+        "crowded": crowded_pages,
         "small": f"/batches/{batch.public_id}/annotate/",
     }
+
+
+def crowded(item: Any) -> Any:
+    """The item with a large table and a question of LONG_QUESTION characters."""
+    item = extended(item, ROWS, COLUMNS, "crowded-")
+    return replace(item, example=replace(item.example, question=lengthened(item.example.question)))
+
+
+def lengthened(question: str) -> str:
+    """The question with words in front, LONG_QUESTION characters in all."""
+    words = (
+        "according to the table above, and leaving out every row that gives a total or an average of others, "
+    )
+    room = LONG_QUESTION - len(question) - 1
+    return f"{(words * (LONG_QUESTION // len(words) + 1))[:room]} {question}"
 
 
 def extended(item: Any, rows: int, columns: int, prefix: str = "") -> Any:
