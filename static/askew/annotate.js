@@ -23,6 +23,7 @@ import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
 import { Keys, outside, writes } from "./keys.js";
 import { growWithPage } from "./long-choices.js";
+import { LongQuestion } from "./long-question.js";
 import { Steps } from "./steps.js";
 import { chooseVersion } from "./versions.js";
 import { count, describe } from "./words.js";
@@ -110,6 +111,7 @@ class AskewAnnotate extends HTMLElement {
       ] : []),
     ], () => this.#keySections());
     this.guidelines = new Guidelines(this, () => this.#focusStart());
+    new LongQuestion(this);
     const past = this.querySelector("[data-past-button]");
     const more = this.bar.querySelector(":scope > [data-more-actions]");
     more?.addEventListener("click", () => {
@@ -124,7 +126,7 @@ class AskewAnnotate extends HTMLElement {
       this.#closePanels();
       this.#lookAround((strip) => strip.toggle());
     });
-    if (this.querySelector("[data-session-live]")) this.showSession();
+    if (document.querySelector("[data-session-live]")) this.showSession();
     if (past && wasOpen(PAST)) this.#lookAround((strip) => strip.toggle(true));
     this.form.querySelector("button.sr[value=save]")?.remove(); // what Enter presses without scripts
     this.dataset.laid = ""; // hides what is only for pages without scripts, if laid-out.js has not
@@ -225,7 +227,7 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #asked() {
-    return [...this.querySelector(".asked").children].map(({ textContent }) => textContent).join(": ");
+    return [...this.querySelectorAll(".asked > :is(h2, p)")].map(({ textContent }) => textContent).join(": ");
   }
 
   /* Where several answers to one question are rated, say which of them this is. It moves in when it takes the place of

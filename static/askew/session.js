@@ -17,8 +17,8 @@ export class Session {
     this.#page = page;
     this.#url = url;
     this.line = page.querySelector("[data-session]");
-    this.checks = page.querySelector("[data-checks]");
-    this.reminder = page.querySelector("[data-break]");
+    this.checks = document.querySelector("[data-checks]"); // both in the status line of the header
+    this.reminder = document.querySelector("[data-break]");
     this.reminder?.querySelector("button").addEventListener("click", () => {
       this.reminder.hidden = true;
       dismiss(this.#day);
@@ -47,7 +47,7 @@ export class Session {
     if (this.line) this.line.textContent = t`This session: ${words.join(" · ")}`;
     if (this.checks && checks) {
       this.checks.textContent = inWords(checks);
-      this.checks.closest("p").hidden = false;
+      this.checks.parentElement.hidden = false;
     }
     this.#remind(day);
   }
@@ -56,13 +56,16 @@ export class Session {
     if (!this.reminder) return;
     this.#day = day?.key ?? "";
     const near = Boolean(day?.is_near) && !dismissed().includes(this.#day);
-    this.reminder.hidden = !near;
-    if (!near) return;
+    if (!near) {
+      this.reminder.hidden = true;
+      return;
+    }
     const left = [
       ...(day.items_left === null ? [] : [counted(day.items_left, "{0} item", "{0} items")]),
       ...(day.minutes_left === null ? [] : [t`${day.minutes_left} min`]),
     ];
-    this.reminder.querySelector("span").textContent = t`Today's limit is near: ${left.join(", ")} left. A good moment for a break soon.`;
+    this.reminder.querySelector("[data-break-words]").textContent = t`Only ${left.join(", ")} left today.`;
+    this.reminder.hidden = false;
   }
 }
 

@@ -63,7 +63,7 @@ def test_a_limit_that_is_near_is_told_and_dismissed_for_the_day(
     reminder, place = page.locator("[data-break]"), page.locator(".question")
     expect(reminder).to_be_hidden()
     page.keyboard.press("1")
-    expect(reminder).to_contain_text("Today's limit is near: 19 items left.")
+    expect(reminder).to_contain_text("Only 19 items left today.")
     reminder.get_by_role("button", name="Dismiss").click()
     expect(reminder).to_be_hidden()
     question = place.inner_text()
@@ -77,7 +77,7 @@ def test_a_limit_that_is_near_is_told_and_dismissed_for_the_day(
     page.goto(f"{live_server.url}/batches/{other.public_id}/annotate/")
     takes_keys(page)
     page.keyboard.press("1")
-    expect(reminder).to_contain_text("Today's limit is near: 19 items left.")
+    expect(reminder).to_contain_text("Only 19 items left today.")
 
 
 def test_an_answer_comes_while_the_page_is_open(
