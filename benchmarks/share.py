@@ -4,9 +4,9 @@
 
 In Chromium, with a table of 40 rows and 10 columns, in windows of 1366 x 850 and 1280 x 720, guidelines closed and open.
 A second line of each task type, "crowded", has a question of 200 characters, the reminder of a daily limit and the checks
-of the person. The share is the area of the visible part of the table's pane, tools excluded, divided by that of the window. Scroll
-containers are elements that scroll and hold more than they show; a table counts once. Exit status 1 when a target is
-missed: 50 % closed, 35 % open, two scroll containers, and all nine rows of a small table visible in value_change.
+of the person. The share is the area of the visible part of the table's pane, tools excluded, divided by that of the window.
+Scroll containers are visible elements that scroll and hold more than they show; a table counts once. Exit status 1 when
+a target is missed: 50 % closed, 35 % open, two scroll containers, and all nine rows of a small table visible in value_change.
 """
 
 from __future__ import annotations
@@ -54,9 +54,10 @@ MEASURE = """() => {
     }
     const overflows = (part) => part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1;
     const scrolling = [...document.querySelectorAll("body *:not(.tabular *, textarea)")].filter((part) => (
-        part.getClientRects().length && scrolls(part) && overflows(part)
+        part.checkVisibility() && scrolls(part) && overflows(part)
     ));
-    if (overflows(document.documentElement)) scrolling.unshift(document.documentElement);
+    const root = document.documentElement;
+    if (overflows(root) && getComputedStyle(root).overflowY !== "hidden") scrolling.unshift(root);
     return {
         share: 100 * Math.max(0, right - left) * Math.max(0, bottom - top) / (innerWidth * innerHeight),
         width: right - left, height: bottom - top,

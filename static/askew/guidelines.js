@@ -118,9 +118,18 @@ export class Guidelines {
 
   #label() {
     document.body.classList.toggle("guided", this.open);
+    this.#still();
     this.#button?.setAttribute("aria-expanded", String(this.open));
     this.#fit();
     if (this.open) this.#terms.scroll();
+  }
+
+  /* In a small window the page behind does not scroll (askew.css); the room of its scrollbar stays, so that nothing moves. */
+  #still() {
+    const root = document.documentElement;
+    if (root.hasAttribute("data-guided") === this.open) return;
+    if (this.open) root.style.setProperty("--scrollbar", `${innerWidth - root.clientWidth}px`);
+    root.toggleAttribute("data-guided", this.open);
   }
 
   /* Words stay whole as long as the tables fit; else they break, so that no column is cut. */

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from benchmarks.share import MEASURE, SCROLLING
 from tableqa import Example, Table
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
@@ -213,3 +214,32 @@ def test_closing_the_drawer_gives_the_focus_back_to_where_keys_act(
     page.keyboard.press("i")
     expect(prose).to_be_hidden()
     expect(focus).to_be_attached()
+
+
+@pytest.mark.parametrize("kind", ["question_type", "column_extension"])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (820, 1180), (820, 700), (900, 500), (1000, 800)])
+def test_open_guidelines_leave_two_scrollbars_in_a_small_window_and_the_page_scrolls_again_after_them(
+    world: World, new_context: NewContext, live_server: Any, kind: str, width: int, height: int
+) -> None:
+    table = Table(
+        ["Film", *(f"Words on it, {n}" for n in range(9))],
+        [[f"{n}, Film", *("a few words",) * 9] for n in range(40)],
+    )
+    batch = world.batch(kind, sources=[world.import_written(Example("f", "how many?", table, ["40"]))])
+    viewport = {"width": width, "height": height}
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport=viewport)
+    settled(page)
+    assert page.locator(".guidelines").get_attribute("open") is None
+    closed = page.evaluate(MEASURE)["scrolling"]
+    box = page.locator("askew-grid").evaluate(BOX)
+    page.keyboard.press("Escape")
+    page.keyboard.press("i")
+    expect(page.locator(".guidelines .prose")).to_be_focused()
+    settled(page)
+    opened = page.evaluate(MEASURE)["scrolling"]
+    assert "guidelines" in opened
+    assert len(opened) <= SCROLLING
+    assert page.locator("askew-grid").evaluate(BOX)["width"] == box["width"], "nothing moves for a scrollbar"
+    page.keyboard.press("Escape")
+    expect(page.locator(".guidelines .prose")).to_be_hidden()
+    assert page.evaluate(MEASURE)["scrolling"] == closed
