@@ -6,7 +6,7 @@ In Chromium, with a table of 40 rows and 10 columns, in windows of 1366 x 850 an
 A second line of each task type, "crowded", has a question of 200 characters, the reminder of a daily limit and the checks
 of the person. The share is the area of the visible part of the table's pane, tools excluded, divided by that of the window.
 Scroll containers are visible elements that scroll and hold more than they show; a table counts once. Exit status 1 when
-a target is missed: 50 % closed, 35 % open, two scroll containers, and all nine rows of a small table visible in value_change.
+a target is missed: 50 % closed, 35 % open, two scroll containers, all nine rows of a small table visible in value_change.
 """
 
 from __future__ import annotations

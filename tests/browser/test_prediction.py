@@ -645,7 +645,7 @@ BOXES = """() => [...document.querySelectorAll(
   const { x, y, width, height } = part.getBoundingClientRect();
   return [x, y, width, height].map(Math.round);
 })"""
-"""Where everything visible around the verdict lies. Chromium lays out a closed <details> (Skip, Flag, Ask) when it has time."""
+"""Where everything visible around the verdict lies. Chromium lays out closed <details> (Skip, Flag, Ask) at its leisure."""
 PLACE = "(part) => [part.getBoundingClientRect().x, part.getBoundingClientRect().y].map(Math.round)"
 
 
