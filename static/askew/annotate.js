@@ -1342,11 +1342,12 @@ class AskewAnnotate extends HTMLElement {
     for (const place of outside(this, "[role=status]")) if (!place.firstElementChild) place.textContent = "";
   }
 
-  /* Where letters go into a field, Enter is the field's own key as well; in a table or list it submits. */
+  /* Where letters go into a field, Enter is the field's own key as well. In a table, a list or a field of one line it submits,
+     or leads on to where the next one does. */
   #typing(target) {
     const on = writes(target);
     const text = on && target.matches("textarea, input");
-    const kind = text ? (target.matches("[data-enter-submits]") ? "line" : "text") : "";
+    const kind = text ? (target.matches("[data-enter-submits], [data-enter-leads-on]") ? "line" : "text") : "";
     for (const part of [this.panel, this.bar]) {
       if (on) part.dataset.typing = kind;
       else delete part.dataset.typing;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,35 @@ def test_no_panel_holds_more_than_three_sections(
     assert len(sections) == len(VARIANTS) >= 18
     assert {name: titles for name, titles in sections.items() if len(titles) > 3} == {}
     assert any(len(titles) == 3 for titles in sections.values()), "headings are found"
+
+
+def test_the_panel_for_splitting_columns_holds_at_most_three_sections_in_every_state(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    table = Table(["Games", "Place"], [["1896 Summer", "Athens, Greece"], ["1900 Summer", "Paris, France"]])
+    source = world.import_written(Example("games", "where were they in 1896?", table, ["Athens"]))
+    page = annotating(
+        new_context, live_server.url, world.ada, world.batch("column_extension", sources=[source])
+    )
+    blocks = """(panel) => [...panel.children].filter((part) => part.checkVisibility() && part.offsetHeight > 1).length"""
+    panel, changes = page.locator(".panel"), page.locator("[data-changes] li")
+
+    def at_most_three_sections() -> None:
+        settled(page)
+        assert len(page.evaluate(SECTIONS)) <= 3
+        assert panel.evaluate(blocks) <= 3
+
+    expect(page.locator(".line.open")).to_have_count(1)
+    at_most_three_sections()
+    page.locator(".line.open .choice").first.click()
+    expect(changes).to_have_count(1)
+    expect(page.locator("textarea[name=reason]")).to_be_visible()
+    at_most_three_sections()
+    page.locator("textarea[name=reason]").fill("The place has a city and a country.")
+    at_most_three_sections()
+    page.locator("[name=does_not_apply]").check()
+    expect(page.locator("textarea[name=reason]")).to_be_hidden()
+    at_most_three_sections()
 
 
 def test_the_checklist_lists_what_is_missing_and_then_says_that_nothing_is(
@@ -242,6 +272,14 @@ def test_the_hint_about_escape_is_shown_wherever_keys_are_dashed(
     expect(page.locator(hint)).to_be_visible()
     submit = page.locator("button[value=submit] kbd")
     expect(submit).to_have_css("border-top-style", "solid")  # Enter submits from a field of one line
+    expect(page.locator(hint)).to_have_text(re.compile("Press Esc to use shortcuts"))
+    batch = over_its_sample(world, task_types()["question_paraphrase"], "word")
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.locator("textarea[name=question]")).to_be_focused()
+    expect(page.locator(hint)).to_be_visible()
+    expect(page.locator("button[value=submit] kbd")).to_have_css(
+        "border-top-style", "solid"
+    )  # Enter leads to it
     batch = world.batch("header_synonym", sources=[world.import_written(*questions())])
     page = annotating(new_context, live_server.url, world.ada, batch)
     expect(page.locator(".line.open .head")).to_be_focused()
