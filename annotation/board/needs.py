@@ -187,7 +187,9 @@ def _counted(kind: str, n: int) -> str:
         "failed_release": ngettext("{number} failed release", "{number} failed releases", n),
         "failed_job": ngettext("{number} failed job", "{number} failed jobs", n),
         "adjudicate": ngettext("{number} item to adjudicate", "{number} items to adjudicate", n),
-        "adjudication": ngettext("{number} item to adjudicate", "{number} items to adjudicate", n),
+        "adjudication": ngettext(
+            "{number} item waits for an adjudicator", "{number} items wait for an adjudicator", n
+        ),
         "questions": ngettext(
             "{number} open question of annotators", "{number} open questions of annotators", n
         ),

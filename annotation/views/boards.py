@@ -47,7 +47,7 @@ def context(board: Board, project: Project) -> dict[str, Any]:
     return {
         "first": _button(first, project, board),
         "is_urgent": first.is_urgent,
-        "is_quiet": not waiting,
+        "is_quiet": not first.is_urgent,
         "asks_for_batch": any(need.kind == "batch" for need in waiting),
         "buttons": buttons,
         "blocked": [_reason(blockage) for blockage in reasons[:BLOCKED_SHOWN]],

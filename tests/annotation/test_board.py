@@ -110,7 +110,7 @@ def test_work_of_adjudicators_is_the_next_action_of_a_manager_who_has_none() -> 
 
     found = needs.needs(state)
 
-    assert [needs.label(need) for need in found] == ["2 items to adjudicate", "“Batch 2” is paused"]
+    assert [needs.label(need) for need in found] == ["2 items wait for an adjudicator", "“Batch 2” is paused"]
     assert needs.primary(state) == found[0]
     assert needs.primary(replace(state, questions=1)).kind == "questions"
 

@@ -56,11 +56,23 @@ def test_each_figure_that_needs_action_leads_to_where_it_is_met(world: World) ->
         "1 failed import": f"/jobs/{failed.public_id}/",
         "1 open question of annotators": "/projects/films/inquiries/",
         "“Later” is ready to open": f"/batches/{planned.public_id}/open/",
-        "1 item to adjudicate": "/projects/films/explorer/?state=adjudication",
+        "1 item waits for an adjudicator": "/projects/films/explorer/?state=adjudication",
     }
     for place in ("/projects/films/", "/"):
         assert {label: address_of(world.mara, label, place) for label in labels} == labels
     assert address_of(world.ivo, "1 item to adjudicate") == "/projects/films/adjudication/"
+
+
+def test_work_of_an_adjudicator_is_not_said_to_need_the_manager(world: World) -> None:
+    batch = world.batch(size=1, overlap=2, name="Types")
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+
+    assert "Nothing needs you now. 1 item waits for an adjudicator" in page(world.mara)
+    assert "Nothing needs you now. 1 item waits for an adjudicator" in page(world.mara, "/")
+    assert "Needs you 1 item to adjudicate" in page(world.ivo)
 
 
 def test_the_number_of_people_leads_to_them_for_those_who_may_see_them(world: World) -> None:
@@ -200,7 +212,7 @@ def test_home_and_project_have_one_primary_action_whatever_waits(world: World) -
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
     adjudicating.resolve_batch(batch=batch, now=NOON)
-    assert primaries(world.mara) == [["1 item to adjudicate"], ["1 item to adjudicate"]]
+    assert primaries(world.mara) == [["1 item waits for an adjudicator"], ["1 item to adjudicate"]]
     setting_up.add_member(
         project=world.project,
         person=world.mara,
