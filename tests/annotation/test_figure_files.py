@@ -234,7 +234,8 @@ def test_label_confusion_and_the_agreement_of_a_calibration_can_be_exported(worl
 
     quality = client.get(reverse("batch_quality", args=[batch.public_id]))
     calibration = client.get(reverse("calibration", args=[batch.public_id])).content.decode()
-    address = reverse("figure_file", args=["quality", batch.public_id, "confusion-1", "csv"])
+    ada = Membership.objects.get(person=world.ada).pseudonym
+    address = reverse("figure_file", args=["quality", batch.public_id, f"confusion-{ada}", "csv"])
     rows = list(csv.reader(io.StringIO(client.get(address).content.decode())))
 
     assert address in quality.content.decode()
@@ -244,6 +245,29 @@ def test_label_confusion_and_the_agreement_of_a_calibration_can_be_exported(worl
     assert sum(shares) == pytest.approx(100, abs=0.1)
     assert float(first["labelled extraction, low"]) < shares[0] < float(first["labelled extraction, high"])
     assert reverse("figure_file", args=["calibration", batch.public_id, "statistics", "tex"]) in calibration
+
+
+def test_the_export_beside_a_persons_label_confusion_is_of_that_person(world: World) -> None:
+    """The page is ordered by name and the files by pseudonym."""
+    labels = {"ada": "extraction", "bo": "reasoning", "cy": "neither"}
+    people = sorted(labels, key=lambda name: world.people[name].name)
+    for pseudonym, name in zip("zyx", people, strict=True):
+        Membership.objects.filter(person=world.people[name]).update(pseudonym=f"{pseudonym}-otter")
+    batch = world.batch(overlap=3)
+    for who, label in labels.items():
+        for number in range(4):
+            world.label(batch, who, label if number else "extraction")
+    client = Client()
+    client.force_login(world.mara)
+
+    page = client.get(reverse("batch_quality", args=[batch.public_id])).content.decode()
+
+    for pseudonym, name in zip("zyx", people, strict=True):
+        section = page.split(f">{world.people[name].name}</h2>")[1].split("</section>")[0]
+        (address,) = set(re.findall(r'href="([^"]+\.md)[^"]*"', section))
+        file = client.get(address).content.decode()
+        assert f"Estimated label confusion of {pseudonym}-otter" in file
+        assert re.findall(r"\d+ %", file) == re.findall(r"\d+ %", section)
 
 
 def test_pay_and_costs_can_be_exported_by_managers_with_pseudonyms(world: World) -> None:
