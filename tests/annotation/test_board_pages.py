@@ -212,7 +212,7 @@ def test_home_and_project_have_one_primary_action_whatever_waits(world: World) -
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
     adjudicating.resolve_batch(batch=batch, now=NOON)
-    assert primaries(world.mara) == [["1 item waits for an adjudicator"], ["1 item to adjudicate"]]
+    assert primaries(world.mara) == [["1 item waits for an adjudicator"], ["1 item waits for an adjudicator"]]
     setting_up.add_member(
         project=world.project,
         person=world.mara,

@@ -59,7 +59,7 @@ def test_a_manager_reads_what_to_do_what_is_blocked_and_how_far_it_is_without_sc
         primary = page.locator("main .primary")
         expect(primary).to_have_count(1)
         expect(primary).to_have_text("“Check the change” is ready to open")
-        expect(page.get_by_role("link", name="1 item to adjudicate")).to_be_visible()
+        expect(page.get_by_role("link", name="1 item waits for an adjudicator")).to_be_visible()
         expect(page.get_by_role("region", name="Blocked")).to_contain_text("1 item waits for adjudication.")
         expect(page.get_by_role("region", name="Progress")).to_contain_text("0 of 2")
         assert bottom(page, ".board") < DESK["height"]
