@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Final
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -207,6 +207,8 @@ def counted_within(who: Reader, chosen: Selection) -> int | None:
     """
     if chosen.part:
         return _counted_in_releases(who, chosen)
+    if chosen.pairs:
+        return _counted_pairs(who, chosen)
     if chosen.skipped:
         rows = _skips(who, chosen)
     elif chosen.flagged:
@@ -223,6 +225,28 @@ def counted_within(who: Reader, chosen: Selection) -> int | None:
         return None
     items = matching(who, chosen.without(*PLACE)).order_by().values("pk")
     return int(rows.order_by().filter(item__in=items).values("pk")[: MOST_COUNTED + 1].count())
+
+
+def _counted_pairs(who: Reader, chosen: Selection) -> int | None:
+    """How many pairs of responses have the two labels that a selection is about; None for several pairs of labels."""
+    if len(chosen.pairs) > 1:
+        return None
+    (measure, one, other), *_ = chosen.pairs
+    items = matching(who, chosen.without(*PLACE)).order_by()
+    keys = list(items.values_list("pk", flat=True)[: MOST_COUNTED + 1])
+    if len(keys) > MOST_COUNTED:
+        return len(keys)  # each has a pair
+    labels = ResponseFact.objects.filter(among("item", keys), kind=ResponseFact.Kind.LABEL, name=measure)
+
+    def people(label: str) -> dict[int, int]:
+        rows = labels.filter(value=label).order_by().values_list("item").annotate(number=Count("pk"))
+        return dict(rows)
+
+    of_one = people(one)
+    if one == other:
+        return sum(n * (n - 1) // 2 for n in of_one.values())
+    of_other = people(other)
+    return sum(n * of_other.get(item, 0) for item, n in of_one.items())
 
 
 def _counted_in_releases(who: Reader, chosen: Selection) -> int | None:

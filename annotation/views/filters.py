@@ -243,12 +243,14 @@ def _release(who: Reader, public_id: str) -> str:
 
 
 def counted(who: Reader, chosen: Selection) -> str:
-    """How many skips, flags, people, slots or responses the items have that it is about; "" where it is about items."""
+    """How many skips, flags, slots, responses or pairs of these it is about; "" where it is about items."""
     number = counted_within(who, chosen)
     if number is None:
         return ""
     if chosen.part:
         sentence = _of_release(chosen.part, number)
+    elif chosen.pairs:
+        sentence = ngettext("{number} pair of responses", "{number} pairs of responses", number)
     elif chosen.skipped:
         sentence = ngettext("skipped {number} time", "skipped {number} times", number)
     elif chosen.flagged:
