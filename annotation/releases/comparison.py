@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,13 +114,17 @@ def examples(found: ReleaseDiff) -> set[str]:
 
 
 def files(
-    found: ReleaseDiff, address: Callable[[Sequence[str]], str] = lambda examples: ""
+    found: ReleaseDiff,
+    formats: Collection[str],
+    address: Callable[[Sequence[str]], str] = lambda examples: "",
 ) -> tuple[list[FileChanges], list[FileChanges]]:
     """The files that differ: those of the benchmark, then raw records and the data statement.
 
+    `formats`: those of both releases; files of others are left out, because all of their records would be new or gone.
     `address` gives the page of the items on the first of some examples that has any; "" for none.
     """
-    changes = [(is_benchmark(file.name), _changes(file, address)) for file in found.files]
+    compared = [file for file in found.files if not file.format or file.format in formats]
+    changes = [(is_benchmark(file.name), _changes(file, address)) for file in compared]
     return [of for is_one, of in changes if is_one], [of for is_one, of in changes if not is_one]
 
 

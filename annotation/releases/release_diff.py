@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ class FileDiff:
 
     A file that only one release has lists all its records. `order` says whether the same records stand
     in another order. `examples` are, by the id of a record, the ids of the examples that it may be about, the nearest first.
+    `format`: of the file; "" for raw records.
     """
 
     name: str
@@ -28,6 +29,7 @@ class FileDiff:
     changed: tuple[str, ...]
     order: bool = False
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    format: str = ""
 
     @property
     def empty(self) -> bool:
@@ -67,7 +69,8 @@ def diff_releases(before: Path, after: Path) -> ReleaseDiff:
             continue
         found = _file(name, before / path_was, after / path_now)
         if not found.empty:
-            files.append(found)
+            format = format_of(path_now, other) if name in now else format_of(path_was, one)
+            files.append(replace(found, format=format))
     return ReleaseDiff(tuple(_manifest(one, other)), tuple(files))
 
 

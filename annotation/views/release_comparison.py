@@ -18,7 +18,7 @@ from annotation.explorer import querysets
 from annotation.explorer.links import explorer_url
 from annotation.journeys import releasing
 from annotation.models import Release
-from annotation.releases import comparison
+from annotation.releases import comparison, release_files
 from annotation.releases.comparison import Count, Pair
 from annotation.releases.wordings import note_of
 from annotation.views.figure_gallery import figure_gallery
@@ -121,8 +121,13 @@ def _examples(request: PageRequest, before: Release, after: Release) -> dict[str
         nearest = next((id for id in examples if id in listed), "")
         return nearest and explorer_url(after.project, example=nearest)
 
-    files, raw_files = comparison.files(found, address)
-    return {"files": files, "raw_files": raw_files}
+    formats = [release_files.formats_of(release.manifest) for release in (before, after)]
+    files, raw_files = comparison.files(found, set(formats[0]) & set(formats[1]), address)
+    return {
+        "files": files,
+        "raw_files": raw_files,
+        "not_compared": ", ".join(sorted(set(formats[0]) ^ set(formats[1]))),
+    }
 
 
 def _counts(found: Iterable[Count], before: Release, after: Release) -> Figure:
@@ -154,7 +159,7 @@ def _linked(name: str, number: int, release: Release) -> Cell:
     return replace(cell, address=explorer_url(release.project, release=release.public_id, **FILTERS[name]))
 
 
-FILTERS: Final = {
+FILTERS: Final[dict[str, dict[str, Any]]] = {
     "accepted": {"state": "accepted"},
     "excluded": {"state": "excluded"},
     "adjudicated": {"adjudicated": "yes"},

@@ -256,6 +256,17 @@ def test_the_same_contents_under_two_names_differ_in_nothing(world: World) -> No
     assert "The benchmark files are identical" in text
 
 
+def test_files_of_a_format_that_one_release_has_are_not_changes(world: World) -> None:
+    perturbed_thrice(world)
+    released(world, "1.0", ["askew"])
+    second = released(world, "1.1", ["askew", "hf"])
+
+    page = compared(world, second)
+
+    assert "The benchmark files are identical." in page
+    assert "Not compared, because only one of the releases has them: hf." in words(page)
+
+
 def test_releases_with_too_many_changes_name_the_command(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,7 +281,9 @@ def test_releases_with_too_many_changes_name_the_command(
 def test_a_file_lists_its_first_ids_and_says_how_many_more() -> None:
     ids = tuple(str(number) for number in range(60))
 
-    [file], [] = comparison.files(ReleaseDiff((), (FileDiff("question_type.jsonl", ids, (), ("a",)),)))
+    [file], [] = comparison.files(
+        ReleaseDiff((), (FileDiff("question_type.jsonl", ids, (), ("a",)),)), {"askew"}
+    )
 
     assert (file.added.number, len(file.added.first), file.added.more) == (60, 50, 10)
     assert (file.changed.number, file.changed.first, file.changed.more) == (1, [("a", "")], 0)
