@@ -420,7 +420,22 @@ def study_of(release: Release, *, pictures: Collection[str], unchecked: tuple[in
         if decision["kind"] == Decision.Kind.EXCLUDED
     )
     name = f"{release.project.name}, release {release.name}"
-    return Study(name, release.manifest, reasons, pictures, unchecked)
+    return Study(name, _annotated(release, release.manifest), reasons, pictures, unchecked)
+
+
+def _annotated(release: Release, manifest: dict[str, Any]) -> dict[str, Any]:
+    """A manifest with the batches that have annotations, and their sources; with all where nobody has annotated."""
+    annotations = Annotation.objects.filter(assignment__item=OuterRef("pk"), event_id__lte=release.watermark)
+    items = Item.objects.filter(Exists(annotations), batch__project=release.project_id).order_by()
+    batches = set(items.values_list("batch__public_id", flat=True).distinct())
+    sources = set(items.values_list("example__source__name", flat=True).distinct())
+    if not batches & {batch["id"] for batch in manifest["batches"]}:
+        return manifest
+    return {
+        **manifest,
+        "batches": [batch for batch in manifest["batches"] if batch["id"] in batches],
+        "sources": [source for source in manifest["sources"] if source["name"] in sources],
+    }
 
 
 def study_now(
@@ -456,7 +471,7 @@ def study_now(
     rows = excluded.values_list("reason", "note", "listed_reason").annotate(n=Count("pk"))
     for reason, note, listed_reason, number in rows:
         reasons[_reason(str(reason), note, listed_reason)] += number
-    return Study(project.name, manifest, reasons, pictures, unchecked)
+    return Study(project.name, _annotated(release, manifest), reasons, pictures, unchecked)
 
 
 def _reason(reason: str, note: str, listed_reason: str | None) -> str:

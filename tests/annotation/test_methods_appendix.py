@@ -16,10 +16,12 @@ from annotation.models import Person, Release
 from annotation.money import statements
 from annotation.releases import methods
 from annotation.views.pages import kind_instruction
+from tableqa import Example, Table
 from tableqa.documents import Heading, Items, Paragraph, Picture, Quotation, as_latex
 from tests.annotation.cast import NOON, World, make_world
 from tests.latex_structure import check
 
+TABLE = Table(["Film", "Minutes"], [["Heat", "170"]])
 LATER = NOON + timedelta(seconds=61)
 PROJECT = "/projects/films/methods/"
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -80,6 +82,19 @@ def test_a_project_says_what_its_release_says(studied: World) -> None:
         "Adjudication and exclusions",
         "Reproduction",
     ]
+
+
+def test_batches_and_sources_without_annotations_are_not_in_it(studied: World) -> None:
+    unused = studied.import_written(Example("nu-1", "how long is Heat?", TABLE, ["170"]))
+    studied.batch("question_type", sources=[unused], size=1, name="Not begun")
+
+    now = releasing.study_now(project=studied.project, pictures=set(), now=LATER)
+    later = releasing.study_of(made(studied), pictures=set())
+
+    for study in (now, later):
+        assert [batch["name"] for batch in study.manifest["batches"]] == ["Types & more", "Split_1"]
+        assert [source["name"] for source in study.manifest["sources"]] == [studied.source.name]
+        assert "Not begun" not in as_latex(methods.blocks(study))
 
 
 def test_shares_have_their_n_and_an_interval(studied: World) -> None:
@@ -188,6 +203,9 @@ def test_a_project_without_work_has_an_appendix_that_says_so(tmp_path: Path) -> 
 
 def test_rules_statistics_and_instructions_are_in_the_words_of_the_pages(studied: World) -> None:
     edits = studied.batch("value_change", variant="answer_stays", only=["nu-0"], overlap=1, name="Edits")
+    assignment = studied.take(edits, "ada")
+    assert assignment is not None
+    studied.answer(assignment, {"unanswerable": True, "operations": [], "answers": [], "reason": "No year."})
     Person.objects.filter(pk=studied.people["cy"].pk).update(is_simulated=True)
 
     text = as_latex(methods.blocks(releasing.study_now(project=studied.project, pictures=(), now=LATER)))
