@@ -210,8 +210,8 @@ MARKS = (
     "M0 5.5l5 -9.5h-10z",
 )
 DASHES = ("none", "6 3", "2 3", "8 3 2 3", "1 2", "10 4")
-APART = 7
-"""Pixels between the marks of two series at the same label."""
+APART, ABREAST = 11, 56
+"""Pixels between the marks of two series at the same label, and at most for the marks of all."""
 
 
 def lines(
@@ -275,7 +275,7 @@ def _line(one: Series, number: int, of: int, axis: Axis, top: int) -> SafeString
     return format_html(
         '<g class="{}" transform="translate({} 0)">{}{}{}</g>',
         _colour(number),
-        (number - (of - 1) / 2) * APART,
+        round((number - (of - 1) / 2) * min(APART, ABREAST / of), 2),
         format_html_join(
             "",
             '<line class="line" x1="{}%" x2="{}%" y1="{}" y2="{}" stroke-dasharray="{}"/>',
@@ -299,7 +299,7 @@ def _standing_interval(across: str, point: Point, axis: Axis, top: int) -> SafeS
     if point.low is None or point.high is None:
         return SafeString("")
     return format_html(
-        '<line class="interval" x1="{}%" x2="{}%" y1="{}" y2="{}"/>',
+        '<line class="interval standing" x1="{}%" x2="{}%" y1="{}" y2="{}"/>',
         across,
         across,
         _down(axis, point.low, top),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_dashboards import timed
@@ -27,6 +27,15 @@ def agreement(world: World, new_context: Contexts, base: str, **options: Any) ->
     page = signed_in(new_context, base, world.mara, **options).new_page()
     page.goto(f"{base}/projects/{world.project.slug}/agreement/?batch={batch.public_id}")
     return page
+
+
+def two_batches(world: World, new_context: Contexts, base: str, **options: Any) -> Locator:
+    """The chart of agreement by week, of two batches with one week of work."""
+    for _ in range(2):
+        timed(world, 8)
+    page = signed_in(new_context, base, world.mara, **options).new_page()
+    page.goto(f"{base}/projects/{world.project.slug}/dashboard/")
+    return page.locator("section[aria-labelledby=chart-weeks] .chart")
 
 
 def test_a_table_is_copied_as_latex(world: World, new_context: Contexts, live_server: Any) -> None:
@@ -73,6 +82,48 @@ def test_escape_closes_the_menu_and_gives_the_focus_back(
 
     expect(menu).not_to_have_attribute("open", "")
     expect(menu.locator("summary")).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    "colours", [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"}]
+)
+def test_each_point_of_a_line_has_a_mark_and_whiskers_in_the_colour_of_its_series(
+    world: World, new_context: Contexts, live_server: Any, colours: dict[str, str]
+) -> None:
+    chart = two_batches(world, new_context, live_server.url, **colours).locator(":scope > svg")
+    points = chart.evaluate(
+        """svg => {
+            svg.scrollIntoView({block: "center"});
+            return [...svg.querySelectorAll(".mark")].map(mark => {
+                const {x, y} = mark.getBoundingClientRect(), path = mark.querySelector("path");
+                const whisker = mark.parentElement.querySelector(".interval");
+                return {
+                    visible: document.elementFromPoint(x + 3, y) === path,
+                    colours: [getComputedStyle(path).fill, whisker && getComputedStyle(whisker).stroke],
+                    shape: path.getAttribute("d"),
+                };
+            });
+        }"""
+    )
+
+    assert all(point["visible"] for point in points)
+    assert all(mark == whisker for mark, whisker in (point["colours"] for point in points) if whisker)
+    assert any(point["colours"][1] for point in points), "a whisker is there"
+    assert len({point["shape"] for point in points}) == len({point["colours"][0] for point in points}) > 1
+
+
+@pytest.mark.parametrize("colours", [{}, {"forced_colors": "active"}])
+def test_the_legend_has_the_colours_of_the_chart(
+    world: World, new_context: Contexts, live_server: Any, colours: dict[str, str]
+) -> None:
+    chart = two_batches(world, new_context, live_server.url, **colours)
+
+    def fills(place: str) -> list[str]:
+        paths = chart.locator(f"{place} .mark path")
+        return list(paths.evaluate_all("paths => paths.map(path => getComputedStyle(path).fill)"))
+
+    assert len(set(fills(".legend"))) > 1
+    assert fills(".legend") == fills(":scope > svg")
 
 
 def test_a_copy_that_fails_says_so(world: World, new_context: Contexts, live_server: Any) -> None:
