@@ -26,6 +26,13 @@ from annotation import words
 
 COLOURS = 8
 """Colours in the style sheet; from the ninth series on they come again, with another letter."""
+_SQUARE = '<svg width="14" height="14" aria-hidden="true"><rect width="14" height="14"/></svg>'
+_LINE = (
+    '<svg width="30" height="14" aria-hidden="true"><line class="line" x1="0" x2="30" y1="7" y2="7" '
+    'stroke-dasharray="{dash}"/><svg class="mark" x="15" y="7" width="1" height="1" overflow="visible">'
+    '<path d="{mark}"/></svg></svg>'
+)
+"""Samples of a series in the legend: of bars and columns, and of lines."""
 FEW = 12
 """So many values of a distribution are drawn as dots, more as columns."""
 
@@ -236,7 +243,8 @@ def lines(
         if place % apart == 0
     ]
     drawn = [_line(one, number, len(series), axis, top) for number, one in enumerate(series)]
-    return _chart(name, title, _of(labels, series), series, top + PLOT + FOOT, [*grid, *drawn])
+    height = top + PLOT + FOOT
+    return _chart(name, title, _of(labels, series), series, height, [*grid, *drawn], sample=_LINE)
 
 
 def _level(axis: Axis, tick: float, top: int) -> SafeString:
@@ -566,11 +574,12 @@ def _chart(
     parts: Sequence[SafeString],
     *,
     role: str = "img",
+    sample: str = _SQUARE,
 ) -> SafeString:
     return format_html(
         '<div class="chart">{}<svg width="100%" height="{}" role="{}" aria-labelledby="{}-title {}-desc">'
         '<title id="{}-title">{}</title><desc id="{}-desc">{}</desc>{}</svg></div>',
-        _legend(series) if len(series) > 1 else "",
+        _legend(series, sample) if len(series) > 1 else "",
         height,
         role,
         name,
@@ -583,26 +592,23 @@ def _chart(
     )
 
 
-def _legend(series: Sequence[Series]) -> SafeString:
+def _legend(series: Sequence[Series], sample: str) -> SafeString:
+    """The name of each series with its letter and a sample: as its bars are, or as its line and its mark."""
     return format_html(
         '<ul class="legend">{}</ul>',
         format_html_join(
             "",
-            '<li class="{}"><svg width="30" height="14" aria-hidden="true"><line class="line" x1="0" x2="30" y1="7" '
-            'y2="7" stroke-dasharray="{}"/><svg class="mark" x="15" y="7" width="1" height="1" overflow="visible">'
-            '<path d="{}"/></svg></svg><b>{}</b> <span>{}</span></li>',
+            '<li class="{}">{}<b>{}</b> <span>{}</span></li>',
             (
-                (
-                    _colour(number),
-                    DASHES[number % len(DASHES)],
-                    MARKS[number % len(MARKS)],
-                    _letter(number),
-                    one.name,
-                )
+                (_colour(number), _sample(sample, number), _letter(number), one.name)
                 for number, one in enumerate(series)
             ),
         ),
     )
+
+
+def _sample(sample: str, number: int) -> SafeString:
+    return format_html(sample, dash=DASHES[number % len(DASHES)], mark=MARKS[number % len(MARKS)])
 
 
 def _of(labels: Sequence[str], series: Sequence[Series]) -> str:

@@ -83,10 +83,9 @@ def test_a_chart_needs_no_script_and_no_style_of_its_own() -> None:
 
 
 def test_a_bar_is_as_long_as_its_number() -> None:
-    rects = [
-        float(one.attrib["width"].rstrip("%"))
-        for one in parsed(bars("x", "t", LABELS, TWO, AXIS)).iter("rect")
-    ]
+    chart = parsed(bars("x", "t", LABELS, TWO, AXIS)).find("svg")
+    assert chart is not None
+    rects = [float(one.attrib["width"].rstrip("%")) for one in chart.iter("rect")]
     whole = charts.TO - charts.FROM
     assert rects == pytest.approx([whole / 2, whole / 4, whole, 0.2], abs=0.01)
 
@@ -189,3 +188,15 @@ def test_a_group_of_bars_says_of_how_many_units_it_is() -> None:
     series = [Series("a", [Point(1.0, n=3), Point(2.0)]), Series("b", [Point(1.0, n=1200), Point(2.0)])]
     said = [one.text for one in parsed(bars("x", "t", ["p", "q"], series, AXIS)).iter("tspan")]
     assert said == ["n = 3 (A), 1,200 (B)"]
+
+
+def test_the_legend_of_bars_has_squares_and_that_of_lines_has_dashes() -> None:
+    def legend(chart: str) -> list[str]:
+        samples = parsed(chart).find("ul")
+        assert samples is not None
+        return [part.tag for part in samples.iter() if part.tag in ("rect", "line", "path")]
+
+    assert legend(bars("x", "t", LABELS, TWO, AXIS)) == ["rect", "rect"]
+    assert legend(lines("x", "t", LABELS, TWO, AXIS)) == ["line", "path", "line", "path"]
+    spreads = [Spread("a", [[1.0, 2.0]]), Spread("b", [[3.0]])]
+    assert legend(distribution("x", "t", ["p"], spreads, AXIS)) == ["rect", "rect"]
