@@ -206,6 +206,8 @@ def _upright(axis: Axis, tick: float, height: int) -> SafeString:
 
 PLOT = 220
 """Pixels: the height of the place in which lines are drawn."""
+COUNT = 15
+"""Pixels: a line of n below the labels."""
 LEFT, RIGHT = 12.0, 97.0
 """Percent of the width between which lines are drawn; left of them stand the marks of the axis."""
 MARKS = (
@@ -224,13 +226,14 @@ APART, ABREAST = 11, 56
 def lines(
     name: str, title: str, labels: Sequence[str], series: Sequence[Series], axis: Axis, *, most: int = 0
 ) -> SafeString:
-    """A line for each series through its points, one at each label, with standing intervals.
+    """A line for each series through its points, one at each label, with standing intervals, and n below the labels.
 
     Where a point is missing or undefined the line is broken. most: of more labels than these only some are written,
     at equal distances; 0: all are.
     """
     apart = -(-len(labels) // most) if most else 1
     top = 10
+    counts, below = _counts_below(series, range(0, len(labels), apart), top + PLOT + 18)
     grid = [_level(axis, tick, top) for tick in axis.ticks]
     grid += [
         format_html(
@@ -243,8 +246,33 @@ def lines(
         if place % apart == 0
     ]
     drawn = [_line(one, number, len(series), axis, top) for number, one in enumerate(series)]
-    height = top + PLOT + FOOT
-    return _chart(name, title, _of(labels, series), series, height, [*grid, *drawn], sample=_LINE)
+    height = top + PLOT + FOOT + below
+    return _chart(name, title, _of(labels, series), series, height, [*grid, *counts, *drawn], sample=_LINE)
+
+
+def _counts_below(series: Sequence[Series], places: Sequence[int], top: int) -> tuple[list[SafeString], int]:
+    """n below the label at each of these places, and the pixels that it takes.
+
+    One line where all series have the same n at each place, else one for each series. A line begins with what it is.
+    """
+    numbers = {place: numbers_of(series, place) for place in places}
+    if not any(map(any, numbers.values())):
+        return [], 0
+    is_same = all(len(set(filter(None, ns))) < 2 for ns in numbers.values())
+    if is_same:
+        rows = [("n", {place: next(filter(None, ns), "") for place, ns in numbers.items()})]
+    else:
+        rows = [
+            (f"n ({_letter(at)})", {place: ns[at] for place, ns in numbers.items()})
+            for at in range(len(series))
+        ]
+    texts = []
+    for line, (head, row) in enumerate(rows, start=1):
+        down, of = top + line * COUNT, len(series[0].points)
+        texts.append(("small end", _percent(LEFT), down, -6, head))
+        texts += [("small middle", _percent(_column(place, of)), down, 0, n) for place, n in row.items() if n]
+    drawn = [format_html('<text class="{}" x="{}%" y="{}" dx="{}">{}</text>', *one) for one in texts]
+    return drawn, len(rows) * COUNT
 
 
 def _level(axis: Axis, tick: float, top: int) -> SafeString:

@@ -190,6 +190,30 @@ def test_a_group_of_bars_says_of_how_many_units_it_is() -> None:
     assert said == ["n = 3 (A), 1,200 (B)"]
 
 
+def test_a_line_chart_has_n_below_the_label_of_each_point() -> None:
+    equal = [Series("a", [Point(1.0, n=3), None]), Series("b", [Point(1.0, n=3), Point(2.0, n=1200)])]
+    different = [Series("a", [Point(1.0, n=3), None]), Series("b", [Point(1.0, n=4), Point(2.0, n=1200)])]
+    unknown = [Series("a", [Point(1.0), Point(2.0)])]
+
+    assert counts(equal) == ["n", "3", "1,200"]
+    assert counts(different) == ["n (A)", "3", "n (B)", "4", "1,200"]
+    assert counts(unknown) == []
+
+
+def counts(series: list[Series]) -> list[str | None]:
+    """What is written in the lines of n below a line chart, from left to right and top to bottom."""
+    tree = parsed(lines("x", "t", ["p", "q"], series, AXIS))
+    return [one.text for one in tree.iter("text") if "small" in one.attrib.get("class", "").split()]
+
+
+def test_n_is_written_for_the_labels_that_are_written() -> None:
+    series = [Series("a", [Point(1.0, n=number) for number in range(1, 13)])]
+    tree = parsed(lines("x", "t", list("abcdefghijkl"), series, AXIS, most=6))
+
+    said = [one.text for one in tree.iter("text") if "small" in one.attrib.get("class", "").split()]
+    assert said == ["n", "1", "3", "5", "7", "9", "11"]
+
+
 def test_the_legend_of_bars_has_squares_and_that_of_lines_has_dashes() -> None:
     def legend(chart: str) -> list[str]:
         samples = parsed(chart).find("ul")
