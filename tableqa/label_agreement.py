@@ -87,6 +87,41 @@ def of_patterns(
     return found
 
 
+def pair_shares(
+    patterns: Mapping[Any, int], labels: Sequence[Hashable], bootstrap: Bootstrap | None = None
+) -> dict[tuple[Hashable, Hashable], Share]:
+    """How often two ratings of a unit have these two labels, of all pairs of ratings of a unit; by (label, same or later).
+
+    patterns: as for `of_patterns`. Units are resampled, because pairs of one unit are not independent. `units` of a share
+    are those with two ratings.
+    """
+    import numpy as np
+
+    bootstrap = bootstrap or Bootstrap()
+    both = [(labels[one], labels[other]) for one in range(len(labels)) for other in range(one, len(labels))]
+    ordered = sorted((pattern for pattern in patterns if len(pattern) > 1), key=repr)
+    counts = np.array([patterns[pattern] for pattern in ordered], dtype=np.int64)
+    units = int(counts.sum())
+    if not units:
+        return {pair: Share(None, None, None, 0) for pair in both}
+    met = np.array([[_pairs(pattern, *pair) for pair in both] for pattern in ordered], dtype=float)
+    every = np.array([[len(pattern) * (len(pattern) - 1) / 2] for pattern in ordered])
+    rng = np.random.default_rng(bootstrap.seed)
+    drawn = rng.multinomial(units, counts / units, size=bootstrap.replicates).astype(float)
+    ratios = _ratios(drawn @ met, drawn @ np.broadcast_to(every, met.shape))
+    total = float(counts @ every[:, 0])
+    return {
+        pair: _share(float(counts @ met[:, place]), total, ratios[:, place], units, bootstrap)
+        for place, pair in enumerate(both)
+    }
+
+
+def _pairs(pattern: Sequence[Hashable], one: Hashable, other: Hashable) -> float:
+    """The pairs of ratings in a pattern with these two labels."""
+    times = pattern.count(one)
+    return times * (times - 1) / 2 if one == other else times * pattern.count(other)
+
+
 def _ratios(above: np.ndarray[Any, Any], below: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     import numpy as np
 

@@ -242,6 +242,9 @@ def confusion(
         for one in range(len(labels))
         for other in range(one, len(labels))
     ]
+    shares_of = [
+        Proportion(number, **ends) for (_, number, _), ends in zip(pairs_of, found["shares"], strict=True)
+    ]
     addresses = {
         (one, other): link
         for one in range(len(labels))
@@ -253,19 +256,28 @@ def confusion(
         (
             name,
             replace(_count(number), address=link if number else ""),
-            Cell(f"{words.decimal(100 * number / (total or 1), 1)} %", 100 * number / (total or 1)),
+            share(share_of),
         )
-        for name, number, link in sorted(pairs_of, key=lambda entry: (-entry[1], entry[0].text))
+        for (name, number, link), share_of in sorted(
+            zip(pairs_of, shares_of, strict=True), key=lambda entry: (-entry[0][1], entry[0][0].text)
+        )
     )
     halved = [
         [number / 2 if one == other else float(number) for other, number in enumerate(row)]
         for one, row in enumerate(counts)
     ]
-    columns = (*names(gettext("Labels")), Column(gettext("Pairs")), Column(gettext("Share"), unit="%"))
+    columns = (
+        *names(gettext("Labels")),
+        Column(gettext("Pairs")),
+        Column(gettext("Share"), counted=gettext("Items"), unit="%"),
+    )
+    note = gettext(
+        "Interval of the share: bootstrap over items, because pairs of responses to one item are not independent."
+    )
     return Figure(
         "confusion",
         title,
-        Sheet("confusion", title, columns, rows),
+        Sheet("confusion", title, columns, rows, note),
         Heat(labels, labels, halved, 0.0, max(map(max, halved)) or 1.0, whole=True, addresses=addresses),
         basis=gettext("n = {n} pairs of responses").format(n=words.number(f"{total:,}")),
     )

@@ -25,6 +25,7 @@ from tableqa.agreement import Agreement, from_patterns, influence_of_patterns, o
 from tableqa.bootstrap import Bootstrap
 from tableqa.label_agreement import Share
 from tableqa.needed import Basis, basis
+from tableqa.zero_width import honest_interval
 from tasks.contract import Measure, TaskType
 
 REPLICATES = 1_000
@@ -574,7 +575,7 @@ def _said(one: Survey) -> dict[str, Any]:
         "people": [
             {
                 "person": person,
-                "share": _alike(measure, tally),
+                "identical": _identical(measure, tally),
                 "items": tally.clusters.total(),
                 **_short(tally, statistic),
             }
@@ -592,12 +593,21 @@ def _short(tally: Tally, statistic: str) -> dict[str, Any]:
     return {name: whole[name] for name in ("value", "low", "high", "units", "raters", "ratings", "reason")}
 
 
-def _alike(measure: Measure, tally: Tally) -> list[int] | None:
-    """(equal, all) of a person's responses beside another's; None where responses are not labels."""
+def _identical(measure: Measure, tally: Tally) -> dict[str, Any] | None:
+    """The share of a person's responses equal to another's, with its interval over items; None where they are not labels."""
     if measure.level in ("cells", "edits"):
         return None
     equal = sum(count for pattern, count in tally.patterns.items() if len(set(pattern)) == 1)
-    return [equal, tally.patterns.total()]
+    found = tally.agreement("percent_agreement")
+    items = tally.clusters.total()
+    ends = honest_interval(found.value, found.low, found.high, items, bounds=(0.0, 1.0))
+    return {
+        "hits": equal,
+        "n": items,
+        "value": _rounded(found.value),
+        "low": _rounded(ends.low),
+        "high": _rounded(ends.high),
+    }
 
 
 def labels(tally: Tally) -> list[dict[str, Any]] | None:
@@ -629,7 +639,8 @@ def _ends(share: Share) -> dict[str, Any]:
 def confusion(tally: Tally) -> dict[str, Any] | None:
     """How often two people gave an item these two labels: counts of pairs, the same above and below the diagonal.
 
-    None where the values are no labels, or more than can be read in a table.
+    `shares` of all pairs, of each label with itself and with each later one, have intervals over items. None where the
+    values are no labels, or more than can be read in a table.
     """
     if tally.measure.level not in ("nominal", "ordinal"):
         return None
@@ -642,9 +653,13 @@ def confusion(tally: Tally) -> dict[str, Any] | None:
     labels += sorted(used - set(labels), key=lambda label: (str(type(label)), str(label)))
     if not 1 < len(labels) <= FEW_LABELS:
         return None
+    from tableqa.label_agreement import pair_shares
+
+    shares = pair_shares(tally.patterns, labels, Bootstrap(REPLICATES, SEED))
     return {
         "labels": [in_words(label) for label in labels],
         "counts": [[met[one, other] for other in labels] for one in labels],
+        "shares": list(map(_ends, shares.values())),
     }
 
 

@@ -319,8 +319,8 @@ def _with_others(measure: Mapping[str, Any], statistic: str, names: Mapping[str,
             drawn.estimate(one, measure["statistic"], one["items"]),
             count(one["units"]),
             count(one["raters"] - 1),
-            replace(drawn.share(proportion(*one["share"])), detail="", low=None, high=None, n=None)
-            if one["share"]
+            replace(drawn.share(Proportion(**one["identical"])), n=None)
+            if one["identical"]
             else text(NOTHING),
         )
         for one in people

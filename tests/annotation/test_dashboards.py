@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from datetime import date, timedelta
 from decimal import Decimal
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone, translation
 from hypothesis import given
 from hypothesis import strategies as st
@@ -321,6 +324,17 @@ def test_the_quality_page_says_of_how_many_items_and_raters(world: World) -> Non
 
     by_person = page[: page.index("Label distribution")]
     assert by_person.count("n = 24") == 6, "agreement and reliability of three people"
+
+
+def test_the_share_of_identical_responses_of_a_person_has_an_interval_over_items(world: World) -> None:
+    batch = timed(world)
+    address = reverse("figure_file", args=["agreement", world.project.slug, "others", "csv"])
+
+    content = browser(world.mara).get(f"{address}?batch={batch.public_id}").content.decode()
+
+    for row in csv.DictReader(io.StringIO(content)):
+        assert float(row["Identical, low"]) < float(row["Identical, high"])
+        assert row["n"] == "24", "items, not comparisons"
 
 
 def test_what_stands_out_is_flagged_and_nothing_else_happens(world: World) -> None:

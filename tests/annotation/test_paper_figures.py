@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.drawing import paper_figures
+from annotation.drawing import drawn, paper_figures
 from annotation.quality import agreement, dashboards, learning
 from tests.annotation.cast import World
 from tests.annotation.test_dashboards import timed
@@ -60,6 +60,22 @@ def test_each_label_has_its_share_and_the_agreement_on_it(world: World) -> None:
     assert figure is not None
     neither = next(row for row in figure.sheet.rows if row[0].text == "neither")
     assert (neither[3].number, neither[4].number, neither[4].n) == (6, 75.0, 8)
+
+
+def test_each_share_of_pairs_of_labels_has_an_interval_over_items(world: World) -> None:
+    (measure, *_) = agreement.report(timed(world))["measures"]
+
+    figure = drawn.confusion(measure)
+
+    assert figure is not None
+    shares = [row[2] for row in figure.sheet.rows]
+    assert sum(share.number or 0 for share in shares) == pytest.approx(100, abs=0.01)
+    for share in shares:
+        assert share.low is not None
+        assert share.high is not None
+        assert share.low < share.high
+        assert share.n == 24, "items, not pairs"
+    assert figure.sheet.note.startswith("Interval of the share: bootstrap over items")
 
 
 def test_time_per_accepted_item_counts_the_time_on_all_items() -> None:

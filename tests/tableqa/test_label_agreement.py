@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import permutations
+from itertools import combinations, permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.label_agreement import of_patterns
+from tableqa.label_agreement import of_patterns, pair_shares
 
 UNITS = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), min_size=1, max_size=30)
 
@@ -51,3 +51,26 @@ def test_the_order_of_units_does_not_matter() -> None:
 
 def test_without_ratings_there_is_nothing() -> None:
     assert of_patterns({}) == []
+
+
+@given(UNITS)
+def test_shares_of_pairs_are_those_of_all_pairs_with_intervals_over_units(
+    units: list[tuple[str, ...]],
+) -> None:
+    pairs = Counter(tuple(sorted(pair)) for unit in units for pair in combinations(unit, 2))
+    paired = sum(len(unit) > 1 for unit in units)
+
+    found = pair_shares(Counter(units), "abc")
+
+    assert list(found) == [("a", "a"), ("a", "b"), ("a", "c"), ("b", "b"), ("b", "c"), ("c", "c")]
+    for pair, share in found.items():
+        assert share.value == (pytest.approx(pairs[pair] / pairs.total()) if paired else None)
+        assert share.units == paired
+        if share.value is not None and share.low is not None and share.high is not None:
+            assert share.low < share.high
+
+
+def test_pairs_of_one_unit_are_not_independent() -> None:
+    few, many = (pair_shares({("a",) * n: 5, ("b",) * n: 5}, "ab")["a", "a"] for n in (2, 8))
+
+    assert (few.value, few.low, few.high) == pytest.approx((many.value, many.low, many.high))
