@@ -18,7 +18,7 @@ from annotation.drawing import drawn
 from annotation.drawing.charts import Point, Series, axis_over
 from annotation.drawing.figures import Bars, Figure, Lines
 from tableqa.order_statistics import FEWEST
-from tableqa.proportions import proportion
+from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
 Data = Mapping[str, Any]
@@ -111,8 +111,8 @@ def learning(found: Data) -> list[Figure]:
         points = [Point(*(one["seconds"][name] for name in ("value", "low", "high", "n"))) for one in steps]
         cells = [_seconds(one["seconds"]) for one in steps]
         note = gettext(
-            "Interval of the median: order statistics. Responses of one person are treated as independent, and later steps "
-            "have fewer people."
+            "Interval of the median: bootstrap over people, at least as wide as that by order statistics. Later steps have "
+            "fewer people."
         )
         series = [Series(gettext("median seconds"), points)]
         chart = Lines(labels, series, axis_over(_ends(series), unit="s"), most=6)
@@ -120,12 +120,12 @@ def learning(found: Data) -> list[Figure]:
         made.append(Figure("learning-time", title, sheet, chart))
     if any(one["agrees"] for one in steps):
         title = gettext("Agreement with the final decision by a person's n-th item")
-        shares = [proportion(*one["agrees"]) if one["agrees"] else None for one in steps]
+        shares = [Proportion(**one["agrees"]) if one["agrees"] else None for one in steps]
         points_of = [drawn.share_point(share) if share else None for share in shares]
         cells = [drawn.share(share) if share else text(NOTHING) for share in shares]
         note = gettext(
-            "Share of responses equal to the accepted response. A response can be part of the decision. Interval: Wilson; "
-            "responses of one person are treated as independent."
+            "Share of responses equal to the accepted response. A response can be part of the decision. Interval: bootstrap "
+            "over people, at least as wide as Wilson's."
         )
         chart = Lines(
             labels,

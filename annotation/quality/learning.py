@@ -6,14 +6,14 @@ Every person's submissions are numbered in the order in which they came; the fig
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from annotation.models import Batch, Decision, Outcome
 from annotation.quality import agreement
 from annotation.quality.quality import submissions
-from tableqa import order_statistics
-from tableqa.proportions import proportion
+from tableqa.clustered import median_over, proportion_over
 from tasks.contract import Measure, TaskType
 
 MOST_LISTED = 200
@@ -25,24 +25,25 @@ STEPS = (1, 6, 11, 21, 41, 81, 161, 321, 641, 1281)
 def report(batch: Batch) -> dict[str, Any]:
     """The learning curve and the decided labels of a batch, as JSON.
 
-    steps    [{"from", "to", "people", "responses", "seconds": {value, low, high, n}, "agrees": {...} or None}]
+    steps    [{"from", "to", "people", "seconds": {value, low, high, n}, "agrees": {hits, n, value, low, high} or None}],
+             with intervals over people
     decided  {"measure", "labels": [[label, items]], "items", "item_ids"}, None where what is decided is no label
     """
     task = batch.task()
     measure = _measure(task, batch)
     decided = _decided(batch, task, measure) if measure is not None else {}
     turns: Counter[str] = Counter()
-    seconds: list[list[float]] = [[] for _ in STEPS]
-    agrees: list[list[bool]] = [[] for _ in STEPS]
+    seconds: list[defaultdict[str, list[float]]] = [defaultdict(list) for _ in STEPS]
+    agrees: list[defaultdict[str, list[bool]]] = [defaultdict(list) for _ in STEPS]
     people: list[set[str]] = [set() for _ in STEPS]
     for one in sorted(submissions(batch, task), key=lambda row: (row.at, row.item)):
         turns[one.person] += 1
         step = step_of(turns[one.person])
         people[step].add(one.person)
         if one.seconds > 0:
-            seconds[step].append(one.seconds)
+            seconds[step][one.person].append(one.seconds)
         if measure is not None and one.planned and one.item in decided:
-            agrees[step].append(measure.value(one.response) == decided[one.item])
+            agrees[step][one.person].append(measure.value(one.response) == decided[one.item])
     return {
         "steps": [
             _step(place, people[place], seconds[place], agrees[place])
@@ -58,15 +59,18 @@ def step_of(turn: int) -> int:
     return max(place for place, first in enumerate(STEPS) if first <= turn)
 
 
-def _step(place: int, people: set[str], seconds: Sequence[float], agrees: Sequence[bool]) -> dict[str, Any]:
-    middle = order_statistics.median_interval(seconds)
-    share = proportion(sum(agrees), len(agrees))
+def _step(
+    place: int, people: set[str], seconds: Mapping[str, list[float]], agrees: Mapping[str, list[bool]]
+) -> dict[str, Any]:
+    middle = median_over(list(seconds.values()))
+    timed = sum(map(len, seconds.values()))
+    share = proportion_over((sum(of_person), len(of_person)) for of_person in agrees.values())
     return {
         "from": STEPS[place],
         "to": STEPS[place + 1] - 1 if place + 1 < len(STEPS) else None,
         "people": len(people),
-        "seconds": {"value": middle.value, "low": middle.low, "high": middle.high, "n": len(seconds)},
-        "agrees": [share.hits, share.n] if agrees else None,
+        "seconds": {"value": middle.value, "low": middle.low, "high": middle.high, "n": timed},
+        "agrees": asdict(share) if agrees else None,
     }
 
 

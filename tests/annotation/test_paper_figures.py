@@ -9,8 +9,10 @@ import pytest
 from django.test import Client
 
 from annotation.drawing import drawn, paper_figures
+from annotation.journeys import adjudicating
 from annotation.quality import agreement, dashboards, learning
-from tests.annotation.cast import World
+from tableqa.proportions import proportion
+from tests.annotation.cast import NOON, World
 from tests.annotation.test_dashboards import timed
 
 pytestmark = pytest.mark.django_db
@@ -42,8 +44,27 @@ def test_agreement_with_the_decision_is_of_what_was_decided(world: World) -> Non
     if decided is None:  # nothing was accepted yet
         assert not judged
     else:
-        assert sum(of for _, of in judged) == 3 * decided["items"]
+        assert sum(share["n"] for share in judged) == 3 * decided["items"]
         assert sum(number for _, number in decided["labels"]) == decided["items"]
+
+
+def test_intervals_of_the_learning_curve_are_over_people(world: World) -> None:
+    """Three people who are always right tell less of the next person than their many responses seem to."""
+    batch = world.batch(overlap=3, resolve={"rule": "unanimous"})
+    for who in ("ada", "bo", "cy"):
+        for _ in range(4):
+            world.label(batch, who, "extraction")
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+
+    found = learning.report(batch)
+
+    shares = [step["agrees"] for step in found["steps"] if step["agrees"]]
+    assert shares
+    for share in shares:
+        independent = proportion(share["hits"], share["n"])
+        assert share["low"] < (independent.low or 0)
+        assert share["low"] == pytest.approx(proportion(3, 3).low)
+    assert all("bootstrap over people" in figure.sheet.note for figure in paper_figures.learning(found))
 
 
 def test_each_label_has_its_share_and_the_agreement_on_it(world: World) -> None:

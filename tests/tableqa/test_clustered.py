@@ -1,0 +1,77 @@
+"""Intervals of shares and medians whose values come in clusters: wider than of as many independent values."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tableqa.clustered import median_over, proportion_over
+from tableqa.order_statistics import median_interval
+from tableqa.proportions import proportion
+
+CLUSTERS = st.lists(
+    st.integers(1, 6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=20
+)
+
+
+@given(CLUSTERS)
+def test_a_share_of_clusters_is_that_of_all_values_with_no_narrower_an_interval(
+    clusters: list[tuple[int, int]],
+) -> None:
+    whole = proportion(sum(hits for hits, _ in clusters), sum(n for _, n in clusters))
+
+    found = proportion_over(clusters)
+
+    assert (found.hits, found.n, found.value) == (whole.hits, whole.n, whole.value)
+    for end in (found.low, found.high, whole.low, whole.high):
+        assert end is not None
+        assert 0 <= end <= 1
+    assert (found.low or 0) <= (whole.low or 0) < (whole.high or 1) <= (found.high or 1)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=30))
+def test_of_clusters_of_one_value_the_interval_is_wilsons(hits: list[bool]) -> None:
+    assert proportion_over([(int(hit), 1) for hit in hits]) == proportion(sum(hits), len(hits))
+
+
+def test_clusters_that_agree_with_themselves_count_once() -> None:
+    few = proportion_over([(20, 20), (0, 20), (20, 20), (0, 20)])
+    single = proportion_over([(40, 40)])
+
+    assert few.low == pytest.approx(0.0)
+    assert few.high == pytest.approx(1.0)
+    assert single.low == pytest.approx(proportion(1, 1).low)
+    assert single.high == 1.0
+
+
+def test_of_nothing_there_is_no_share() -> None:
+    assert proportion_over([]) == proportion(0, 0)
+    assert median_over([]).value is None
+
+
+def test_a_median_over_clusters_reaches_as_far_as_the_clusters_differ() -> None:
+    slow, quick = (
+        [float(40 + number % 3) for number in range(30)],
+        [float(9 + number % 3) for number in range(30)],
+    )
+
+    found, independent = median_over([slow, quick]), median_interval(slow + quick)
+
+    assert found.value == independent.value
+    assert (found.low, found.high) == (10.0, 41.0)
+
+
+@given(st.lists(st.lists(st.floats(1, 100), min_size=1, max_size=8), min_size=1, max_size=8))
+def test_a_median_over_clusters_has_no_narrower_an_interval(clusters: list[list[float]]) -> None:
+    independent = median_interval([value for cluster in clusters for value in cluster])
+
+    found = median_over(clusters)
+
+    assert found.value == independent.value
+    if independent.low is None or independent.high is None:
+        assert (found.low, found.high) == (None, None)
+    else:
+        assert found.low is not None
+        assert found.high is not None
+        assert found.low <= independent.low < independent.high <= found.high
