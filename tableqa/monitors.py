@@ -6,17 +6,20 @@
     edit_sizes([1, 1, 4, 2])
     templates({person: questions})                  # one person's mould
 
-Pure functions over plain data. Every share is a `Proportion`: hits of n, with Wilson's interval. An item counts once,
-however many cells or answers it has, because those of one item are not independent. Beside a share stands, where there is
+Pure functions over plain data. Every share is a `Proportion`: hits of n, with Wilson's interval. A response counts once,
+however many cells it has. Where several are of one item, `groups` says so, and intervals are over items: responses to one
+item are not independent (`tableqa.clustered`). Beside a share stands, where there is
 one, what chance would give: in tables of five rows everything lies in the first three or the last two.
 """
 
+import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, log
 
+from tableqa.clustered import proportion_over
 from tableqa.proportions import Proportion, proportion
 
 FIRST, LAST = 3, 2
@@ -104,14 +107,15 @@ def _entropy_interval(
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where rows lie in their tables; `by_chance` is the mean over items of what rows drawn at random would give.
+    """Where rows lie in their tables; `by_chance` is the mean over responses of what rows drawn at random would give.
 
-    first, last, ends   items whose rows are all among the first three, all among the last two, all among either
-    n                   items that count: those with a row and a table of more than five
-    short, without      items left out: of tables of at most five rows, which say nothing; without any row
+    first, last, ends   those whose rows are all among the first three, all among the last two, all among either
+    n, groups           those that count, with a row and a table of more than five; and of how many groups they are
+    short, without      left out: of tables of at most five rows, which say nothing; without any row
     """
 
     n: int
+    groups: int
     first: Proportion
     first_by_chance: float | None
     last: Proportion
@@ -122,16 +126,19 @@ class Places:
     without: int
 
 
-def places(items: Iterable[tuple[Collection[int], int]]) -> Places:
+def places(items: Iterable[tuple[Collection[int], int]], groups: Iterable[Hashable] | None = None) -> Places:
     """Whether evidence, answers or edits keep to the first three and last two rows, where a cut table still has them.
 
-    items: for each item its row numbers from 0 and the number of rows of its table. Raises ValueError for a row that its
-    table does not have.
+    items: for each its row numbers from 0 and the number of rows of its table; groups: what each belongs to, such as the
+    item of a response (None: each to itself). Raises ValueError for a row that its table does not have.
     """
-    hits = {"first": 0, "last": 0, "ends": 0}
+    hits: dict[str, list[bool]] = {"first": [], "last": [], "ends": []}
     chance = {"first": 0.0, "last": 0.0, "ends": 0.0}
-    number = short = without = 0
-    for rows, height in items:
+    counted: list[Hashable] = []
+    short = without = 0
+    for (rows, height), group in zip(
+        items, itertools.count() if groups is None else groups, strict=groups is not None
+    ):
         chosen = set(rows)
         if odd := [row for row in chosen if not 0 <= row < height]:
             raise ValueError(f"Row {odd[0]} is not in a table of {height} rows.")
@@ -140,23 +147,33 @@ def places(items: Iterable[tuple[Collection[int], int]]) -> Places:
         elif height <= FIRST + LAST:
             short += 1
         else:
-            number += 1
+            counted.append(group)
             first, last = set(range(FIRST)), set(range(height - LAST, height))
             for name, among in (("first", first), ("last", last), ("ends", first | last)):
-                hits[name] += chosen <= among
+                hits[name].append(chosen <= among)
                 chance[name] += comb(len(among), len(chosen)) / comb(height, len(chosen))
+    number = len(counted)
     expected = {name: total / number if number else None for name, total in chance.items()}
     return Places(
         n=number,
-        first=proportion(hits["first"], number),
+        groups=len(set(counted)),
+        first=_share(hits["first"], counted),
         first_by_chance=expected["first"],
-        last=proportion(hits["last"], number),
+        last=_share(hits["last"], counted),
         last_by_chance=expected["last"],
-        ends=proportion(hits["ends"], number),
+        ends=_share(hits["ends"], counted),
         ends_by_chance=expected["ends"],
         short=short,
         without=without,
     )
+
+
+def _share(hits: Sequence[bool], groups: Sequence[Hashable]) -> Proportion:
+    """The share of hits, with its interval over groups."""
+    clusters: defaultdict[Hashable, list[bool]] = defaultdict(list)
+    for hit, group in zip(hits, groups, strict=True):
+        clusters[group].append(hit)
+    return proportion_over((sum(cluster), len(cluster)) for cluster in clusters.values())
 
 
 def openings(questions: Iterable[str], words: int = 2, top: int = 10) -> Concentration:
@@ -169,9 +186,13 @@ def openings(questions: Iterable[str], words: int = 2, top: int = 10) -> Concent
 
 @dataclass(frozen=True, slots=True)
 class EditSizes:
-    """How many net operations edits have: `counts` (size, share of all), smallest first; the mean with its interval."""
+    """How many net operations edits have: `counts` (size, share of all), smallest first; the mean with its interval.
+
+    n, groups   edits, and of how many groups they are
+    """
 
     n: int
+    groups: int
     counts: tuple[tuple[int, Proportion], ...]
     median: float | None
     mean: float | None
@@ -179,28 +200,36 @@ class EditSizes:
     high: float | None
 
 
-def edit_sizes(sizes: Iterable[int], *, replicates: int = 1000, seed: int = 0) -> EditSizes:
-    """The sizes of edits, in net operations or cells. Raises ValueError for a size below 0."""
+def edit_sizes(
+    sizes: Iterable[int], groups: Iterable[Hashable] | None = None, *, replicates: int = 1000, seed: int = 0
+) -> EditSizes:
+    """The sizes of edits, in net operations or cells. groups: as for `places`. Raises ValueError for a size below 0."""
     import numpy as np
 
-    counted = Counter(sizes)
-    if any(size < 0 for size in counted):
+    every = list(sizes)
+    if any(size < 0 for size in every):
         raise ValueError("An edit has a size below 0.")
-    number = sum(counted.values())
-    if not number:
-        return EditSizes(0, (), None, None, None, None)
-    ordered = sorted(counted)
-    counts = np.array([counted[size] for size in ordered])
+    if not every:
+        return EditSizes(0, 0, (), None, None, None, None)
+    owners: list[Hashable] = list(range(len(every))) if groups is None else list(groups)
+    sums: Counter[Hashable] = Counter()
+    for size, owner in zip(every, owners, strict=True):
+        sums[owner] += size
+    edits = Counter(owners)
     low = high = None
-    if replicates and number > 1:
-        drawn = np.random.default_rng(seed).multinomial(number, counts / number, replicates)
-        low, high = map(float, np.quantile(drawn @ np.array(ordered) / number, [0.025, 0.975]))
-    everything = np.repeat(np.array(ordered), counts)
+    if replicates and len(edits) > 1:
+        alike = Counter((sums[owner], edits[owner]) for owner in edits)
+        ordered = sorted(alike)
+        counts = np.array([alike[one] for one in ordered])
+        drawn = np.random.default_rng(seed).multinomial(len(edits), counts / len(edits), replicates)
+        totals = drawn @ np.array(ordered)
+        low, high = map(float, np.quantile(totals[:, 0] / totals[:, 1], [0.025, 0.975]))
     return EditSizes(
-        n=number,
-        counts=tuple((size, proportion(counted[size], number)) for size in ordered),
-        median=float(np.median(everything)),
-        mean=float(everything.mean()),
+        n=len(every),
+        groups=len(edits),
+        counts=tuple((size, _share([size == own for own in every], owners)) for size in sorted(set(every))),
+        median=float(np.median(every)),
+        mean=float(np.mean(every)),
         low=low,
         high=high,
     )

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from django.utils.formats import date_format, number_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation import words
 from annotation.drawing import charts
@@ -462,7 +462,21 @@ def _left_out(name: str, found: Statistics) -> str:
         "edit_rows": gettext("Excluded: {without} with edits outside rows."),
     }[name].format(without=without)
     also = gettext("Tables of at most five rows are also excluded ({found}).")
-    return f"{said} {also.format(found=short)}"
+    return f"{said} {also.format(found=short)}{_over_items(found)}"
+
+
+def _over_items(found: Statistics) -> str:
+    """What intervals are over, where several responses are to one item."""
+    if found["groups"] == found["n"]:
+        return ""
+    return " " + ngettext(
+        "{n} responses to {items} item. Interval: bootstrap over items, at least as wide as Wilson's.",
+        "{n} responses to {items} items. Interval: bootstrap over items, at least as wide as Wilson's.",
+        found["groups"],
+    ).format(
+        n=number_format(found["n"], force_grouping=True),
+        items=number_format(found["groups"], force_grouping=True),
+    )
 
 
 def _sizes(found: Statistics | None) -> Figure | None:
@@ -481,5 +495,5 @@ def _sizes(found: Statistics | None) -> Figure | None:
         gettext("Edit size in net operations"),
         (gettext("Operations"), "Share"),
         top,
-        f"{note}.",
+        f"{note}.{_over_items(found)}",
     )

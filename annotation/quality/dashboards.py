@@ -157,9 +157,11 @@ def monitors(batch: Batch) -> dict[str, Any]:
         "answers": asdict(concentration(answers)) if answers else None,
         "openings": asdict(openings(one[0] for one in shown)) if shown else None,
         "answer_rows": _places((one[2], one[3]) for one in shown),
-        "evidence_rows": _places(marked),
-        "edit_rows": _places(edited),
-        "edit_sizes": asdict(edit_sizes(sizes)) if sizes else None,
+        "evidence_rows": _places([rows for rows, _ in marked], [item for _, item in marked]),
+        "edit_rows": _places([rows for rows, _ in edited], [item for _, item in edited]),
+        "edit_sizes": asdict(edit_sizes([size for size, _ in sizes], [item for _, item in sizes]))
+        if sizes
+        else None,
         "templates": [asdict(one) for one in templates(asked)],
     }
     return found
@@ -167,6 +169,8 @@ def monitors(batch: Batch) -> dict[str, Any]:
 
 Shown = tuple[str, list[str], frozenset[int], int]
 """Question, answers, the rows in which an answer stands, rows of the table."""
+Rows = tuple[frozenset[int], int]
+"""Rows that somebody marked or edited, and how many rows the table has."""
 
 
 def _made(batch: Batch, items: Sequence[int]) -> list[Shown]:
@@ -199,10 +203,8 @@ def _shown(example: Example) -> Shown:
 
 def _responses(
     batch: Batch, task: TaskType, items: Sequence[int]
-) -> tuple[
-    list[tuple[frozenset[int], int]], list[tuple[frozenset[int], int]], list[int], dict[str, list[str]]
-]:
-    """Rows of marked cells and of edits with the rows of the table, sizes of edits, and the questions of each person."""
+) -> tuple[list[tuple[Rows, int]], list[tuple[Rows, int]], list[tuple[int, int]], dict[str, list[str]]]:
+    """Rows of marked cells, those of edits, sizes of edits, each with its item, and the questions of each person."""
     marked, edited, sizes = [], [], []
     asked: dict[str, list[str]] = defaultdict(list)
     cells = next((one for one in task.measures if one.level == "cells"), None)
@@ -222,10 +224,11 @@ def _responses(
                 continue
             response, table = agreement.stored(task, envelope), tables[pk]
             if cells is not None and (value := cells.value(response)):
-                marked.append((frozenset(_rows(table, (row for row, _ in value))), table.shape[0]))  # type: ignore[attr-defined]
+                rows_of_cells = frozenset(_rows(table, (row for row, _ in value)))  # type: ignore[attr-defined]
+                marked.append(((rows_of_cells, table.shape[0]), pk))
             if operations is not None and (edits := getattr(response, operations)):
-                sizes.append(len(edits))
-                edited.append((frozenset(_edited(table, edits)), table.shape[0]))
+                sizes.append((len(edits), pk))
+                edited.append(((frozenset(_edited(table, edits)), table.shape[0]), pk))
             if asks and isinstance(question := getattr(response, "question", None), str):
                 asked[str(person)].append(question)
     return marked, edited, sizes, dict(asked)
@@ -249,8 +252,10 @@ def _edited(table: Table, operations: Iterable[Any]) -> Iterator[int]:
                 yield min(max(at, 0), table.shape[0] - 1)
 
 
-def _places(items: Iterable[tuple[frozenset[int], int]]) -> dict[str, Any] | None:
-    found = places(items)
+def _places(
+    rows: Iterable[tuple[frozenset[int], int]], items: Iterable[int] | None = None
+) -> dict[str, Any] | None:
+    found = places(rows, items)
     return asdict(found) if found.n else None
 
 

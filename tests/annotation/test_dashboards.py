@@ -27,6 +27,7 @@ from annotation.quality.snapshots import Shown
 from annotation.views import dashboards as views
 from tableqa import Example, Table
 from tableqa.agreement import ONE_CATEGORY
+from tableqa.proportions import proportion
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_live_agreement import LABELS, labelled, questions, text
@@ -274,27 +275,47 @@ def test_a_monitor_says_how_many_examples_it_leaves_out_and_why(world: World) ->
 
 
 def test_edits_and_their_rows_are_watched(world: World) -> None:
+    found = dashboards.monitors(edited(world, "ada"))
+
+    assert found["edit_sizes"]["counts"][0][0] == 1
+    assert found["edit_rows"]["first"]["hits"] == 1
+    assert not any("bootstrap" in one.sheet.note for one in drawn.monitors(found))
+
+
+def test_edits_of_one_item_by_several_people_count_as_one_item(world: World) -> None:
+    found = dashboards.monitors(edited(world, "ada", "bo"))
+
+    notes = {one.name: one.sheet.note for one in drawn.monitors(found)}
+    for name in ("edit-rows", "edit-sizes"):
+        assert "2 responses to 1 item. Interval: bootstrap over items" in notes[name]
+    assert found["edit_rows"]["first"]["low"] == pytest.approx(proportion(1, 1).low)
+
+
+def edited(world: World, *people: str) -> Batch:
+    """A batch in which each of these people made the same edit of its one item."""
     rows = [[f"Film {number}", str(1990 + number)] for number in range(8)]
     example = Example("q0", "when did Film 1 come out?", Table(["Film", "Year"], rows), answers=["1991"])
     batch = world.batch(
-        "value_change", variant="answer_changes", sources=[world.import_written(example)], overlap=1
+        "value_change",
+        variant="answer_changes",
+        sources=[world.import_written(example)],
+        overlap=len(people),
     )
-    assignment = world.take(batch, "ada")
-    assert assignment is not None
     operation = {"op": "set_cell", "row": "r1", "column": "c1", "at": [1, 1], "old": "1991", "new": "1988"}
-    world.answer(
-        assignment,
-        {
-            "operations": [operation],
-            "answers": ["1988"],
-            "unanswerable": False,
-            "program": None,
-            "reason": "",
-        },
-    )
-    found = dashboards.monitors(batch)
-    assert found["edit_sizes"]["counts"][0][0] == 1
-    assert found["edit_rows"]["first"]["hits"] == 1
+    for who in people:
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        world.answer(
+            assignment,
+            {
+                "operations": [operation],
+                "answers": ["1988"],
+                "unanswerable": False,
+                "program": None,
+                "reason": "",
+            },
+        )
+    return batch
 
 
 # -- the quality of each person's work --------------------------------------------------------------

@@ -120,6 +120,25 @@ def test_edit_sizes_are_a_histogram_with_a_mean() -> None:
     assert edit_sizes([3]).low is None
 
 
+def test_responses_to_one_item_widen_the_intervals_of_places_and_sizes() -> None:
+    rows = [({0}, 10)] * 8 + [({8}, 10)] * 8
+    items = [0] * 8 + [1] * 8
+    sizes = [1] * 8 + [5] * 8
+
+    independent, grouped = places(rows), places(rows, items)
+    assert (independent.groups, grouped.groups, grouped.n) == (16, 2, 16)
+    assert grouped.first.hits == independent.first.hits == 8
+    assert (independent.first.low, independent.first.high) == pytest.approx((0.28, 0.72), abs=0.01)
+    assert (grouped.first.low, grouped.first.high) == (0, 1)
+
+    alone, together = edit_sizes(sizes), edit_sizes(sizes, items)
+    assert (alone.groups, together.groups, together.n, together.mean) == (16, 2, 16, 3)
+    assert (together.low, together.high) == (1, 5)
+    assert (alone.low or 0) > 1
+    assert together.counts[0][1].low == 0
+    assert edit_sizes([1, 2], [0, 0]).low is None
+
+
 def test_a_mould_is_what_stays_when_the_particulars_go() -> None:
     assert mould("How many points did Brazil score in 1,998?") == "how many points did _ score in #"
     assert mould("how many points did New Zealand score in 2010") == "how many points did _ score in #"
