@@ -61,9 +61,8 @@ NOT_SPED_UP = message(
 )
 THE_SAME = {
     True: message(
-        "habits.the_same.one",
-        "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs. "
-        "The least likely run is {run}, {length} time in a row.",
+        "habits.the_same.without_run",
+        "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs.",
     ),
     False: message(
         "habits.the_same.several",
@@ -71,7 +70,13 @@ THE_SAME = {
         "The least likely run is {run}, {length} times in a row.",
     ),
 }
-"""By whether the run is of one item."""
+"""By whether the run is of one item, which says nothing."""
+RUN_OF_ONE = message(
+    "habits.the_same.one",
+    "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs. "
+    "The least likely run is {run}, {length} time in a row.",
+)
+"""Only in earlier snapshots."""
 REPEATED = message("habits.repeated", "The same text is in {times} of {items} items: “{text}”")
 NOT_REPEATED = message("habits.not_repeated", "No text is repeated in the {items} items with text.")
 SHORT = 12

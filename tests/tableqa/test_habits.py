@@ -68,6 +68,17 @@ def test_the_same_label_all_the_time_stands_out_unless_it_is_what_others_give() 
     assert not lopsided.raised
 
 
+def test_a_run_of_one_item_is_not_mentioned() -> None:
+    varied, runs = ["a", "b"] * 6, ["a"] * 4 + ["b"] * 8
+
+    assert "run" not in always_the_same(varied, Counter(a=100, b=100)).sentence
+    assert always_the_same(varied, Counter(a=100, b=100)).sentence.endswith("chose it for 50.0 % of theirs.")
+    assert (
+        "The least likely run is b, 8 times in a row."
+        in always_the_same(runs, Counter(a=100, b=100)).sentence
+    )
+
+
 def test_a_long_run_stands_out_although_the_shares_are_as_usual() -> None:
     labels = ["a"] * 20 + ["b"] * 20
 
