@@ -21,7 +21,7 @@ from annotation.explorer.links import complete_url, submitted_between
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import MOST_VALUES
 from annotation.journeys import setting_up
-from annotation.models import Batch, CrowdEntry, Membership, ModelRequest, Project
+from annotation.models import Batch, CrowdEntry, Membership, ModelRequest, Person, Project
 from annotation.money import costs, paying
 from annotation.roles import Permission
 from annotation.templatetags.explorer import reader_of
@@ -134,6 +134,7 @@ def earned(
         "rate": costs.rate_in_words(project.pay),
         "paid": people,
         "paid_people": _paid_people(people),
+        "has_simulated_work": not people and _has_simulated_work(by_person),
         "earned_by": earned_by,
         "has_crowd": CrowdEntry.objects.filter(link__project=project).exists(),
         "earned": paying.summed(found),
@@ -161,6 +162,12 @@ def _parts(
         )
         for part in share.parts
     ]
+
+
+def _has_simulated_work(by_person: Mapping[int, accounting.Account]) -> bool:
+    """Whether a simulated annotator submitted something, for which nobody is paid."""
+    submitted = [person for person, account in by_person.items() if account.submitted]
+    return Person.objects.filter(pk__in=submitted, is_simulated=True).exists()
 
 
 def _paid_people(people: Sequence[Mapping[str, Any]]) -> list[str]:

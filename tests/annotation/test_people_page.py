@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.journeys import setting_up
+from annotation.models import Person
 from annotation.roles import Role
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import make_people
@@ -55,6 +56,25 @@ def test_a_member_has_progress_and_pay_in_one_row(world: World, mara: Client) ->
 
     assert re.search(r"annotator 2 1 \d+\.\d\d 4\.00 EUR Roles Remove", row(page, "Ada"))
     assert "annotator 0 0 – – Roles Remove" in row(page, "Bo")
+
+
+def test_a_page_without_pay_says_that_simulated_annotators_are_left_out(world: World, mara: Client) -> None:
+    note = "Simulated annotators are not paid, and their items do not count here."
+    before = words(mara.get(ADDRESS).content.decode())
+    batch = world.batch()
+    world.label(batch, "ada", "extraction")
+    paid = words(mara.get(ADDRESS).content.decode())
+    Person.objects.filter(pk=world.ada.pk).update(is_simulated=True)
+
+    simulated = words(mara.get(ADDRESS).content.decode())
+    in_a_period = words(mara.get(f"{ADDRESS}?first=2020-01-01&last=2020-01-31").content.decode())
+
+    assert "No work yet." in before
+    assert note not in before
+    assert note not in paid
+    assert note in simulated
+    assert "No work yet." not in simulated
+    assert f"No work in this period. {note}" in in_a_period
 
 
 def test_a_manager_who_annotates_with_gold_items_reads_no_counts_of_that_batch(
