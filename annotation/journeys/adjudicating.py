@@ -473,6 +473,15 @@ def sitting(batch: Batch, person: Person, now: datetime) -> list[str]:
 MOST_OF_A_SITTING: Final = 2_000
 
 
+def sent_back_last(batch: Batch, person: Person, now: datetime) -> bool:
+    """Whether the person's last act in the batch, within a sitting, sent a response back: undo would pass over it."""
+    sent = SentBack.objects.filter(assignment__batch=batch, made_by=person, made_at__gte=now - SITTING)
+    sent_at = sent.order_by("-made_at").values_list("made_at", flat=True).first()
+    if sent_at is None:
+        return False
+    return not Decision.objects.filter(item__batch=batch, made_by=person, made_at__gte=sent_at).exists()
+
+
 def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) -> SentBack:
     """Give one response (its letter or annotation id) back to whoever wrote it, with a note that they read.
 

@@ -171,6 +171,7 @@ def _queue_of(person: Person, batch: Batch) -> dict[str, Any]:
         "decided": len(sitting),
         "total": left + len(sitting),
         "last_decided": sitting[0] if sitting else "",
+        "sent_back_last": adjudicating.sent_back_last(batch, person, timezone.now()),
     }
 
 
@@ -475,6 +476,7 @@ def _caught_up(person: Person, batch: Batch) -> dict[str, Any]:
         "following": following,
         "decided": len(sitting),
         "last_decided": sitting[0] if sitting else "",
+        "sent_back_last": adjudicating.sent_back_last(batch, person, timezone.now()),
     }
 
 

@@ -14,6 +14,7 @@ const PATIENCE = 20_000; // ms; a request that takes longer counts as a failed c
 
 class AskewAdjudicate extends HTMLElement {
   #sending = false;
+  #isWarned = false; // the key of undo has said that it would pass over a response sent back
 
   connectedCallback() {
     if (this.keys) return;
@@ -30,7 +31,7 @@ class AskewAdjudicate extends HTMLElement {
       next,
       turn,
       { name: "later", key: "l", label: t("Decide later, open the next item"), run: () => this.querySelector("[data-later]")?.click() },
-      { name: "undo", key: "u", label: t("Undo your last decision"), run: () => this.#press("[name=undo]") },
+      { name: "undo", key: "u", label: t("Undo your last decision"), run: () => this.#undo() },
       { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => this.keys.help() },
     ]);
     this.addEventListener("submit", (event) => this.#onSubmit(event));
@@ -91,6 +92,19 @@ class AskewAdjudicate extends HTMLElement {
   #press(selector, button = this.querySelector(selector)) {
     if (this.#panel && !this.#panel.contains(button)) this.#open(this.#panel.dataset.panel);
     else button?.form?.requestSubmit(button);
+  }
+
+  /* Sending back is no decision: the key says so first, and passes over it when it is pressed again. */
+  #undo() {
+    const isPassedOver = this.querySelector("[data-sent-back]") && !this.#isWarned && !this.#panel;
+    if (!isPassedOver) return this.#press("[name=undo]");
+    const lines = [t("Sending a response back cannot be undone here.")];
+    if (this.querySelector("[name=undo]")) {
+      this.#isWarned = true;
+      const { key } = this.keys.table().find(({ name }) => name === "undo");
+      lines.push(t`Press ${this.keys.shown(key)} again to undo your last decision before it.`);
+    }
+    this.#notice(lines.join(" "));
   }
 
   #writeOwn() {
@@ -227,6 +241,7 @@ class AskewAdjudicate extends HTMLElement {
 
   /* An item has come, with the page or after another one. */
   #shown() {
+    this.#isWarned = false;
     this.keys.label();
     this.#restore();
     this.#mark();

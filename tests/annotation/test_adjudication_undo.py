@@ -291,6 +291,22 @@ def test_a_sitting_ends_with_a_break_of_more_than_half_an_hour(world: World) -> 
     assert adjudicating.sitting(batch, world.rea, LATER + timedelta(minutes=61)) == []
 
 
+def test_sending_back_is_the_last_act_until_the_same_person_decides_or_pauses_for_long(world: World) -> None:
+    batch = labelled(world, items=3)
+    first, second, third = adjudicating.waiting(batch)
+    decide(world, first)
+    after = LATER + timedelta(minutes=1)
+    assert not adjudicating.sent_back_last(batch, world.ivo, after)
+
+    adjudicating.send_back(item=second, by=world.ivo, choose="A", note="Look again.", now=after)
+    assert adjudicating.sent_back_last(batch, world.ivo, after)
+    assert not adjudicating.sent_back_last(batch, world.rea, after)
+    assert not adjudicating.sent_back_last(batch, world.ivo, after + timedelta(minutes=31))
+
+    decide(world, third, now=after + timedelta(minutes=1))
+    assert not adjudicating.sent_back_last(batch, world.ivo, after + timedelta(minutes=2))
+
+
 def test_the_story_of_an_item_tells_the_decision_that_was_undone_and_the_one_that_holds(world: World) -> None:
     batch = labelled(world)
     item = adjudicating.waiting(batch).get()

@@ -158,6 +158,52 @@ def test_the_last_decision_leads_to_what_comes_next_and_can_be_undone_there(
     expect(page.locator("[data-where]")).to_contain_text("Adjudication: Another batch")
 
 
+def test_the_key_of_undo_passes_a_response_sent_back_only_when_it_is_pressed_again(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first, second, third = adjudicating.waiting(labelled(world, items=3))
+    page = opened(world, new_context, live_server.url, first)
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    shows(page, second)
+    send_back(page)
+    shows(page, third)
+
+    page.keyboard.press("u")
+    expect(page.get_by_text("Sending a response back cannot be undone here.")).to_be_visible()
+    expect(page.get_by_text("Press U again to undo your last decision before it.")).to_be_visible()
+    shows(page, third)
+    assert Decision.objects.filter(item=first).exists()
+    assert SentBack.objects.count() == 1
+
+    page.keyboard.press("u")
+    shows(page, first)
+    assert not Decision.objects.exists()
+    assert SentBack.objects.count() == 1
+
+
+def test_after_the_only_act_was_sending_back_undo_says_that_it_cannot(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    item = adjudicating.waiting(labelled(world, items=1)).get()
+    page = opened(world, new_context, live_server.url, item)
+    send_back(page)
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
+
+    page.keyboard.press("u")
+
+    expect(page.get_by_text("Sending a response back cannot be undone here.")).to_be_visible()
+    expect(page.get_by_text("Press U again")).to_have_count(0)
+
+
+def send_back(page: Page) -> None:
+    page.keyboard.press("s")
+    page.keyboard.press("b")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Look at the years again.")
+    page.keyboard.press("Control+Enter")
+
+
 def test_the_next_item_compares_its_own_edits_in_one_table(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
