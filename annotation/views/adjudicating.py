@@ -36,6 +36,8 @@ from tasks.contract import Item as PlainItem
 
 AHEAD = 500
 """How far down the queue somebody who leaves an item for later is led on; after that the queue begins anew."""
+SINGLE_OUTCOME = ("labels", "answers")
+"""Forms of responses of which only equal ones are accepted together: a letter replaces the choice."""
 
 
 @page("GET", "POST")
@@ -133,6 +135,7 @@ def _item_page(
     chosen: Sequence[str] = (),
     waits: bool = True,
     announced: str = "",
+    is_restored: bool = False,
 ) -> HttpResponse:
     """The page of an item, or what changes on it where the script of the page asks. 409 if the item waits no longer."""
     letters = [candidate.letter for candidate in candidates]
@@ -151,6 +154,8 @@ def _item_page(
         "reasons": list(enumerate(listed_reasons(item.batch.adjudication_reasons), start=1)),
         "gone": not waits,
         "announced": announced,
+        "is_restored": is_restored,
+        "single_outcome": item.batch.task().compares in SINGLE_OUTCOME,
         "address": reverse("adjudicate", args=[item.public_id]),
         "later": reverse("adjudicate", args=[later]) if (later := _after(queue["ids"], item)) else "",
         **queue,
@@ -207,6 +212,7 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
         form=DecisionForm(initial=written, letters=[one.letter for one in candidates], batch=batch),
         chosen=[one.letter for one in candidates if one.annotation.public_id in accepted],
         announced=gettext("Decision undone."),
+        is_restored=True,
     )
 
 

@@ -2,8 +2,8 @@
 
    The forms inside work without this script. With it they are sent in the background with the header X-Lane; the answer holds
    the next item, which takes the place of the one before (templates/adjudicating/_lane.html). What is chosen and written is
-   kept in this browser until the item is decided. A letter chooses the response of that name, a digit decides with a listed
-   reason, Enter decides. While a panel is open, no key decides. */
+   kept in this browser until the item is decided. A letter chooses the response of that name, and replaces the choice where one
+   outcome wins and first after an undo; a digit decides with a listed reason, Enter decides. While a panel is open, no key decides. */
 
 import { draftOf, forgetDraft, keepDraft, sweepDrafts, WRITTEN } from "./adjudication-draft.js";
 import { comparisonKeys } from "./comparison-keys.js";
@@ -14,6 +14,7 @@ const PATIENCE = 20_000; // ms; a request that takes longer counts as a failed c
 
 class AskewAdjudicate extends HTMLElement {
   #sending = false;
+  #isRestored = false; // the choice is that of an undone decision: the first letter replaces it
   #isWarned = false; // the key of undo has said that it would pass over a response sent back
 
   connectedCallback() {
@@ -38,7 +39,10 @@ class AskewAdjudicate extends HTMLElement {
     this.addEventListener("click", (event) => this.#onClick(event));
     this.addEventListener("keydown", (event) => this.#onKey(event));
     this.addEventListener("input", () => this.#keep());
-    this.addEventListener("change", () => this.#keep());
+    this.addEventListener("change", () => {
+      this.#isRestored = false;
+      this.#keep();
+    });
     this.addEventListener("toggle", ({ target }) => this.#onToggle(target), { capture: true });
     // What is pressed while a decision is on its way belongs to no item.
     for (const kind of ["keydown", "click"]) {
@@ -58,7 +62,10 @@ class AskewAdjudicate extends HTMLElement {
       this.#press(`[data-key="${CSS.escape(input.dataset.key)}"]`, input);
       return;
     }
-    input.checked = !input.checked;
+    const replaces = this.#isRestored || (!input.checked && this.#form.hasAttribute("data-single-outcome"));
+    if (replaces) for (const other of outside(this, "input[name=choose]")) other.checked = other === input;
+    else input.checked = !input.checked;
+    this.#isRestored = false;
     this.#keep();
     const letters = this.#chosen();
     this.#announce(letters.length ? t`Chosen: ${letters.join(", ")}` : t`${key} is no longer chosen.`);
@@ -245,6 +252,8 @@ class AskewAdjudicate extends HTMLElement {
     this.keys.label();
     this.#restore();
     this.#mark();
+    this.#isRestored = Boolean(this.#form?.hasAttribute("data-restored"));
+    if (this.#isRestored) this.#keep();
     const announced = this.querySelector("[data-announced]")?.dataset.announced;
     const invalid = this.querySelector("[aria-invalid=true]");
     this.#announce([announced, this.querySelector(".question, .caught-up :is(h1, h2)")?.textContent].filter(Boolean).join(" "));

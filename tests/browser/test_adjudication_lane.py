@@ -63,6 +63,14 @@ def shows(page: Page, item: Item) -> None:
     expect(page.locator("askew-adjudicate[data-sending]")).not_to_be_attached()
 
 
+def chosen(page: Page) -> list[str]:
+    """The letters of the chosen responses."""
+    letters: list[str] = page.eval_on_selector_all(
+        "input[name=choose]:checked", "inputs => inputs.map(({ value }) => value)"
+    )
+    return letters
+
+
 def letter_of(item: Item, label: str) -> str:
     return next(one.letter.lower() for one in adjudicating.candidates(item) if one.response.label == label)
 
@@ -202,6 +210,72 @@ def send_back(page: Page) -> None:
     page.keyboard.press("Enter")
     page.keyboard.type("Look at the years again.")
     page.keyboard.press("Control+Enter")
+
+
+def label_of(item: Item, letter: str) -> str:
+    return next(str(each.response.label) for each in adjudicating.candidates(item) if each.letter == letter)
+
+
+def test_in_a_label_task_a_letter_replaces_the_choice_also_after_an_undo(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first, second = adjudicating.waiting(labelled(world, items=2))
+    page = opened(world, new_context, live_server.url, first)
+    page.keyboard.press("c")
+    page.keyboard.press("a")
+    assert chosen(page) == ["A"]
+    page.keyboard.press("Enter")
+    shows(page, second)
+
+    page.keyboard.press("u")
+    shows(page, first)
+    assert chosen(page) == ["A"]
+    page.keyboard.press("b")
+    page.keyboard.press("Enter")
+
+    shows(page, second)
+    assert Decision.objects.get().outcomes.get().response["data"]["label"] == label_of(first, "B")
+
+
+def test_where_several_responses_win_only_the_first_letter_after_an_undo_replaces_the_choice(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    item = waiting_item(world, task_types()["short_table"], "")
+    page = opened(world, new_context, live_server.url, item)
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.locator("askew-adjudicate form.decision[data-item-id]")).not_to_have_attribute(
+        "data-item-id", item.public_id
+    )
+    expect(page.locator("askew-adjudicate[data-sending]")).not_to_be_attached()
+    page.keyboard.press("u")
+    shows(page, item)
+    assert chosen(page) == ["A"]
+
+    page.keyboard.press("b")
+    assert chosen(page) == ["B"]
+    page.keyboard.press("c")
+    assert chosen(page) == ["B", "C"]
+    page.keyboard.press("b")
+    assert chosen(page) == ["C"]
+
+
+def test_the_restored_letter_stays_chosen_when_it_is_pressed_again(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first, second = adjudicating.waiting(labelled(world, items=2))
+    page = opened(world, new_context, live_server.url, first)
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    shows(page, second)
+    page.keyboard.press("u")
+    shows(page, first)
+
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+
+    shows(page, second)
+    assert Decision.objects.get().outcomes.get().response["data"]["label"] == label_of(first, "A")
 
 
 def test_the_next_item_compares_its_own_edits_in_one_table(
