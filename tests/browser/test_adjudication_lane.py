@@ -278,6 +278,33 @@ def test_the_restored_letter_stays_chosen_when_it_is_pressed_again(
     assert Decision.objects.get().outcomes.get().response["data"]["label"] == label_of(first, "A")
 
 
+def test_after_an_exclusion_is_undone_keys_act_on_the_item_and_the_reason_is_one_key_away(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first, second = adjudicating.waiting(labelled(world, items=2))
+    page = opened(world, new_context, live_server.url, first)
+    page.keyboard.press("x")
+    page.keyboard.type("The table is damaged.")
+    page.keyboard.press("Control+Enter")
+    shows(page, second)
+
+    page.keyboard.press("u")
+    shows(page, first)
+    reason = page.get_by_label("Reason for exclusion")
+    expect(reason).to_be_hidden()
+    page.keyboard.press("x")
+    expect(reason).to_be_focused()
+    expect(reason).to_have_value("The table is damaged.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    page.locator(".question").focus()
+    page.keyboard.press("Enter")
+
+    shows(page, second)
+    decision = Decision.objects.get()
+    assert (decision.kind, decision.note) == ("accepted", "")
+
+
 def test_the_next_item_compares_its_own_edits_in_one_table(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
