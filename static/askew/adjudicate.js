@@ -31,7 +31,7 @@ class AskewAdjudicate extends HTMLElement {
       { name: "exclude", key: "x", label: t("Exclude the item"), run: () => this.#open("exclude") },
       next,
       turn,
-      { name: "later", key: "l", label: t("Decide later, open the next item"), run: () => this.querySelector("[data-later]")?.click() },
+      { name: "later", key: "l", label: t("Decide later, open the next item"), run: () => this.querySelector("[data-later], [data-go]")?.click() },
       { name: "undo", key: "u", label: t("Undo your last decision"), run: () => this.#undo() },
       { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => this.keys.help() },
     ]);
@@ -89,11 +89,11 @@ class AskewAdjudicate extends HTMLElement {
 
   // --- keys --------------------------------------------------------------------------------------------------------
 
-  /* Nothing is decided from an open panel: it takes the focus instead. */
+  /* Nothing is decided from an open panel: it takes the focus instead. After the last item Enter stays where undo works. */
   #decide() {
     if (this.#panel) this.#open(this.#panel.dataset.panel);
     else if (this.querySelector(".actions button[value=decide]")) this.#press(".actions button[value=decide]");
-    else this.querySelector("[data-later], [data-go]")?.click();
+    else this.querySelector("[data-later]")?.click();
   }
 
   #press(selector, button = this.querySelector(selector)) {

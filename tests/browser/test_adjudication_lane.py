@@ -160,7 +160,7 @@ def test_the_last_decision_leads_to_what_comes_next_and_can_be_undone_there(
     shows(page, item)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
-    page.keyboard.press("Enter")
+    page.keyboard.press("l")
 
     shows(page, elsewhere)
     expect(page.locator("[data-where]")).to_contain_text("Adjudication: Another batch")
@@ -303,6 +303,26 @@ def test_after_an_exclusion_is_undone_keys_act_on_the_item_and_the_reason_is_one
     shows(page, second)
     decision = Decision.objects.get()
     assert (decision.kind, decision.note) == ("accepted", "")
+
+
+@pytest.mark.parametrize("with_another", [False, True])
+def test_after_the_last_decision_enter_stays_where_undo_works(
+    world: World, new_context: NewContext, live_server: Any, with_another: bool
+) -> None:
+    item = adjudicating.waiting(labelled(world, items=1)).get()
+    if with_another:
+        labelled(world, items=1, name="Another batch")
+    page = opened(world, new_context, live_server.url, item)
+
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    page.keyboard.press("u")
+
+    shows(page, item)
+    assert not Decision.objects.exists()
 
 
 def test_the_next_item_compares_its_own_edits_in_one_table(
