@@ -6,6 +6,7 @@
    outcome wins and first after an undo; a digit decides with a listed reason, Enter decides. While a panel is open, no key decides. */
 
 import { draftOf, forgetDraft, keepDraft, sweepDrafts, WRITTEN } from "./adjudication-draft.js";
+import { PAUSE } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
 import { t } from "./language.js";
 import { Keys, outside, writes } from "./keys.js";
@@ -14,6 +15,7 @@ const PATIENCE = 20_000; // ms; a request that takes longer counts as a failed c
 
 class AskewAdjudicate extends HTMLElement {
   #sending = false;
+  #resting = null; // for a moment after an item has come: keys were meant for the one before
   #isRestored = false; // the choice is that of an undone decision: the first letter replaces it
   #isWarned = false; // the key of undo has said that it would pass over a response sent back
 
@@ -44,14 +46,7 @@ class AskewAdjudicate extends HTMLElement {
       this.#keep();
     });
     this.addEventListener("toggle", ({ target }) => this.#onToggle(target), { capture: true });
-    // What is pressed while a decision is on its way belongs to no item.
-    for (const kind of ["keydown", "click"]) {
-      document.addEventListener(kind, (event) => {
-        if (!this.#sending || (kind === "click" && !this.contains(event.target))) return;
-        event.preventDefault();
-        event.stopImmediatePropagation();
-      }, { capture: true });
-    }
+    for (const kind of ["keydown", "click"]) document.addEventListener(kind, (event) => this.#ignore(event), { capture: true });
     sweepDrafts();
     this.#shown();
   }
@@ -69,6 +64,31 @@ class AskewAdjudicate extends HTMLElement {
     this.#keep();
     const letters = this.#chosen();
     this.#announce(letters.length ? t`Chosen: ${letters.join(", ")}` : t`${key} is no longer chosen.`);
+  }
+
+  /* What is pressed while a decision is on its way, or just after, belongs to no item that anybody has seen. A sign says so. */
+  #ignore(event) {
+    const isInput = event.type === "click" ? this.contains(event.target) : event.key.length === 1 || event.key === "Enter";
+    const rests = this.#sending || (this.#resting !== null && isInput && !event.isComposing);
+    if (rests && (isInput || event.type === "keydown")) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+    if (isInput && !event.repeat) this.#sign(rests ? t("Ignored: the item was not ready yet.") : "");
+  }
+
+  #sign(text) {
+    const place = this.querySelector("[data-ignored]");
+    if (place) place.textContent = text;
+  }
+
+  #rest() {
+    clearTimeout(this.#resting);
+    this.toggleAttribute("data-resting", true);
+    this.#resting = setTimeout(() => {
+      this.#resting = null;
+      this.removeAttribute("data-resting");
+    }, PAUSE);
   }
 
   get #form() {
@@ -239,6 +259,7 @@ class AskewAdjudicate extends HTMLElement {
       document.querySelector("[data-where]").replaceChildren(...parts.querySelector("[data-part=where]").childNodes);
       history.replaceState(null, "", next.dataset.address);
       this.#shown();
+      if (this.#form) this.#rest();
     } else if (response.redirected || response.status === 401 || response.status === 403) {
       this.#notice(t("You are signed out. Reload the page to sign in; what you wrote is kept."));
     } else {

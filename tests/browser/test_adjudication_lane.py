@@ -60,7 +60,11 @@ def shows(page: Page, item: Item) -> None:
     expect(
         page.locator(f"askew-adjudicate[data-shown] form[data-item-id='{item.public_id}']")
     ).to_be_attached()
-    expect(page.locator("askew-adjudicate[data-sending]")).not_to_be_attached()
+    takes_lane_keys(page)
+
+
+def takes_lane_keys(page: Page) -> None:
+    expect(page.locator("askew-adjudicate:is([data-sending], [data-resting])")).not_to_be_attached()
 
 
 def chosen(page: Page) -> list[str]:
@@ -166,6 +170,26 @@ def test_the_last_decision_leads_to_what_comes_next_and_can_be_undone_there(
     expect(page.locator("[data-where]")).to_contain_text("Adjudication: Another batch")
 
 
+@pytest.mark.parametrize("with_another", [False, True])
+def test_after_the_last_decision_enter_stays_where_undo_works(
+    world: World, new_context: NewContext, live_server: Any, with_another: bool
+) -> None:
+    item = adjudicating.waiting(labelled(world, items=1)).get()
+    if with_another:
+        labelled(world, items=1, name="Another batch")
+    page = opened(world, new_context, live_server.url, item)
+
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    page.keyboard.press("u")
+
+    shows(page, item)
+    assert not Decision.objects.exists()
+
+
 def test_the_key_of_undo_passes_a_response_sent_back_only_when_it_is_pressed_again(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -212,10 +236,6 @@ def send_back(page: Page) -> None:
     page.keyboard.press("Control+Enter")
 
 
-def label_of(item: Item, letter: str) -> str:
-    return next(str(each.response.label) for each in adjudicating.candidates(item) if each.letter == letter)
-
-
 def test_in_a_label_task_a_letter_replaces_the_choice_also_after_an_undo(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -237,6 +257,10 @@ def test_in_a_label_task_a_letter_replaces_the_choice_also_after_an_undo(
     assert Decision.objects.get().outcomes.get().response["data"]["label"] == label_of(first, "B")
 
 
+def label_of(item: Item, letter: str) -> str:
+    return next(str(each.response.label) for each in adjudicating.candidates(item) if each.letter == letter)
+
+
 def test_where_several_responses_win_only_the_first_letter_after_an_undo_replaces_the_choice(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -247,7 +271,7 @@ def test_where_several_responses_win_only_the_first_letter_after_an_undo_replace
     expect(page.locator("askew-adjudicate form.decision[data-item-id]")).not_to_have_attribute(
         "data-item-id", item.public_id
     )
-    expect(page.locator("askew-adjudicate[data-sending]")).not_to_be_attached()
+    takes_lane_keys(page)
     page.keyboard.press("u")
     shows(page, item)
     assert chosen(page) == ["A"]
@@ -305,26 +329,6 @@ def test_after_an_exclusion_is_undone_keys_act_on_the_item_and_the_reason_is_one
     assert (decision.kind, decision.note) == ("accepted", "")
 
 
-@pytest.mark.parametrize("with_another", [False, True])
-def test_after_the_last_decision_enter_stays_where_undo_works(
-    world: World, new_context: NewContext, live_server: Any, with_another: bool
-) -> None:
-    item = adjudicating.waiting(labelled(world, items=1)).get()
-    if with_another:
-        labelled(world, items=1, name="Another batch")
-    page = opened(world, new_context, live_server.url, item)
-
-    page.keyboard.press("a")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Enter")
-    page.keyboard.press("u")
-
-    shows(page, item)
-    assert not Decision.objects.exists()
-
-
 def test_the_next_item_compares_its_own_edits_in_one_table(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -338,6 +342,7 @@ def test_the_next_item_compares_its_own_edits_in_one_table(
     expect(page.locator(f"form.decision:not([data-item-id='{first.public_id}'])")).to_be_attached()
     expect(page.locator(".question")).not_to_have_text(question)
     expect(page.locator("askew-comparison askew-grid")).to_have_count(1)
+    takes_lane_keys(page)
     page.keyboard.press("n")
     expect(page.locator("askew-comparison [data-here]")).to_have_count(1)
     page.keyboard.press("v")
@@ -460,11 +465,42 @@ def test_keys_pressed_while_a_decision_is_on_its_way_do_not_reach_the_next_item(
     route = held.take()
     page.keyboard.press("b")
     page.keyboard.press("Enter")
+    ignored = page.get_by_text("Ignored: the item was not ready yet.")
+    expect(ignored).to_be_visible()
     route.continue_()
 
     shows(page, second)
     expect(page.locator("input[name=choose]:checked")).to_have_count(0)
     assert Decision.objects.count() == 1
+    expect(ignored).to_be_visible()
+    page.keyboard.press("b")
+    expect(ignored).to_be_hidden()
+    assert chosen(page) == ["B"]
+
+
+def test_keys_are_ignored_with_a_sign_for_a_moment_after_an_item_has_come(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    first, second, third = adjudicating.waiting(labelled(world, items=3))
+    page = signed_in(new_context, live_server.url, world.ivo).new_page()
+    page.clock.install()
+    page.goto(live_server.url + reverse("adjudicate", args=[first.public_id]))
+    shows(page, first)
+    page.clock.pause_at(page.evaluate("Date.now()") + 1000)
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.locator(f"form.decision[data-item-id='{second.public_id}']")).to_be_attached()
+
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Ignored: the item was not ready yet.")).to_be_visible()
+    expect(page.locator("input[name=choose]:checked")).to_have_count(0)
+    page.clock.run_for(250)
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.locator(f"form.decision[data-item-id='{third.public_id}']")).to_be_attached()
+
+    assert set(Decision.objects.values_list("item", flat=True)) == {first.pk, second.pk}
 
 
 @pytest.mark.console_may_say("409")
@@ -482,6 +518,7 @@ def test_whoever_is_second_reads_what_the_first_did_and_goes_on(
 
     expect(page.get_by_text("This item was decided in the meantime:")).to_be_visible()
     expect(page.get_by_label("Note on the decision")).to_have_value("Mine is better.")
+    takes_lane_keys(page)
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
     shows(page, second)
