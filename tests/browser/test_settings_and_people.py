@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
+from annotation.journeys import adjudicating
 from annotation.models import Batch
-from tests.annotation.cast import World, make_world
+from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import signed_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
@@ -46,6 +49,36 @@ def test_the_pages_have_no_violations_and_no_sideways_scrolling(
         page.goto(f"{live_server.url}{path}")
         page.locator("details.menu > summary").last.click()
         is_sound(page)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}],
+    ids=["dark", "phone"],
+)
+def test_the_calibration_and_the_report_of_a_batch_have_no_violations(
+    new_context: Callable[..., BrowserContext], live_server: Any, world: World, options: dict[str, Any]
+) -> None:
+    batch = world.batch(size=2, overlap=2)
+    for label in ("extraction", "reasoning"):
+        world.label(batch, "ada", label)
+        world.label(batch, "bo", label)
+    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
+    marks = world.batch("relevant_cells", purpose="calibration", size=2, overlap=2)
+    for who, cells in (("ada", [["r0", "c1"]]), ("bo", [["r2", "c0"]])):
+        while (assignment := world.take(marks, who)) is not None:
+            world.answer(assignment, {"cells": cells, "unanswerable": False})
+    page = signed_in(new_context, live_server.url, world.mara, **options).new_page()
+
+    page.goto(live_server.url + reverse("calibration", args=[batch.public_id]))
+    expect(page.locator("article.compared [role=region]")).to_have_count(2)
+    is_sound(page)
+    page.goto(live_server.url + reverse("calibration", args=[marks.public_id]))
+    expect(page.locator("article.compared .contrast")).to_have_count(2)
+    is_sound(page)
+    page.goto(live_server.url + reverse("batch_report", args=[batch.public_id]))
+    expect(page.get_by_role("heading", name="Precision of the suggestions", level=2)).to_be_visible()
+    is_sound(page)
 
 
 def test_a_section_is_saved_and_says_so_in_view(
