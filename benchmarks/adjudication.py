@@ -101,6 +101,7 @@ def _decide(page: Any, items: int) -> list[dict[str, Any]]:
         page.keyboard.press("b")
         page.keyboard.press("Enter" if number % 2 else "1")
         page.wait_for_function("(number) => shown.length >= number", arg=number)
+        page.locator("askew-adjudicate:not([data-sending], [data-resting])").wait_for(state="attached")
     rows: list[dict[str, Any]] = page.evaluate("shown")
     return rows
 

@@ -186,6 +186,7 @@ def decide(mara: Clicker, batch: Batch, waiting: int) -> None:
         page.get_by_role("button", name=re.compile("^Decide")).last.click()
         if left > 1:
             expect(page.locator(f"form[data-item-id='{item}']")).to_have_count(0)
+            expect(page.locator("askew-adjudicate:is([data-sending], [data-resting])")).to_have_count(0)
         else:
             mara.reads("All caught up")
 
