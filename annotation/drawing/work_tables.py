@@ -260,7 +260,7 @@ def model_costs(rows: Sequence[Line], states: Sequence[str]) -> Figure | None:
 
 
 def confusion(
-    key: str,
+    number: int,
     name: str,
     labels: Sequence[str],
     shares: Sequence[Sequence[float]],
@@ -268,7 +268,7 @@ def confusion(
 ) -> Figure:
     """How likely a person gives each label to an item of each class.
 
-    `key`: of the person, in the name of the figure; `shares`: a row for each class, from 0 to 1; `seen`: the expected number
+    `number`: of the person, for the name; `shares`: a row for each class, from 0 to 1; `seen`: the expected number
     of labels behind each row. A row with less than half a label says nothing about the person.
     """
     columns = (
@@ -286,7 +286,7 @@ def confusion(
     )
     title = gettext("Estimated label confusion of {name}").format(name=name)
     note = gettext("Wilson's intervals, 95 %, given the estimated classes.")
-    sheet = Sheet(f"confusion-{key}", title, columns, rows, note)
+    sheet = Sheet(f"confusion-{number}", title, columns, rows, note)
     return Figure(sheet.name, title, sheet)
 
 

@@ -756,13 +756,15 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         rows = Membership.objects.filter(project=batch.project)
         pseudonyms = dict(rows.values_list("person_id", "pseudonym"))
         who = querysets.reader(actor, batch.project)
+        # The page is ordered by name and files are by pseudonym: in both, a figure has the same number.
+        keys = sorted((row["key"] for row in people), key=int)
+        numbers = {key: number for number, key in enumerate(keys, start=1)}
         for number, row in enumerate(people, start=1):
             row["anchor"] = f"#person-{number}"
             pseudonym = pseudonyms.get(int(row["key"]), "")
             _link_items(who, batch, pseudonym, row)
             row["right"] = qualifying.share_in_words(batch, row["gold"]) if row["gold"] else ""
-            # Files are ordered by pseudonym and the page by name: only the pseudonym is the same in both.
-            row["confusion"] = _confusion(pseudonym or str(number), row)
+            row["confusion"] = _confusion(numbers[row["key"]], row)
         note = _note_of_quality(_first_statistic(told.data), any(row["accuracy"] is None for row in people))
         table = work_tables.people(people, note)
         without_gold = _without_gold([batch], leads=Permission.SET_UP in may)
@@ -787,11 +789,11 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
     return context
 
 
-def _confusion(key: str, row: Mapping[str, Any]) -> Figure | None:
+def _confusion(number: int, row: Mapping[str, Any]) -> Figure | None:
     """The estimated label confusion of a person; None where there is none."""
     if not row["confusion"]:
         return None
-    return work_tables.confusion(key, row["name"], row["labels"], row["confusion"], row["seen"])
+    return work_tables.confusion(number, row["name"], row["labels"], row["confusion"], row["seen"])
 
 
 def _link_items(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:

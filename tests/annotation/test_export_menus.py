@@ -27,7 +27,7 @@ pytestmark = pytest.mark.one_database
 EXCEPTIONS = {
     "Participants, table": "platform IDs: they are together with names in the payment sheet and on no other page",
     "Items, table": "the explorer exports its whole selection as CSV, XLSX, JSON Lines and Parquet",
-    "Responses, table": "responses to one item; one menu above them has those of all items of the page",
+    "Responses to item 1, table": "responses to one item; one menu above them has those of all items of the page",
     "In progress, table": "a form to take items back",
     "Formats, table": "columns of files that can be imported",
     "Fields and labels, table": "a form of an import that has not happened",
