@@ -19,7 +19,8 @@ from annotation.models import Batch, Event, Exclusion, Membership, Person, Relea
 from annotation.people import stories
 from annotation.quality import gold
 from tests.annotation.cast import NOON, World
-from tests.annotation.test_release_page import labelled, perturbed_thrice, released
+from tests.annotation.test_mixing import perturbed_thrice
+from tests.annotation.test_release_page import labelled, released
 
 pytestmark = pytest.mark.one_database
 

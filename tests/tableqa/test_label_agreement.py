@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from itertools import combinations, permutations
 
 import pytest
@@ -57,7 +58,9 @@ def test_without_ratings_there_is_nothing() -> None:
 def test_shares_of_pairs_are_those_of_all_pairs_with_intervals_over_units(
     units: list[tuple[str, ...]],
 ) -> None:
-    pairs = Counter(tuple(sorted(pair)) for unit in units for pair in combinations(unit, 2))
+    pairs: Counter[tuple[Hashable, ...]] = Counter(
+        tuple(sorted(pair)) for unit in units for pair in combinations(unit, 2)
+    )
     paired = sum(len(unit) > 1 for unit in units)
 
     found = pair_shares(Counter(units), "abc")
