@@ -160,9 +160,9 @@ def n_of(series: Sequence[Series], place: int) -> str:
     "" where nobody knows.
     """
     numbers = numbers_of(series, place)
-    known = {number for number in numbers if number}
-    if len(known) < 2:
-        return gettext("n = {n}").format(n=next(iter(known))) if known else ""
+    distinct = {number for number in numbers if number}
+    if len(distinct) < 2:
+        return gettext("n = {n}").format(n=next(iter(distinct))) if distinct else ""
     lettered = (f"{number} ({_letter(at)})" for at, number in enumerate(numbers) if number)
     return gettext("n = {n}").format(n=", ".join(lettered))
 

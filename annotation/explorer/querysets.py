@@ -23,6 +23,7 @@ from django.utils.translation import gettext
 from annotation import visibility
 from annotation.access import Actor, may
 from annotation.bulk import among
+from annotation.by_key import in_lists
 from annotation.explorer.selection import (
     ANY,
     OF_ITEMS,
@@ -56,8 +57,8 @@ from annotation.roles import Permission
 MOST_COUNTED: Final = 10_000
 """More matches than this are not counted: pages say "10,000+"."""
 DECIDED: Final = (Item.Resolution.ACCEPTED, Item.Resolution.EXCLUDED)
-CHUNK: Final = 1_000
-"""Ids in a query: a database takes only so many."""
+MOST_NAMED: Final = 1_000
+"""Ids that one query names: a database has a limit."""
 NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -238,14 +239,14 @@ def _counted_pairs(who: Reader, chosen: Selection) -> int | None:
         return len(keys)  # each has a pair
     labels = ResponseFact.objects.filter(among("item", keys), kind=ResponseFact.Kind.LABEL, name=measure)
 
-    def people(label: str) -> dict[int, int]:
+    def responses(label: str) -> dict[int, int]:
         rows = labels.filter(value=label).order_by().values_list("item").annotate(number=Count("pk"))
         return dict(rows)
 
-    of_one = people(one)
+    of_one = responses(one)
     if one == other:
         return sum(n * (n - 1) // 2 for n in of_one.values())
-    of_other = people(other)
+    of_other = responses(other)
     return sum(n * of_other.get(item, 0) for item, n in of_one.items())
 
 
@@ -419,9 +420,8 @@ def _released(who: Reader, chosen: Selection) -> Q:
 
 def _of_release(release: Release, part: str) -> Q:
     if part == "contradicted":
-        ids = sorted(_contradicted(release))
-        chunks = [ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK)]
-        keys = [Item.objects.filter(public_id__in=chunk).values_list("pk", flat=True) for chunk in chunks]
+        lists = in_lists(_contradicted(release), MOST_NAMED)
+        keys = (Item.objects.filter(public_id__in=ids).values_list("pk", flat=True) for ids in lists)
         return Q(among("pk", chain.from_iterable(keys)))
     batches = Q(batch__public_id__in=[batch["id"] for batch in release.manifest["batches"]])
     decided = Q(Exists(Decision.objects.filter(item=OuterRef("pk"), event_id__lte=release.watermark)))

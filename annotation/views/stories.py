@@ -157,14 +157,14 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
 def figures_of_item(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The history of an item as a figure, by pseudonyms; nothing for those who must not read it yet."""
     actor = access.actor(request)
-    found = access.item(actor, public_id, Permission.SEE_PROGRESS)
+    item = access.item(actor, public_id, Permission.SEE_PROGRESS)
     try:
-        stories.require_readable(actor, found)
+        stories.require_readable(actor, item)
     except Refused:
         return {}
-    if found.batch.decides:
-        adjudicating.note_reading([found], by=request.user, now=timezone.now())
-    story = stories.of_item(found, stories.Names(actor, found.batch.project, in_file=True))
+    if item.batch.decides:
+        adjudicating.note_reading([item], by=request.user, now=timezone.now())
+    story = stories.of_item(item, stories.Names(actor, item.batch.project, in_file=True))
     return figure_gallery(request, "item", public_id, [record_tables.item_history(story.moments)])
 
 
