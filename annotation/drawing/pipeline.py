@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 
 WIDTH = 1048
 """Pixels of the column of text; a longer flow is wider, and scrolls where the window is not."""
-ENDS, GAP = 110, 100
-"""Pixels: the width of sources and releases, and the distance of columns, in which arrows have their counts."""
+ENDS, WIDEST_ENDS, GAP = 110, 180, 100
+"""Pixels: least and most width of sources and releases, and the distance of columns, in which arrows have their counts."""
 NARROWEST, WIDEST = 150, 300
 """Pixels: the width of a box."""
 ARROW = 26
@@ -105,13 +105,14 @@ def draw(
 ) -> SafeString:
     """The picture. `name` is unique on its page. Words of arrows are for the eye only: a table has them as well."""
     columns = max((box.column for box in boxes), default=1)
-    wide = min(WIDEST, max(NARROWEST, (WIDTH - 2 * ENDS - (columns + 1) * GAP) // columns))
+    ends_wide = _width_of_ends(ends)
+    wide = min(WIDEST, max(NARROWEST, (WIDTH - 2 * ends_wide - (columns + 1) * GAP) // columns))
     rows = _rows(boxes, ends, wide)
     places = {
-        **{box.name: _of_box(box, rows, wide) for box in boxes},
-        **{end.name: _of_end(end, rows, columns, wide) for end in ends},
+        **{box.name: _of_box(box, rows, wide, ends_wide) for box in boxes},
+        **{end.name: _of_end(end, rows, columns * (wide + GAP) + GAP, ends_wide) for end in ends},
     }
-    width = 2 * ENDS + (columns + 1) * GAP + columns * wide
+    width = 2 * ends_wide + (columns + 1) * GAP + columns * wide
     height = max(place.top + place.height for place in places.values()) + LINE + 4
     return format_html(
         '<svg class="pipeline" width="{}" height="{}" viewBox="0 0 {} {}" role="group" aria-labelledby="{}-title">'
@@ -147,16 +148,22 @@ def _height(box: Box, wide: int) -> int:
     return 2 * PAD + lines * LINE + (BAR + 5 if box.parts else 0)
 
 
-def _of_box(box: Box, rows: Sequence[tuple[int, int]], wide: int) -> _Place:
+def _width_of_ends(ends: Sequence[End]) -> int:
+    """Both ends are as wide as the longest word of their titles needs: German words are long."""
+    longest = max((len(word) for end in ends for word in end.title.split()), default=0)
+    return min(WIDEST_ENDS, max(ENDS, int(longest * LETTER) + 2 * PAD + 3))
+
+
+def _of_box(box: Box, rows: Sequence[tuple[int, int]], wide: int, ends_wide: int) -> _Place:
     top, _ = rows[box.row]
-    left = ENDS + GAP + (box.column - 1) * (wide + GAP)
+    left = ends_wide + GAP + (box.column - 1) * (wide + GAP)
     return _Place(left, top, wide, _height(box, wide))
 
 
-def _of_end(end: End, rows: Sequence[tuple[int, int]], columns: int, wide: int) -> _Place:
+def _of_end(end: End, rows: Sequence[tuple[int, int]], between: int, wide: int) -> _Place:
     (top, _), (last, height) = rows[end.first], rows[end.last]
-    left = 1 if end.is_start else ENDS + (columns + 1) * GAP + columns * wide
-    return _Place(left, top, ENDS - 2, last + height - top, is_end=True)
+    left = 1 if end.is_start else wide + between
+    return _Place(left, top, wide - 2, last + height - top, is_end=True)
 
 
 # -- arrows -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -372,6 +373,27 @@ def test_whatever_a_batch_is_called_it_stays_a_text(name: str) -> None:
     tags = {element.tag for element in drawn(name).iter()}
 
     assert tags == {"svg", "title", "g", "path", "text", "a", "rect"}
+
+
+@pytest.mark.parametrize(
+    ("source", "releases"), [("wtq", "Veröffentlichungen"), ("Zusammengesetztes", "Releases")]
+)
+def test_ends_are_as_wide_as_their_longest_word_and_nothing_overlaps(source: str, releases: str) -> None:
+    box = Box("1", 1, 0, "Types", "open", "/batches/x/", "Types. open")
+    ends = [
+        End("from", 0, 0, source, "Source", "/sources/", is_start=True),
+        End("releases", 0, 0, releases, "None yet", "/releases/", is_start=False),
+    ]
+
+    picture = ElementTree.fromstring(pipeline.draw("flow", "Flow", ends, [box], []))
+
+    words = [text.text for text in picture.iter("text")]
+    assert source in words
+    assert releases in words
+    boxes = [box for box in picture.iter("rect") if box.attrib["class"] == "box"]
+    places = sorted((float(box.attrib["x"]), float(box.attrib["width"])) for box in boxes)
+    assert all(left + width < right for (left, width), (right, _) in pairwise(places))
+    assert places[-1][0] + places[-1][1] <= float(picture.attrib["width"])
 
 
 def test_a_box_is_a_link_that_says_everything_and_arrows_are_for_the_eye() -> None:
