@@ -125,17 +125,17 @@ STANDALONE = r"""\documentclass[11pt]{article}
 \usepackage{textcomp}
 \usepackage[margin=2.5cm]{geometry}
 \usepackage{graphicx}
-\usepackage{array,booktabs}
+\usepackage{array,booktabs,rotating}
 \begin{document}
 \appendix
 \input{%s}
 \end{document}
 """
-"""A document around a file of `as_latex`, which needs the packages array, booktabs, graphicx and textcomp."""
+"""A document around a file of `as_latex`, which needs the packages array, booktabs, graphicx, rotating and textcomp."""
 
 
 def as_latex(blocks: Iterable[Block]) -> str:
-    r"""The document for `\input`: it needs array, booktabs, graphicx and textcomp, and an engine that reads UTF-8."""
+    r"""The document for `\input`, to be read as UTF-8. It needs array, booktabs, graphicx, rotating and textcomp."""
     return "\n\n".join(_latex_block(block).strip("\n") for block in blocks) + "\n"
 
 

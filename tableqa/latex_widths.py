@@ -1,11 +1,12 @@
-r"""How a table of LaTeX fits into the width of a page: its font size, heads of several lines, and columns that wrap.
+r"""How a table of LaTeX fits into a page: its font size, heads of several lines, columns that wrap, and its parts.
 
     layout = fitted(titles, cells, numeric)
-    layout.size, layout.kinds, layout.heads
+    layout.size, layout.kinds, layout.heads, layout.is_sideways
+    layout.parts(caption)
 
-Widths are estimated from numbers of characters: TeX alone knows them. The page is that of the class `article`, 345 pt,
-narrower than that of the usual styles of conferences. Widths of wrapped columns are shares of `\linewidth`, so that they
-grow in a table across two columns (`table*`).
+Widths are estimated from numbers of characters: TeX alone knows them. The page is that of the class `article`, 345 pt by
+550 pt, narrower than that of the usual styles of conferences. What is wider is set sideways, and what is longer in parts.
+Widths of wrapped columns are shares of `\linewidth`, so that they grow in a table across two columns (`table*`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,22 +15,25 @@ from typing import Final
 
 PAGE: Final = 345.0
 """Points: `\\textwidth` of the class article at 10 pt."""
+TALL: Final = 550.0
+"""Points: `\\textheight` of the same class."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A font size: its command ("" for that of the text), points of an average letter, and points beside each column."""
+    """A font size: its command ("" for that of the text), points of an average letter, beside each column, and of a line."""
 
     command: str
     letter: float
     beside: float
+    line: float
 
 
 SIZES: Final = (
-    Size("", 5.0, 6),
-    Size("small", 4.6, 5),
-    Size("footnotesize", 4.25, 4),
-    Size("scriptsize", 4.1, 3),
+    Size("", 5.0, 6, 12.0),
+    Size("small", 4.6, 5, 11.0),
+    Size("footnotesize", 4.25, 4, 9.5),
+    Size("scriptsize", 4.1, 3, 8.0),
 )
 FEWEST: Final = 9
 """Letters in a line of a wrapped column, at least."""
@@ -37,32 +41,58 @@ FEWEST: Final = 9
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The size of the font, the kinds of the columns as `tabular` takes them, and the head: rows of as many titles."""
+    """How a table is set.
+
+    kinds        of the columns, as `tabular` takes them
+    heads        rows of as many titles
+    lines        number of lines that each row takes
+    is_sideways  it is wider than a page is, and set along its height
+    """
 
     size: Size
     kinds: str
     heads: tuple[tuple[str, ...], ...]
-    wraps: bool
+    lines: tuple[int, ...]
+    wraps: bool = False
+    is_sideways: bool = False
+
+    def parts(self, caption: str) -> list[slice]:
+        """The rows of each table: as many as fit below a caption of this length; all of them where that is one page."""
+        across, down = (TALL, PAGE) if self.is_sideways else (PAGE, TALL)
+        above = (
+            12 * (2 + len(caption) * SIZES[0].letter / across) + (len(self.heads) + 1) * self.size.line + 12
+        )
+        room = max(10 * self.size.line, down - above) / self.size.line
+        begins, used = [0], 0
+        for at, lines in enumerate(self.lines):
+            if used + lines > room and at > begins[-1]:
+                begins.append(at)
+                used = 0
+            used += lines
+        return [slice(begin, end) for begin, end in zip(begins, [*begins[1:], len(self.lines)], strict=True)]
 
 
 def fitted(titles: Sequence[str], cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> Layout:
     """The largest font in which the table fits into a page; in the smallest, columns of texts wrap as far as they must.
 
-    cells: by column, what is read in each cell. Numbers and words are not parted: a table with very many stays wider.
+    cells: by column, what is read in each cell. Numbers and words are not parted: a table with very many is set sideways.
     """
     longest = [max(map(len, of_column), default=0) for of_column in cells]
     heads = [_in_lines(title, letters) for title, letters in zip(titles, longest, strict=True)]
     letters = [max(most, *map(len, lines)) for most, lines in zip(longest, heads, strict=True)]
-    size = next((size for size in SIZES if _width(letters, size) <= PAGE), SIZES[-1])
-    over = (_width(letters, size) - PAGE) / size.letter
     fewest = {
         at: max([FEWEST, *(len(word) for cell in cells[at] for word in cell.split())])
         for at, is_number in enumerate(numeric)
         if not is_number
     }
+    least = [min(most, fewest.get(at, most)) for at, most in enumerate(letters)]
+    is_sideways = _width(least, SIZES[-1]) > PAGE
+    page = TALL if is_sideways else PAGE
+    size = next((size for size in SIZES if _width(letters, size) <= page), SIZES[-1])
+    over = (_width(letters, size) - page) / size.letter
     wrapped = _wrapped({at: letters[at] for at in fewest}, fewest, over) if over > 0 else {}
     kinds = "".join(
-        rf">{{\raggedright\arraybackslash}}p{{{_share(wrapped[at], size)}\linewidth}}"
+        rf">{{\raggedright\arraybackslash}}p{{{wrapped[at] * size.letter / page:.3f}\linewidth}}"
         if at in wrapped
         else "r"
         if is_number
@@ -71,21 +101,22 @@ def fitted(titles: Sequence[str], cells: Sequence[Sequence[str]], numeric: Seque
     )
     lines = max((len(each) for each in heads), default=1)
     padded = [[""] * (lines - len(each)) + each for each in heads]
-    return Layout(size, kinds, tuple(zip(*padded, strict=True)), bool(wrapped))
+    number = max(map(len, cells), default=0)
+    rows = [
+        max([1, *(len(_in_lines(cells[at][row], int(width), 1)) for at, width in wrapped.items())])
+        for row in range(number)
+    ]
+    return Layout(size, kinds, tuple(zip(*padded, strict=True)), tuple(rows), bool(wrapped), is_sideways)
 
 
 def _width(letters: Sequence[float], size: Size) -> float:
     return sum(letters) * size.letter + 2 * size.beside * len(letters)
 
 
-def _share(letters: float, size: Size) -> str:
-    return f"{letters * size.letter / PAGE:.3f}"
-
-
-def _in_lines(title: str, letters: int) -> list[str]:
+def _in_lines(title: str, letters: int, fewest: int = FEWEST) -> list[str]:
     """A title in lines that are about as long as the cells below it, and as its longest word."""
     words = title.split()
-    longest = max([FEWEST, letters, *map(len, words)])
+    longest = max([fewest, letters, *map(len, words)])
     lines = [""]
     for word in words:
         if lines[-1] and len(lines[-1]) + 1 + len(word) > longest:

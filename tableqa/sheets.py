@@ -22,7 +22,7 @@ from itertools import groupby
 from typing import Any
 
 from tableqa.language import gettext, gettext_noop, shown
-from tableqa.latex_widths import Size, fitted
+from tableqa.latex_widths import Layout, Size, fitted
 from tableqa.metrics import Estimate
 
 UNDEFINED = gettext_noop("undefined")
@@ -261,12 +261,16 @@ def _markdown(value: str) -> str:
 
 
 def as_latex(sheet: Sheet) -> str:
-    r"""A table environment with the rules of booktabs (`\usepackage{booktabs}`), in a size that fits into a page
-    (`tableqa.latex_widths`; wrapped columns need array). Everything is escaped; write it with an engine that reads UTF-8."""
+    r"""Table environments with the rules of booktabs (`\usepackage{booktabs}`), in a size that fits into a page
+    (`tableqa.latex_widths`; wrapped columns need array, a table set sideways rotating). A table that is longer than a page
+    has parts. Everything is escaped; write it with an engine that reads UTF-8."""
     sheet = sheet.laid_out
     layout = fitted(
         [column.title for column in sheet.columns],
-        [[f"{row[at].text} {row[at].detail}" for row in sheet.rows] for at in range(len(sheet.columns))],
+        [
+            [f"{row[at].text} {row[at].detail}".strip() for row in sheet.rows]
+            for at in range(len(sheet.columns))
+        ],
         [column.numeric for column in sheet.columns],
     )
     head = []
@@ -276,26 +280,43 @@ def as_latex(sheet: Sheet) -> str:
     head += [" & ".join(map(_latex, titles)) + r" \\" for titles in layout.heads]
     lines = [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows]
     notes = " ".join(filter(None, [sheet.note, *_said_below(sheet)]))
-    caption = _latex(". ".join(filter(None, [sheet.title, notes])))
-    return "\n".join(
-        [
-            rf"% needs \usepackage{{booktabs{',array' if layout.wraps else ''}}}",
-            r"\begin{table}",
-            r"\centering",
-            *_size(layout.size),
-            rf"\caption{{{caption}}}",
-            rf"\label{{tab:{re.sub('[^a-z0-9-]', '-', sheet.name)}}}",
-            rf"\begin{{tabular}}{{{layout.kinds}}}",
-            r"\toprule",
-            *head,
-            r"\midrule",
-            *lines,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
-    )
+    caption = ". ".join(filter(None, [sheet.title, notes]))
+    parts = layout.parts(caption)
+    packages = ["booktabs", *["array"] * layout.wraps, *["rotating"] * layout.is_sideways]
+    tables = [rf"% needs \usepackage{{{','.join(packages)}}}"]
+    for number, part in enumerate(parts, start=1):
+        counted = gettext("{title}, part {number} of {total}").format(
+            title=sheet.title, number=number, total=len(parts)
+        )
+        tables += _latex_table(
+            layout,
+            head,
+            lines[part],
+            caption=_latex(caption if number == 1 else counted),
+            label=rf"\label{{tab:{re.sub('[^a-z0-9-]', '-', sheet.name)}}}" if number == 1 else "",
+        )
+    return "\n".join([*tables, ""])
+
+
+def _latex_table(
+    layout: Layout, head: Sequence[str], lines: Sequence[str], *, caption: str, label: str
+) -> list[str]:
+    environment = "sidewaystable" if layout.is_sideways else "table"
+    return [
+        rf"\begin{{{environment}}}",
+        r"\centering",
+        *_size(layout.size),
+        rf"\caption{{{caption}}}",
+        *([label] if label else []),
+        rf"\begin{{tabular}}{{{layout.kinds}}}",
+        r"\toprule",
+        *head,
+        r"\midrule",
+        *lines,
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\end{{{environment}}}",
+    ]
 
 
 def _size(size: Size) -> list[str]:

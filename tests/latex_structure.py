@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-ENVIRONMENTS = ("table", "tabular", "figure", "itemize", "enumerate", "quote")
+ENVIRONMENTS = ("table", "sidewaystable", "tabular", "figure", "itemize", "enumerate", "quote")
 SYMBOLS = (
     *("textbackslash", "textasciicircum", "textasciitilde", "textless", "textgreater", "textbar"),
     *("symbol", "textquotesingle", "textasciigrave", "hrulefill", "linewidth"),
@@ -74,7 +74,9 @@ def check(source: str) -> None:
             _end(reader, found[1], line)
         elif found := _TIGHT.match(source, place):
             assert reader.stack, f"line {line}: distances of columns outside of a table"
-            assert reader.stack[-1].name == "table", f"line {line}: distances of columns outside of a table"
+            assert reader.stack[-1].name.endswith("table"), (
+                f"line {line}: distances of columns outside of a table"
+            )
         elif found := _PICTURE.match(source, place):
             assert reader.stack, f"line {line}: a picture outside of a figure"
         else:

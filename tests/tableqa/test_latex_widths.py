@@ -1,4 +1,4 @@
-"""Tables of LaTeX fit into a page: smaller letters first, then texts in lines; numbers stay whole."""
+"""Tables of LaTeX fit into a page: smaller letters first, then texts in lines, sideways, in parts; numbers stay whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.latex_widths import FEWEST, PAGE, SIZES, fitted
+from tableqa.latex_widths import FEWEST, PAGE, SIZES, TALL, fitted
 from tableqa.sheets import Cell, Column, Sheet, as_latex, text
 from tests.latex_structure import check
 
@@ -67,8 +67,9 @@ def test_a_table_is_as_wide_as_a_page_unless_its_numbers_and_words_are_wider(
     assert [" ".join(head).split() for head in heads] == [title.split() for title in titles]
     shares = [found[1] for found in re.finditer(r"r|l|>\{[^}]*\}p\{([\d.]+)[^}]*\}", layout.kinds)]
     assert not [share for share, is_number in zip(shares, numeric, strict=True) if share and is_number]
+    page = TALL if layout.is_sideways else PAGE
     taken = [
-        float(share) * PAGE if share else layout.size.letter * max(map(len, [cell, *head]))
+        float(share) * page if share else layout.size.letter * max(map(len, [cell, *head]))
         for share, cell, head in zip(shares, cells, heads, strict=True)
     ]
     fewest = [
@@ -79,7 +80,52 @@ def test_a_table_is_as_wide_as_a_page_unless_its_numbers_and_words_are_wider(
         is_number or width <= least + 1
         for width, least, is_number in zip(taken, fewest, numeric, strict=True)
     )
-    assert is_tight or sum(taken) + 2 * layout.size.beside * len(columns) <= PAGE + 1
+    assert is_tight or sum(taken) + 2 * layout.size.beside * len(columns) <= page + 1
+    assert (
+        not is_tight or layout.is_sideways or sum(taken) + 2 * layout.size.beside * len(columns) <= page + 1
+    )
+
+
+def test_a_table_of_many_numbers_is_set_sideways() -> None:
+    names = (text("Value change"), text("Ada"))
+    numbers = tuple(Cell("1,234.5", 1234.5) for _ in range(10))
+    columns = (Column("Task type", numeric=False), Column("Person", numeric=False), *[Column("Seconds")] * 10)
+
+    source = as_latex(Sheet("numbers", "Numbers", columns, ((*names, *numbers),)))
+
+    assert source.startswith(r"% needs \usepackage{booktabs,rotating}")
+    assert source.count(r"\begin{sidewaystable}") == source.count(r"\end{sidewaystable}") == 1
+    check(source)
+
+
+@given(st.lists(st.integers(0, 60), max_size=200), st.integers(0, 2000))
+def test_parts_hold_every_row_once_in_order_and_no_more_than_a_page(
+    repeats: list[int], of_caption: int
+) -> None:
+    rows = ["words and more " * number for number in repeats]
+    layout = fitted(["Question", "Answer"], [rows, rows], [False, False])
+
+    parts = layout.parts("c" * of_caption)
+
+    assert [at for part in parts for at in range(len(rows))[part]] == list(range(len(rows)))
+    for part in parts:
+        lines = layout.lines[part]
+        assert len(lines) <= 1 or sum(lines) * layout.size.line <= TALL
+
+
+def test_a_long_list_is_a_table_for_each_page_with_one_label() -> None:
+    rows = tuple((text(f"Question {number}"),) for number in range(100))
+
+    source = as_latex(
+        Sheet("questions", "Questions", (Column("Question", numeric=False),), rows, note="All.")
+    )
+
+    captions = re.findall(r"\\caption\{(.*)\}", source)
+    assert captions == ["Questions. All.", "Questions, part 2 of 3", "Questions, part 3 of 3"]
+    assert source.count(r"\label{") == 1
+    assert source.count(r"\toprule") == source.count(r"\bottomrule") == 3
+    assert [source.count(f"Question {number} ") for number in range(100)] == [1] * 100
+    check(source)
 
 
 def test_the_file_names_the_packages_that_a_wide_table_needs() -> None:
