@@ -452,14 +452,14 @@ def _settle(item: Item, action: ItemAction, before: Mapping[str, Any], by: Perso
 
 def _send_back(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
     before = {"state": state, **_waiting(item)}
-    sent = adjudicating.send_all_back(item=item, by=by, note=note, before=state, now=now)
-    return {**before, "sent": sent}
+    annotations = adjudicating.send_all_back(item=item, by=by, note=note, before=state, now=now)
+    return {**before, "annotations": annotations}
 
 
 def _keep(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
     if getattr(item, "decision", None) is not None or item.batch.closed_at is not None:
         raise _changed()
-    adjudicating.keep_again(item=item, sent=before["sent"], by=by, now=now)
+    adjudicating.keep_again(item=item, annotations=before["annotations"], by=by, now=now)
     _wait_again(item, before, now)
 
 

@@ -91,6 +91,7 @@ SOME_ANSWERED = message(
 NOT_SENT_BACK = message("adjudicating.not_sent_back", "Sending the response back was undone.")
 ACTION_UNDONE = message("adjudicating.action_undone", "The action on several items was undone.")
 UNDONE = message("adjudicating.undone", "The adjudicator took the decision back.")
+UNDONE_SEND_BACK = message("adjudicating.undone_send_back", "The adjudicator undid sending a response back.")
 SITTING: Final = timedelta(minutes=30)
 """A longer pause between two decisions of a person ends a sitting."""
 DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside_at__isnull=True)
@@ -444,17 +445,24 @@ def undo(*, item: Item, by: Person, now: datetime) -> Adjudication:
         detail = {"reason": UNDONE.format(), "undone": _taken_back(decision)}
         events.log(item, decision.kind, "adjudication", by=by, now=now, detail=detail)
         retracting.retract(decision)
-        asked = _last_asked(item)
-        task, plain = item.batch.task(), item.plain()
-        responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
-        resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
-        return Adjudication.objects.create(
-            item=item,
-            reason=(asked.detail or {})["reason"] if asked else UNDONE.format(),
-            asked_by=asked.actor if asked else None,
-            weight=_weight(item, task, plain, responses),
-            asked_at=asked.at if asked else now,
-        )
+        return _wait_again(item, now)
+
+
+def undo_send_back(*, item: Item, by: Person, now: datetime) -> list[SentBack]:
+    """Take back that the person sent a response back: it counts again, and the item waits for an adjudicator again.
+
+    Returns what was written to the author. Raises Refused: invalid_request where the person sent nothing back that waits
+    for its author; decided where the author has continued, or a release holds the change.
+    """
+    with transaction.atomic():
+        item = _locked(item.pk)
+        sent = _sent_back_by(item, by)
+        if not sent or Decision.objects.filter(item=item).exists() or not _decidable(item):
+            refuse("invalid_request", "You have sent nothing of this item back, so there is nothing to undo.")
+        keep_again(item=item, annotations=[row.annotation_id for row in sent], by=by, now=now)
+        _record(item, "sent back", "adjudication", by, now, reason=UNDONE_SEND_BACK.format())
+        _wait_again(item, now)
+        return sent
 
 
 def sitting(batch: Batch, person: Person, now: datetime) -> list[str]:
@@ -473,13 +481,34 @@ def sitting(batch: Batch, person: Person, now: datetime) -> list[str]:
 MOST_OF_A_SITTING: Final = 2_000
 
 
-def sent_back_last(batch: Batch, person: Person, now: datetime) -> bool:
-    """Whether the person's last act in the batch, within a sitting, sent a response back: undo would pass over it."""
+@dataclass(frozen=True)
+class LastAct:
+    """What undo takes back next.
+
+    item           its id, "" where there is nothing to undo
+    is_passed_over a response was sent back later, and its author has already continued with it
+    """
+
+    item: str = ""
+    is_passed_over: bool = False
+
+
+def last_act(batch: Batch, person: Person, now: datetime, decided: str = "") -> LastAct:
+    """The person's last act in the batch, within a sitting: a decision, or a response that they sent back.
+
+    decided: the item (id) that they decided last, the first of `sitting`; "" where there is none.
+    """
     sent = SentBack.objects.filter(assignment__batch=batch, made_by=person, made_at__gte=now - SITTING)
-    sent_at = sent.order_by("-made_at").values_list("made_at", flat=True).first()
-    if sent_at is None:
-        return False
-    return not Decision.objects.filter(item__batch=batch, made_by=person, made_at__gte=sent_at).exists()
+    last = sent.select_related("assignment__item").order_by("-made_at", "-pk").first()
+    if (
+        last is None
+        or Decision.objects.filter(item__batch=batch, made_by=person, made_at__gte=last.made_at).exists()
+    ):
+        return LastAct(decided)
+    item = last.assignment.item
+    if batch.closed_at is None and _untouched(_sent_back_by(item, person)):
+        return LastAct(item.public_id)
+    return LastAct(decided, is_passed_over=True)
 
 
 def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) -> SentBack:
@@ -539,41 +568,38 @@ def ask_adjudicator(*, item: Item, by: Person, reason: str, before: str, now: da
         _record(item, before, "adjudication", by, now, reason=reason)
 
 
-def send_all_back(*, item: Item, by: Person, note: str, before: str, now: datetime) -> list[dict[str, Any]]:
+def send_all_back(*, item: Item, by: Person, note: str, before: str, now: datetime) -> list[int]:
     """Give all responses to an undecided item back to their authors, with a note. The caller holds its lock.
 
-    Returns, for `keep_again`, the annotation of each (key) and the revision of the draft that its author has now.
+    Returns the annotations (keys), for `keep_again`.
     """
-    sent: list[dict[str, Any]] = []
-    for annotation in _annotations(item):
+    annotations = _annotations(item)
+    for annotation in annotations:
         assignment = annotation.assignment
         assignment.batch, assignment.item = item.batch, item
         revisions.withdraw(assignment, annotation, by=by, now=now)
         SentBack.objects.create(
             assignment=assignment, annotation=annotation, note=note, made_by=by, made_at=now
         )
-        sent.append({"annotation": annotation.pk, "draft": _draft_revision(assignment)})
     _record(item, before, "sent back", by, now)
-    return sent
+    return [annotation.pk for annotation in annotations]
 
 
-def keep_again(*, item: Item, sent: Sequence[Mapping[str, Any]], by: Person, now: datetime) -> None:
-    """Undo `send_all_back`. Raises Refused (decided) where an author has gone on, or a release holds the change."""
-    rows = Annotation.objects.select_related("assignment__batch", "assignment__person", "event")
-    annotations = rows.in_bulk([each["annotation"] for each in sent])
-    for each in sent:
-        annotation = annotations[each["annotation"]]
-        assignment = annotation.assignment
-        latest = Annotation.objects.filter(assignment=assignment).order_by("-revision").first()
-        is_untouched = (
-            assignment.state == Assignment.State.LEASED and _draft_revision(assignment) == each["draft"]
-        )
-        if not is_untouched or latest is None or latest.revision != annotation.revision + 1:
-            refuse("decided", "An author has already worked on the response that was sent back.")
-        if Release.objects.holding(latest).exists():
+def keep_again(*, item: Item, annotations: Sequence[int], by: Person, now: datetime) -> None:
+    """Have responses (keys) that were sent back count again. The caller holds the lock of the item.
+
+    Raises Refused (decided) where an author has continued, or a release holds the change.
+    """
+    rows = SentBack.objects.filter(annotation__in=annotations).select_related(*SENT_BACK_WITH)
+    sent = list(rows.order_by("pk"))
+    if len(sent) != len(annotations) or not _untouched(sent):
+        refuse("decided", "An author has already worked on the response that was sent back.")
+    for row in sent:
+        assignment = row.assignment
+        if Release.objects.holding(revisions.latest(assignment)).exists():
             refuse("decided", "This response has been released and cannot be changed.")
-        SentBack.objects.filter(annotation=annotation).delete()
-        revisions.reinstate(assignment, annotation, reason=NOT_SENT_BACK.format(), by=by, now=now)
+        row.delete()
+        revisions.reinstate(assignment, row.annotation, reason=NOT_SENT_BACK.format(), by=by, now=now)
 
 
 def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: datetime) -> dict[str, Any]:
@@ -642,8 +668,42 @@ def _locked(item_id: int) -> Item:
     )
 
 
-def _draft_revision(assignment: Assignment) -> int:
-    return Draft.objects.values_list("revision", flat=True).get(assignment=assignment)
+SENT_BACK_WITH: Final = ("annotation__event", "assignment__batch", "assignment__person", "assignment__item")
+
+
+def _sent_back_by(item: Item, person: Person) -> list[SentBack]:
+    """The responses of the item that the person sent back last, in one act, if the item waited for an adjudicator then."""
+    last = Event.objects.filter(thing="item", thing_id=item.pk).order_by("-pk").first()
+    if last is None or (last.before, last.after, last.actor_id) != ("adjudication", "sent back", person.pk):
+        return []
+    sent = SentBack.objects.filter(assignment__item=item, made_by=person, made_at=last.at)
+    return list(sent.select_related(*SENT_BACK_WITH).order_by("pk"))
+
+
+def _untouched(sent: Sequence[SentBack]) -> bool:
+    """Whether nobody has continued with responses that were sent back: neither submitted nor changed the draft."""
+    for row in sent:
+        latest = revisions.latest(row.assignment)
+        draft = Draft.objects.filter(assignment=row.assignment, saved_at=latest.made_at)
+        is_withdrawn = latest.response is None and latest.revision == row.annotation.revision + 1
+        if row.assignment.state != Assignment.State.LEASED or not is_withdrawn or not draft.exists():
+            return False
+    return bool(sent)
+
+
+def _wait_again(item: Item, now: datetime) -> Adjudication:
+    """Have an undecided item wait for an adjudicator where it was in the queue."""
+    asked = _last_asked(item)
+    task, plain = item.batch.task(), item.plain()
+    responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
+    resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
+    return Adjudication.objects.create(
+        item=item,
+        reason=(asked.detail or {})["reason"] if asked else UNDONE.format(),
+        asked_by=asked.actor if asked else None,
+        weight=_weight(item, task, plain, responses),
+        asked_at=asked.at if asked else now,
+    )
 
 
 def _check_why(batch: Batch, note: str, listed_reason: str) -> None:
@@ -681,7 +741,7 @@ def _last_asked(item: Item) -> Event | None:
     """The event by which the item last came to an adjudicator, but for decisions that an adjudicator undid."""
     asked = Event.objects.filter(thing="item", thing_id=item.pk, after="adjudication").select_related("actor")
     told = (event for event in asked.order_by("-pk") if (event.detail or {}).get("reason"))
-    undone = (UNDONE.format(), ACTION_UNDONE.format())
+    undone = (UNDONE.format(), UNDONE_SEND_BACK.format(), ACTION_UNDONE.format())
     return next((event for event in told if event.detail["reason"] not in undone), None)
 
 

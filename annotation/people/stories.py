@@ -189,6 +189,7 @@ VERBS: Final = {
     ("", "example"): gettext_noop("added the item to the guideline examples"),
     ("example", gettext_noop("no example")): gettext_noop("removed the item from the guideline examples"),
     ("flagged", "flag removed"): gettext_noop("removed the flag"),
+    ("sent back", "adjudication"): gettext_noop("undid sending the response back"),
     ("adjudication", "complete"): gettext_noop("withdrew the item from adjudication"),
 }
 """Changes of state in words. Others are told as they are, from and to."""

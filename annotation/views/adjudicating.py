@@ -19,7 +19,7 @@ from annotation import access, visibility
 from annotation.forms.deciding import DecisionForm, SendBackForm
 from annotation.journeys import adjudicating
 from annotation.journeys.adjudicating import Candidate
-from annotation.models import Batch, Decision, Item, Outcome, Person
+from annotation.models import Batch, Decision, Item, Outcome, Person, SentBack
 from annotation.quality import agreement, guidance
 from annotation.refusals import Refused
 from annotation.roles import Permission
@@ -75,10 +75,9 @@ def project_adjudication(request: PageRequest, slug: str) -> HttpResponse:
 @page("GET", "POST")
 def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
     """Question, table and the responses as A, B, C: choose among them, send one back, or exclude the item."""
-    item, person = _mine(request, public_id)
+    item, person, waits = _mine(request, public_id)
     action = "decide" if request.POST.get("listed_reason") else request.POST.get("action", "decide")
     post = request.POST.copy() if request.method == "POST" and action != "back" else None
-    waits = _waits(item)
     if not waits and post is None:
         if _is_lane(request):
             return _following(request, person, item.batch, "")
@@ -175,29 +174,35 @@ def _queue_of(person: Person, batch: Batch) -> dict[str, Any]:
         "left": left,
         "decided": len(sitting),
         "total": left + len(sitting),
-        "last_decided": sitting[0] if sitting else "",
-        "sent_back_last": adjudicating.sent_back_last(batch, person, timezone.now()),
+        "last": _last_act(batch, person, sitting),
     }
 
 
 def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
-    """Undo a decision, and show the item again with what had been chosen and written."""
+    """Undo a decision, or sending a response back, and show the item again with what had been chosen and written."""
     actor = access.actor(request)
     item = access.item(actor, request.POST["undo"], Permission.ADJUDICATE)
     if item.batch_id != batch.pk or not visibility.may_adjudicate(actor.person, item):
         raise Http404(access.NOT_HERE)
-    decision = Decision.objects.filter(item=item).first()
+    decision = Decision.objects.filter(item=item, made_by=actor.person).first()
     outcomes = decision.outcomes.all() if decision is not None else Outcome.objects.none()
     accepted = set(outcomes.values_list("annotations__public_id", flat=True))
+    sent: Sequence[SentBack] = ()
     try:
-        adjudicating.undo(item=item, by=actor.person, now=timezone.now())
+        if decision is not None:
+            adjudicating.undo(item=item, by=actor.person, now=timezone.now())
+        else:
+            sent = adjudicating.undo_send_back(item=item, by=actor.person, now=timezone.now())
     except Refused as refused:
         if _is_lane(request):
-            return render(request, "adjudicating/_refused.html", {"problem": refused.detail}, status=409)
+            last = _last_act(batch, actor.person)
+            context = {"problem": refused.detail, "last": last if last.item != item.public_id else None}
+            return render(request, "adjudicating/_refused.html", context, status=409)
         messages.error(request, refused.detail)
         return redirect("adjudication", batch.public_id)
     item = access.item(actor, item.public_id, Permission.ADJUDICATE)
     candidates = adjudicating.candidates(item)
+    letters = [candidate.letter for candidate in candidates]
     written = {"note": decision.note, "exclude": ""} if decision is not None else {}
     if decision is not None and _is_excluded_in_words(decision, item.batch.task()):
         written = {
@@ -209,9 +214,10 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
         actor.person,
         item,
         candidates,
-        form=DecisionForm(initial=written, letters=[one.letter for one in candidates], batch=batch),
+        form=DecisionForm(initial=written, letters=letters, batch=batch),
+        back=SendBackForm(initial={"back_note": sent[0].note} if sent else {}, letters=letters),
         chosen=[one.letter for one in candidates if one.annotation.public_id in accepted],
-        announced=gettext("Decision undone."),
+        announced=gettext("Sending back undone.") if sent else gettext("Decision undone."),
         is_restored=True,
     )
 
@@ -223,9 +229,8 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     With scripts the response comes as JSON in the form; without them the fields come one by one, and the operations so
     far are carried along in the form.
     """
-    item, person = _mine(request, public_id)
-    batch = item.batch
-    waits, action = _waits(item), request.POST.get("action", "submit")
+    item, person, waits = _mine(request, public_id)
+    batch, action = item.batch, request.POST.get("action", "submit")
     # "begin" only brings the note of the page before.
     entered = request.method == "POST" and action != "begin"
     if not waits and not entered:
@@ -329,15 +334,15 @@ def _own_assignment(
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _mine(request: PageRequest, public_id: str) -> tuple[Item, Person]:
-    """The item and who adjudicates it. Http404 for whoever made or annotated it, or may still annotate there."""
+def _mine(request: PageRequest, public_id: str) -> tuple[Item, Person, bool]:
+    """The item, the adjudicator, and whether it waits. Http404 for who made or annotated it, or may still annotate there."""
     actor = access.actor(request)
     item = access.item(actor, public_id, Permission.ADJUDICATE)
     if not visibility.may_adjudicate(actor.person, item):
         raise Http404(access.NOT_HERE)
-    if _waits(item):
+    if waits := adjudicating.waiting(item.batch).filter(pk=item.pk).exists():
         adjudicating.note_reading([item], by=actor.person, now=timezone.now())
-    return item, actor.person
+    return item, actor.person, waits
 
 
 def _shown_item(request: PageRequest, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:
@@ -402,10 +407,6 @@ def _examples(shows: Mapping[str, Any]) -> list[tuple[str, str, Sequence[str]]]:
         if isinstance(shown, Mapping) and "operations" in shown
         if (shown["question"], shown["answers"]) != (original.get("question"), original.get("answers"))
     ]
-
-
-def _waits(item: Item) -> bool:
-    return adjudicating.waiting(item.batch).filter(pk=item.pk).exists()
 
 
 def _was_decided(item: Item) -> str:
@@ -481,9 +482,14 @@ def _caught_up(person: Person, batch: Batch) -> dict[str, Any]:
         "elsewhere": elsewhere.count() if following is not None else 0,
         "following": following,
         "decided": len(sitting),
-        "last_decided": sitting[0] if sitting else "",
-        "sent_back_last": adjudicating.sent_back_last(batch, person, timezone.now()),
+        "last": _last_act(batch, person, sitting),
     }
+
+
+def _last_act(batch: Batch, person: Person, sitting: Sequence[str] | None = None) -> adjudicating.LastAct:
+    now = timezone.now()
+    decided = adjudicating.sitting(batch, person, now) if sitting is None else sitting
+    return adjudicating.last_act(batch, person, now, decided[0] if decided else "")
 
 
 def _behind(person: Person, item: Item) -> str:

@@ -197,6 +197,11 @@ def reinstate(
     Item.objects.filter(pk=assignment.item_id).update(submitted_count=F("submitted_count") + 1)
 
 
+def latest(assignment: Assignment) -> Annotation:
+    """The newest revision of a response. Raises Annotation.DoesNotExist where nothing was submitted."""
+    return Annotation.objects.filter(assignment=assignment).latest("revision")
+
+
 def withdraw(assignment: Assignment, annotation: Annotation, *, by: Person, now: datetime) -> None:
     """Take a submission back: a revision without a response follows it, and its person holds the item again, with what
     they had written as the draft. Nobody adjudicates meanwhile, and nobody who has not begun is asked in addition: whether

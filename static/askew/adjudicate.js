@@ -17,7 +17,7 @@ class AskewAdjudicate extends HTMLElement {
   #sending = false;
   #resting = null; // for a moment after an item has come: keys were meant for the one before
   #isRestored = false; // the choice is that of an undone decision: the first letter replaces it
-  #isWarned = false; // the key of undo has said that it would pass over a response sent back
+  #isWarned = false; // the key of undo has said that it passes over a response that was sent back
 
   connectedCallback() {
     if (this.keys) return;
@@ -34,7 +34,7 @@ class AskewAdjudicate extends HTMLElement {
       next,
       turn,
       { name: "later", key: "l", label: t("Decide later, open the next item"), run: () => this.querySelector("[data-later], [data-go]")?.click() },
-      { name: "undo", key: "u", label: t("Undo your last decision"), run: () => this.#undo() },
+      { name: "undo", key: "u", label: t("Undo your last decision, or sending a response back"), run: () => this.#undo() },
       { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => this.keys.help() },
     ]);
     this.addEventListener("submit", (event) => this.#onSubmit(event));
@@ -121,17 +121,19 @@ class AskewAdjudicate extends HTMLElement {
     else button?.form?.requestSubmit(button);
   }
 
-  /* Sending back is no decision: the key says so first, and passes over it when it is pressed again. */
+  /* Where the author has continued with a response that was sent back, the key says so first. The second time it passes over it. */
   #undo() {
-    const isPassedOver = this.querySelector("[data-sent-back]") && !this.#isWarned && !this.#panel;
+    const isPassedOver = this.querySelector("[data-passed-over]") && !this.#isWarned && !this.#panel;
     if (!isPassedOver) return this.#press("[name=undo]");
-    const lines = [t("Sending a response back cannot be undone here.")];
-    if (this.querySelector("[name=undo]")) {
-      this.#isWarned = true;
-      const { key } = this.keys.table().find(({ name }) => name === "undo");
-      lines.push(t`Press ${this.keys.shown(key)} again to undo your last decision before it.`);
-    }
-    this.#notice(lines.join(" "));
+    this.#notice(`${t("An author has already worked on the response that was sent back.")} ${this.#passOver()}`);
+  }
+
+  /* What the key of undo does when it is pressed again. */
+  #passOver() {
+    this.#isWarned = true;
+    if (!this.querySelector("[name=undo]")) return "";
+    const { key } = this.keys.table().find(({ name }) => name === "undo");
+    return t`Press ${this.keys.shown(key)} again to undo your last decision before it.`;
   }
 
   #writeOwn() {
@@ -253,7 +255,7 @@ class AskewAdjudicate extends HTMLElement {
     const problem = parts.querySelector("[data-part=problem]");
     const next = parts.querySelector("[data-part=item]");
     if (problem) {
-      this.#notice(problem.textContent);
+      this.#refused(problem);
     } else if (next) {
       this.querySelector("[data-item]").replaceChildren(...next.childNodes);
       document.querySelector("[data-where]").replaceChildren(...parts.querySelector("[data-part=where]").childNodes);
@@ -265,6 +267,15 @@ class AskewAdjudicate extends HTMLElement {
     } else {
       this.#notice(t`The server responded with status ${response.status}. Your choice is kept. Try again.`);
     }
+  }
+
+  /* Undo was refused: the button takes the act before, if there is one. */
+  #refused(problem) {
+    const button = this.querySelector("[name=undo]");
+    const { undo } = problem.dataset;
+    if (button && undo) button.value = undo;
+    else if (undo === "") button?.remove();
+    this.#notice([problem.textContent, undo && this.#passOver()].filter(Boolean).join(" "));
   }
 
   /* An item has come, with the page or after another one. */

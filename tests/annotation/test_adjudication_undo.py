@@ -16,8 +16,22 @@ from django.urls import reverse
 
 from annotation import doctor
 from annotation.forms.terms import ChangeForm
-from annotation.journeys import adjudicating, assigning, changing, releasing
-from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Example, Item, Outcome, Place
+from annotation.journeys import adjudicating, annotating, assigning, changing, releasing
+from annotation.journeys.adjudicating import LastAct
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Batch,
+    Decision,
+    Draft,
+    Event,
+    Example,
+    Item,
+    Outcome,
+    Person,
+    Place,
+    SentBack,
+)
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.terms import SECTIONS
@@ -291,20 +305,83 @@ def test_a_sitting_ends_with_a_break_of_more_than_half_an_hour(world: World) -> 
     assert adjudicating.sitting(batch, world.rea, LATER + timedelta(minutes=61)) == []
 
 
-def test_sending_back_is_the_last_act_until_the_same_person_decides_or_pauses_for_long(world: World) -> None:
+def test_the_last_act_is_the_later_of_a_decision_and_sending_back_within_a_sitting(world: World) -> None:
     batch = labelled(world, items=3)
     first, second, third = adjudicating.waiting(batch)
     decide(world, first)
     after = LATER + timedelta(minutes=1)
-    assert not adjudicating.sent_back_last(batch, world.ivo, after)
+    assert last_act(batch, world.ivo, after).item == first.public_id
 
     adjudicating.send_back(item=second, by=world.ivo, choose="A", note="Look again.", now=after)
-    assert adjudicating.sent_back_last(batch, world.ivo, after)
-    assert not adjudicating.sent_back_last(batch, world.rea, after)
-    assert not adjudicating.sent_back_last(batch, world.ivo, after + timedelta(minutes=31))
+    assert last_act(batch, world.ivo, after).item == second.public_id
+    assert last_act(batch, world.rea, after) == LastAct()
+    assert last_act(batch, world.ivo, after + timedelta(minutes=31)) == LastAct()
 
     decide(world, third, now=after + timedelta(minutes=1))
-    assert not adjudicating.sent_back_last(batch, world.ivo, after + timedelta(minutes=2))
+    assert last_act(batch, world.ivo, after + timedelta(minutes=2)).item == third.public_id
+
+
+def last_act(batch: Batch, person: Person, now: datetime) -> LastAct:
+    return adjudicating.last_act(batch, person, now, next(iter(adjudicating.sitting(batch, person, now)), ""))
+
+
+def test_sending_back_is_undone_as_if_it_had_never_been(world: World) -> None:
+    batch = labelled(world)
+    item = adjudicating.waiting(batch).get()
+    reason, asked_at = item.adjudication.reason, item.adjudication.asked_at
+    words = [candidate.words for candidate in adjudicating.candidates(item)]
+    adjudicating.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
+    assert not adjudicating.waiting(batch).exists()
+
+    (sent,) = adjudicating.undo_send_back(item=item, by=world.ivo, now=LATER + timedelta(minutes=1))
+
+    assert sent.note == "Look again."
+    (waiting,) = adjudicating.waiting(batch)
+    assert (waiting.adjudication.reason, waiting.adjudication.asked_at) == (reason, asked_at)
+    assert [candidate.words for candidate in adjudicating.candidates(waiting)] == words
+    assert not SentBack.objects.exists()
+    assert waiting.submitted_count == 3
+    assert not Assignment.objects.filter(state=Assignment.State.LEASED).exists()
+    assert decide(world, waiting, "B").kind == Decision.Kind.ACCEPTED
+    assert doctor.findings() == []
+
+
+def test_sending_back_cannot_be_undone_once_the_author_has_written(world: World) -> None:
+    batch = labelled(world, items=2)
+    first, second = adjudicating.waiting(batch)
+    decide(world, first)
+    sent = adjudicating.send_back(
+        item=second, by=world.ivo, choose="B", note="Look again.", now=LATER + timedelta(minutes=1)
+    )
+    now = LATER + timedelta(minutes=2)
+    annotating.save_draft(
+        assignment=world.reload(sent.assignment),
+        response={"data": {"label": "neither"}},
+        revision=Draft.objects.get(assignment=sent.assignment).revision,
+        now=now,
+    )
+
+    error = refused(lambda: adjudicating.undo_send_back(item=second, by=world.ivo, now=now))
+
+    assert error.code == "decided"
+    assert SentBack.objects.count() == 1
+    assert last_act(batch, world.ivo, now) == LastAct(first.public_id, is_passed_over=True)
+
+
+def test_only_who_sent_back_undoes_it_and_only_once_and_not_in_a_closed_batch(world: World) -> None:
+    batch = labelled(world)
+    item = adjudicating.waiting(batch).get()
+    nothing = refused(lambda: adjudicating.undo_send_back(item=item, by=world.ivo, now=LATER))
+    adjudicating.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
+    other = refused(lambda: adjudicating.undo_send_back(item=item, by=world.rea, now=LATER))
+    adjudicating.undo_send_back(item=item, by=world.ivo, now=LATER)
+    again = refused(lambda: adjudicating.undo_send_back(item=item, by=world.ivo, now=LATER))
+    assert {error.code for error in (nothing, other, again)} == {"invalid_request"}
+
+    adjudicating.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    closed = refused(lambda: adjudicating.undo_send_back(item=item, by=world.ivo, now=LATER))
+    assert closed.code == "decided"
 
 
 def test_the_story_of_an_item_tells_the_decision_that_was_undone_and_the_one_that_holds(world: World) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.journeys import adjudicating
+from annotation.journeys import adjudicating, annotating
 from annotation.models import Batch, Decision, Item, SentBack
 from benchmarks.adjudication_data import waiting_item, waiting_items
 from tasks.contract import task_types
@@ -190,7 +191,7 @@ def test_after_the_last_decision_enter_stays_where_undo_works(
     assert not Decision.objects.exists()
 
 
-def test_the_key_of_undo_passes_a_response_sent_back_only_when_it_is_pressed_again(
+def test_the_key_of_undo_takes_back_sending_back_and_then_the_decision_before_it(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     first, second, third = adjudicating.waiting(labelled(world, items=3))
@@ -202,11 +203,39 @@ def test_the_key_of_undo_passes_a_response_sent_back_only_when_it_is_pressed_aga
     shows(page, third)
 
     page.keyboard.press("u")
-    expect(page.get_by_text("Sending a response back cannot be undone here.")).to_be_visible()
+    shows(page, second)
+    expect(page.get_by_role("status").first).to_contain_text("Sending back undone.")
+    expect(page.locator("details[data-panel][open]")).to_have_count(0)
+    assert not SentBack.objects.exists()
+    assert Decision.objects.filter(item=first).exists()
+
+    page.keyboard.press("u")
+    shows(page, first)
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.console_may_say("409")
+@pytest.mark.parametrize("is_reloaded", [True, False])
+def test_once_the_author_has_continued_the_key_of_undo_passes_over_only_when_it_is_pressed_again(
+    world: World, new_context: NewContext, live_server: Any, is_reloaded: bool
+) -> None:
+    first, second, third = adjudicating.waiting(labelled(world, items=3))
+    page = opened(world, new_context, live_server.url, first)
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    shows(page, second)
+    send_back(page)
+    shows(page, third)
+    continue_with_what_was_sent_back()
+    if is_reloaded:
+        page.reload()
+        shows(page, third)
+
+    page.keyboard.press("u")
+    expect(page.get_by_text("An author has already worked on the response")).to_be_visible()
     expect(page.get_by_text("Press U again to undo your last decision before it.")).to_be_visible()
     shows(page, third)
     assert Decision.objects.filter(item=first).exists()
-    assert SentBack.objects.count() == 1
 
     page.keyboard.press("u")
     shows(page, first)
@@ -214,7 +243,7 @@ def test_the_key_of_undo_passes_a_response_sent_back_only_when_it_is_pressed_aga
     assert SentBack.objects.count() == 1
 
 
-def test_after_the_only_act_was_sending_back_undo_says_that_it_cannot(
+def test_after_the_only_act_was_sending_back_undo_brings_the_item_back(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     item = adjudicating.waiting(labelled(world, items=1)).get()
@@ -224,8 +253,36 @@ def test_after_the_only_act_was_sending_back_undo_says_that_it_cannot(
 
     page.keyboard.press("u")
 
-    expect(page.get_by_text("Sending a response back cannot be undone here.")).to_be_visible()
+    shows(page, item)
+    assert not SentBack.objects.exists()
+
+
+@pytest.mark.console_may_say("409")
+def test_after_the_only_act_was_sending_back_undo_says_that_the_author_has_continued(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    item = adjudicating.waiting(labelled(world, items=1)).get()
+    page = opened(world, new_context, live_server.url, item)
+    send_back(page)
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
+    continue_with_what_was_sent_back()
+
+    page.keyboard.press("u")
+
+    expect(page.get_by_text("An author has already worked on the response")).to_be_visible()
     expect(page.get_by_text("Press U again")).to_have_count(0)
+    assert SentBack.objects.count() == 1
+
+
+def continue_with_what_was_sent_back() -> None:
+    """Save a draft as the author of the only response that was sent back."""
+    sent = SentBack.objects.select_related("assignment__draft").get()
+    annotating.save_draft(
+        assignment=sent.assignment,
+        response={"data": {"label": "neither"}},
+        revision=sent.assignment.draft.revision,
+        now=timezone.now(),
+    )
 
 
 def send_back(page: Page) -> None:
