@@ -107,6 +107,11 @@ class Reader:
         rows = Membership.objects.filter(project=self.project)
         return dict(rows.values_list("pseudonym", "person_id"))
 
+    @cached_property
+    def contradicted(self) -> dict[int, list[int]]:
+        """Keys of contradicted items by release (key), of the releases that were asked for."""
+        return {}
+
     def may_read(self, item: Item) -> bool:
         """Whether they may see the responses to the item: `readable`, for one that is loaded."""
         if item.batch_id in self.hidden or item.batch_id in self.beyond:
@@ -200,43 +205,50 @@ def counted(items: QuerySet[Item]) -> int:
     return items.order_by().values("pk")[: MOST_COUNTED + 1].count()
 
 
-def counted_within(who: Reader, chosen: Selection) -> int | None:
+def counted_within(who: Reader, chosen: Selection, items: int) -> int | None:
     """How many skips, flags, items in progress, slots, responses or labels a selection of such is about; else None.
 
     Two people may have skipped one item, or have it in progress: figures of other pages count both. At most
     `MOST_COUNTED` + 1.
+
+    items: how many items match, by `counted`. Each has one of these at least, so for many nothing more is counted.
     """
-    if chosen.part:
-        return _counted_in_releases(who, chosen)
-    if chosen.pairs:
-        return _counted_pairs(who, chosen)
+    if chosen.part == "undecided" or (len(chosen.pairs) > 1 and not chosen.part):
+        return None
+    rows = None if chosen.part or chosen.pairs else _within(who, chosen)
+    if rows is None and not chosen.part and not chosen.pairs:
+        return None
+    if items > MOST_COUNTED:
+        return items
+    if rows is None:
+        return _counted_in_releases(who, chosen) if chosen.part else _counted_pairs(who, chosen)
+    listed = matching(who, chosen.without(*PLACE)).order_by().values("pk")
+    return int(rows.order_by().filter(item__in=listed).values("pk")[: MOST_COUNTED + 1].count())
+
+
+def _within(who: Reader, chosen: Selection) -> QuerySet[Any] | None:
+    """The skips, flags, items in progress, slots, responses or labels that a selection of such is about; else None."""
     if chosen.skipped:
-        rows = _skips(who, chosen)
-    elif chosen.flagged:
-        rows = Flag.objects.filter(item__batch__project=who.project)
-    elif chosen.in_progress:
-        rows = _leases(who, chosen)
-    elif chosen.assignment:
-        rows = _assignments(who, chosen)
-    elif chosen.in_progress is None and (chosen.answered or chosen.people):
-        rows = _given(who, chosen)
-    elif len({measure for measure, _ in chosen.labels}) == 1:
-        rows = _facts(ResponseFact.objects.filter(project=who.project), Selection(labels=chosen.labels))[0]
-    else:
-        return None
-    items = matching(who, chosen.without(*PLACE)).order_by().values("pk")
-    return int(rows.order_by().filter(item__in=items).values("pk")[: MOST_COUNTED + 1].count())
+        return _skips(who, chosen)
+    if chosen.flagged:
+        return Flag.objects.filter(item__batch__project=who.project)
+    if chosen.in_progress:
+        return _leases(who, chosen)
+    if chosen.assignment:
+        return _assignments(who, chosen)
+    if chosen.in_progress is None and (chosen.answered or chosen.people):
+        return _given(who, chosen)
+    if len({measure for measure, _ in chosen.labels}) == 1:
+        labels = Selection(labels=chosen.labels)
+        return _facts(ResponseFact.objects.filter(project=who.project), labels)[0]
+    return None
 
 
-def _counted_pairs(who: Reader, chosen: Selection) -> int | None:
-    """How many pairs of responses have the two labels that a selection is about; None for several pairs of labels."""
-    if len(chosen.pairs) > 1:
-        return None
+def _counted_pairs(who: Reader, chosen: Selection) -> int:
+    """How many pairs of responses have the two labels that a selection is about."""
     (measure, one, other), *_ = chosen.pairs
     items = matching(who, chosen.without(*PLACE)).order_by()
-    keys = list(items.values_list("pk", flat=True)[: MOST_COUNTED + 1])
-    if len(keys) > MOST_COUNTED:
-        return len(keys)  # each has a pair
+    keys = list(items.values_list("pk", flat=True)[:MOST_COUNTED])
     labels = ResponseFact.objects.filter(among("item", keys), kind=ResponseFact.Kind.LABEL, name=measure)
 
     def responses(label: str) -> dict[int, int]:
@@ -250,11 +262,9 @@ def _counted_pairs(who: Reader, chosen: Selection) -> int | None:
     return sum(n * of_other.get(item, 0) for item, n in of_one.items())
 
 
-def _counted_in_releases(who: Reader, chosen: Selection) -> int | None:
-    """How many annotations, outcomes or contradicted examples of releases a selection of them is about; else None."""
+def _counted_in_releases(who: Reader, chosen: Selection) -> int:
+    """How many annotations, outcomes or contradicted examples of releases a selection of them is about."""
     items, releases = matching(who, chosen.without(*PLACE)).order_by(), _releases(who, chosen)
-    if chosen.part == "undecided":
-        return None
     if chosen.part == "contradicted":
         listed = set(items.values_list("public_id", flat=True))
         numbers = [_contradicted(release) for release in releases]
@@ -414,15 +424,17 @@ def _released(who: Reader, chosen: Selection) -> Q:
     """Items whose decisions are in one of the releases, or that belong to this part of one."""
     released = Q(pk__in=())
     for release in _releases(who, chosen):
-        released |= _of_release(release, chosen.part)
+        released |= _of_release(who, release, chosen.part)
     return released
 
 
-def _of_release(release: Release, part: str) -> Q:
+def _of_release(who: Reader, release: Release, part: str) -> Q:
     if part == "contradicted":
-        lists = in_lists(_contradicted(release), MOST_NAMED)
-        keys = (Item.objects.filter(public_id__in=ids).values_list("pk", flat=True) for ids in lists)
-        return Q(among("pk", chain.from_iterable(keys)))
+        if release.pk not in who.contradicted:
+            lists = in_lists(_contradicted(release), MOST_NAMED)
+            keys = (Item.objects.filter(public_id__in=ids).values_list("pk", flat=True) for ids in lists)
+            who.contradicted[release.pk] = list(chain.from_iterable(keys))
+        return Q(among("pk", who.contradicted[release.pk]))
     batches = Q(batch__public_id__in=[batch["id"] for batch in release.manifest["batches"]])
     decided = Q(Exists(Decision.objects.filter(item=OuterRef("pk"), event_id__lte=release.watermark)))
     if not part:

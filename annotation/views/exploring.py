@@ -147,7 +147,7 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
         "chosen": chosen,
         "lines": [_line(row, names, address, query(written)) for row in shown],
         "number": number,
-        "counted": filters.counted(who, chosen),
+        "counted": filters.counted(who, chosen, number),
         "many": number > querysets.MOST_COUNTED,
         "most": querysets.MOST_COUNTED,
         "chips": filters.chips(who, written, names, address),

@@ -242,9 +242,12 @@ def _release(who: Reader, public_id: str) -> str:
     return release.name if release is not None else public_id
 
 
-def counted(who: Reader, chosen: Selection) -> str:
-    """How many skips, flags, slots, responses or pairs of these it is about; "" where it is about items."""
-    number = counted_within(who, chosen)
+def counted(who: Reader, chosen: Selection, items: int) -> str:
+    """How many skips, flags, slots, responses or pairs of these it is about; "" where it is about items.
+
+    items: how many match, by `querysets.counted`
+    """
+    number = counted_within(who, chosen, items)
     if number is None:
         return ""
     if chosen.part:

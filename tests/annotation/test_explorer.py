@@ -28,6 +28,7 @@ from annotation.models import (
     ResponseFact,
 )
 from annotation.roles import Role
+from annotation.views import filters
 from annotation.work import shares
 from tests.annotation.cast import NOON, World
 
@@ -263,6 +264,25 @@ def test_facets_of_very_many_items_of_a_period_count_the_first_and_say_so(
     monkeypatch.setattr(facets, "MOST_COUNTED", 1)
     assert {number[-1] for number in states()} == {"+"}
     assert max(int(number[:-1]) for number in states()) == 1, "of one item, each person once"
+
+
+@pytest.mark.parametrize("name", ["answered=yes", "assignment=assigned", "label=label:extraction"])
+def test_of_very_many_items_the_responses_are_not_counted_as_well(
+    batch: Batch, world: World, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    index.refresh(world.project, now=timezone.now())
+
+    def counted() -> tuple[int, str]:
+        reader = querysets.reader(Actor(world.mara), world.project)
+        chosen = parse({part: [value] for part, value in [name.split("=")]})
+        items = querysets.counted(querysets.matching(reader, chosen))
+        return items, filters.counted(reader, chosen, items)
+
+    items, sentence = counted()
+    assert int(re.findall(r"\d+", sentence)[0]) > items > 1
+    monkeypatch.setattr(querysets, "MOST_COUNTED", 1)
+    monkeypatch.setattr(filters, "MOST_COUNTED", 1)
+    assert counted() == (2, re.sub(r"\d+", "1+", sentence))
 
 
 class TestTheIndex:
