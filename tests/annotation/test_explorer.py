@@ -603,16 +603,16 @@ class TestNumbersOfOtherPages:
     def test_those_of_a_batch_lead_to_the_items_that_they_count(self, batch: Batch, world: World) -> None:
         page = browser(world.mara).get(reverse("batch", args=[batch.public_id])).content.decode()
 
-        for filters in (
+        for selection in (
             {"state": "accepted"},
             {"state": "adjudication"},
             {"skipped": "any"},
             {"flagged": "yes"},
         ):
-            link = explorer_url(world.project, batch=batch, **filters)
+            link = explorer_url(world.project, batch=batch, **selection)
             number = re.search(rf'<a href="{re.escape(link)}">(\d+)</a>', page)
-            assert number is not None, filters
-            assert int(number[1]) == len(found(world, **filters)), filters
+            assert number is not None, selection
+            assert int(number[1]) == len(found(world, **selection)), selection
 
     def test_labels_that_were_confused_lead_to_their_items(self, batch: Batch, world: World) -> None:
         address = reverse("agreement", args=[world.project.slug])
