@@ -14,8 +14,10 @@ from django.utils.safestring import SafeString
 
 WIDTH = 1048
 """Pixels of the column of text; a longer flow is wider, and scrolls where the window is not."""
-ENDS, WIDEST_ENDS, GAP = 110, 180, 100
-"""Pixels: least and most width of sources and releases, and the distance of columns, in which arrows have their counts."""
+ENDS, WIDEST_ENDS = 110, 180
+"""Pixels: least and most width of sources and releases."""
+GAP, TIP = 100, 12
+"""Pixels: the least distance of columns, in which arrows have their words, and what is left beside the words."""
 NARROWEST, WIDEST = 150, 300
 """Pixels: the width of a box."""
 ARROW = 26
@@ -105,14 +107,17 @@ def draw(
 ) -> SafeString:
     """The picture. `name` is unique on its page. Words of arrows are for the eye only: a table has them as well."""
     columns = max((box.column for box in boxes), default=1)
-    ends_wide = _width_of_ends(ends)
-    wide = min(WIDEST, max(NARROWEST, (WIDTH - 2 * ends_wide - (columns + 1) * GAP) // columns))
+    ends_wide, gap = _width_of_ends(ends), _gap(arrows)
+    wide = min(WIDEST, max(NARROWEST, (WIDTH - 2 * ends_wide - (columns + 1) * gap) // columns))
     rows = _rows(boxes, ends, wide)
     places = {
-        **{box.name: _of_box(box, rows, wide, ends_wide) for box in boxes},
-        **{end.name: _of_end(end, rows, columns * (wide + GAP) + GAP, ends_wide) for end in ends},
+        **{
+            box.name: _of_box(box, rows, wide, ends_wide + gap + (box.column - 1) * (wide + gap))
+            for box in boxes
+        },
+        **{end.name: _of_end(end, rows, columns * (wide + gap) + gap, ends_wide) for end in ends},
     }
-    width = 2 * ends_wide + (columns + 1) * GAP + columns * wide
+    width = 2 * ends_wide + (columns + 1) * gap + columns * wide
     height = max(place.top + place.height for place in places.values()) + LINE + 4
     return format_html(
         '<svg class="pipeline" width="{}" height="{}" viewBox="0 0 {} {}" role="group" aria-labelledby="{}-title">'
@@ -124,7 +129,7 @@ def draw(
         name,
         name,
         title,
-        _joined(_arrow(arrow, places) for arrow in arrows),
+        _joined(_arrow(arrow, places, gap) for arrow in arrows),
         _joined(_end(end, places[end.name]) for end in ends),
         _joined(_box(box, places[box.name]) for box in boxes),
     )
@@ -154,9 +159,15 @@ def _width_of_ends(ends: Sequence[End]) -> int:
     return min(WIDEST_ENDS, max(ENDS, int(longest * LETTER) + 2 * PAD + 3))
 
 
-def _of_box(box: Box, rows: Sequence[tuple[int, int]], wide: int, ends_wide: int) -> _Place:
+def _gap(arrows: Sequence[Arrow]) -> int:
+    """Columns are as far apart as the longest words on an arrow need."""
+    words = (line for arrow in arrows for line in (arrow.above, *(below for below, _ in arrow.below)))
+    longest = max(map(len, words), default=0)
+    return max(GAP, int(longest * LETTER * SMALL) + 2 * TIP + 4)
+
+
+def _of_box(box: Box, rows: Sequence[tuple[int, int]], wide: int, left: int) -> _Place:
     top, _ = rows[box.row]
-    left = ends_wide + GAP + (box.column - 1) * (wide + GAP)
     return _Place(left, top, wide, _height(box, wide))
 
 
@@ -169,14 +180,14 @@ def _of_end(end: End, rows: Sequence[tuple[int, int]], between: int, wide: int) 
 # -- arrows -----------------------------------------------------------------------------------------
 
 
-def _arrow(arrow: Arrow, places: Mapping[str, _Place]) -> SafeString:
+def _arrow(arrow: Arrow, places: Mapping[str, _Place], gap: int) -> SafeString:
     start, end = places[arrow.start], places[arrow.end]
     # At an end, which is as tall as all its rows, every row has an arrow of its own, straight ahead.
     from_line = end.line if start.is_end else start.line
     to_line = start.line if end.is_end else end.line
     words = [(to_line - 5, arrow.above, arrow.address)] if arrow.above else []
     words += [(to_line + 13 + 13 * number, *line) for number, line in enumerate(arrow.below)]
-    at = start.right + GAP - 12 if end.is_end else end.left - 12
+    at = start.right + gap - TIP if end.is_end else end.left - TIP
     return format_html(
         '<path class="{}" d="{}"/><path class="tip" d="M{} {}l-7 -4v8z"/>{}',
         "flow dashed" if arrow.is_dashed else "flow",

@@ -10,6 +10,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
+from annotation.drawing import pipeline
+from annotation.drawing.pipeline import Arrow, Box, End
 from annotation.journeys import adjudicating
 from annotation.models import Batch, Project
 from tests.annotation.cast import NOON, World, make_world
@@ -66,6 +68,32 @@ def test_a_manager_reads_what_to_do_what_is_blocked_and_how_far_it_is_without_sc
         assert page.evaluate("document.documentElement.scrollWidth") <= DESK["width"]
         is_accessible(page)
     assert bottom(page, ".pipeline") < DESK["height"]
+
+
+@pytest.mark.parametrize("words", ["1,234,567 accepted", "12.345 in Bearbeitung", "6 accepted"])
+def test_words_on_arrows_touch_no_box(new_context: Callable[..., BrowserContext], words: str) -> None:
+    boxes = [Box(str(number), number, 0, "Types", "open", "/x/", "Types. open") for number in (1, 2)]
+    ends = [
+        End("from", 0, 0, "wtq", "Source", "/s/", is_start=True),
+        End("releases", 0, 0, "Releases", "None yet", "/r/", is_start=False),
+    ]
+    pairs = [("from", "1"), ("1", "2"), ("2", "releases")]
+    arrows = [Arrow(start, end, words, ((words, "/w/"),)) for start, end in pairs]
+    style = Path("static/askew/askew.css").read_text() + Path("static/askew/board.css").read_text()
+    page = new_context(viewport=DESK).new_page()
+
+    page.set_content(f"<style>{style}</style>{pipeline.draw('flow', 'Flow', ends, boxes, arrows)}")
+
+    touching = page.evaluate(
+        """() => {
+        const box = (element) => element.getBoundingClientRect();
+        const boxes = [...document.querySelectorAll("rect.box")].map(box);
+        const touch = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        const texts = [...document.querySelectorAll("text.end")].map(box);
+        return texts.filter((text) => text.width < 10 || boxes.some((other) => touch(text, other))).length;
+    }"""
+    )
+    assert touching == 0
 
 
 def test_a_box_of_the_picture_opens_its_batch_with_the_mouse_and_by_keyboard(
