@@ -127,15 +127,21 @@ def _questions(state: State) -> Iterator[Need]:
 def _batches(state: State) -> Iterator[Need]:
     if state.sources and not state.stages:
         yield Need("batch")
-    by_key = {stage.key: stage for stage in state.stages}
-    planned = [stage for stage in state.stages if ready_to_open(stage, by_key)]
-    finished = [stage for stage in state.stages if ready_to_close(stage, by_key)]
     for stage in state.stages:
         if stage.lacks_gold:
             yield Need("gold", stage.lacks_gold, stage)
-    for kind, stages in (("open", planned), ("close", finished)):
-        if stages:
+    for kind in ("open", "close"):
+        if stages := ready(state, kind):
             yield Need(kind, len(stages), stages[0] if len(stages) == 1 else None)
+
+
+def ready(state: State, kind: str) -> list[Stage]:
+    """The batches that a need of this kind is about: ready to open, ready to close, or paused."""
+    by_key = {stage.key: stage for stage in state.stages}
+    if kind == "paused":
+        return [stage for stage in state.stages if stage.state == "paused"]
+    is_ready = {"open": ready_to_open, "close": ready_to_close}.get(kind)
+    return [stage for stage in state.stages if is_ready is not None and is_ready(stage, by_key)]
 
 
 def _people(state: State) -> Iterator[Need]:
@@ -158,7 +164,7 @@ def _waiting_for_others(state: State) -> Iterator[Need]:
     if state.adjudicators and (left := state.counts.adjudication - state.mine) > 0:
         stages = [stage for stage in state.stages if stage.counts and stage.counts.adjudication]
         yield Need("adjudication", left, stages[0] if len(stages) == 1 else None, is_urgent=False)
-    if paused := [stage for stage in state.stages if stage.state == "paused"]:
+    if paused := ready(state, "paused"):
         yield Need("paused", len(paused), paused[0] if len(paused) == 1 else None, is_urgent=False)
 
 

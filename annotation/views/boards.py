@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.formats import localize, number_format
@@ -19,7 +21,7 @@ from annotation.drawing import list_tables, pipeline
 from annotation.drawing.figures import Figure
 from annotation.explorer.links import explorer_url, url_of_batches
 from annotation.explorer.selection import MOST_VALUES, STATES
-from annotation.models import Batch, Project, Release, Source
+from annotation.models import Batch, PerturbationRun, Project, Release, Source
 from annotation.roles import Permission
 from annotation.templatetags.explorer import linked
 from annotation.views.pages import kind_title
@@ -48,10 +50,13 @@ def context(board: Board, project: Project) -> dict[str, Any]:
         "first": _button(first, project, board),
         "is_urgent": first.is_urgent,
         "is_quiet": not first.is_urgent,
+        "waits_for_others": not first.is_urgent and first in waiting,
         "asks_for_batch": any(need.kind == "batch" for need in waiting),
         "buttons": buttons,
         "blocked": [_reason(blockage) for blockage in reasons[:BLOCKED_SHOWN]],
         "more_blocked": max(0, len(reasons) - BLOCKED_SHOWN),
+        "table_address": _table_of_batches(project),
+        "is_partly_counted": any(not stage.decides for stage in board.state.stages),
         "counts": counts,
         **_addresses(board, project),
         "percent": 100 * counts.decided // counts.items if counts.items else 0,
@@ -95,8 +100,20 @@ def _people(board: Board, project: Project) -> str:
     return reverse("people", args=[project.slug]) if Permission.INVITE in board.state.may else ""
 
 
-def _table_of_batches(project: Project) -> str:
-    return reverse("project", args=[project.slug]) + "?table#batches"
+def _table_of_batches(project: Project, ready: str = "") -> str:
+    """The table of batches; with `ready`, of those that are ready for this action (`READY`)."""
+    query = urlencode({"table": "", **({"ready": ready} if ready else {})})
+    return f"{reverse('project', args=[project.slug])}?{query}#batches"
+
+
+READY: Final = {"open": "open", "close": "close", "paused": "resume"}
+"""The actions on several batches, by the need that they meet."""
+
+
+def ready_for(board: Board, action: str) -> set[int]:
+    """The batches (keys) that are ready for an action on several."""
+    need = next((kind for kind, name in READY.items() if name == action), "")
+    return {stage.key for stage in needs.ready(board.state, need)}
 
 
 def _button(need: Need, project: Project, board: Board) -> Button:
@@ -126,7 +143,7 @@ def _address(need: Need, project: Project, board: Board) -> str:
     if need.kind in OF_A_BATCH:
         if batch:
             return reverse(OF_A_BATCH[need.kind], args=[batch])
-        return _table_of_batches(project)
+        return _table_of_batches(project, READY.get(need.kind, ""))
     return reverse(OF_THE_PROJECT[need.kind], args=[project.slug])
 
 
@@ -252,31 +269,99 @@ def _knows_gold(board: Board, counts: Mapping[str, int]) -> bool:
 
 def picture(board: Board, project: Project) -> dict[str, Any]:
     """The flow as SVG, as the same in a list for phones, and how many batches are left out."""
-    stages = board.state.stages
-    if not stages:
+    batches, reasons = board.state.stages, board.blockages
+    if not batches:
         return {"svg": "", "legend": [], "list": [], "left_out": 0}
-    reasons = board.blockages
+    automatic = _automatic(board, project)
+    stages = [*batches, *(step.stage for step in automatic.values())]
     found = flow.arrange(stages, reasons)
     drawn = sorted(
         (stage for stage in stages if stage.key in found.rows),
         key=lambda stage: (found.rows[stage.key], found.columns[stage.key]),
     )
     origins, leaves = _origins(found, project), list(flow.ends(stages, found))
-    boxes = [_box(board, stage, found, reasons.get(stage.key), project) for stage in drawn]
+    boxes = [
+        _box_of_step(automatic[stage.key], found)
+        if stage.key in automatic
+        else _box(board, stage, found, reasons.get(stage.key), project)
+        for stage in drawn
+    ]
     bars = list(origins)
     if leaves:
         bars.append(_releases(project, [found.rows[stage.key] for stage in leaves]))
+    of_batches = [stage for stage in drawn if stage.key not in automatic]
     arrows = [
-        *_inflows(drawn, found, origins, board, project),
-        *(_outflow(board, stage, project) for stage in leaves),
+        *_inflows(of_batches, found, origins, board, project),
+        *(step.arrow() for key, step in automatic.items() if key in found.rows),
+        *(_outflow(board, stage, project) for stage in leaves if stage.key not in automatic),
+        *(automatic[stage.key].outflow() for stage in leaves if stage.key in automatic),
     ]
     title = gettext("Flow of {project}").format(project=project.name)
     svg: SafeString = pipeline.draw("flow", title, bars, boxes, arrows)
-    batches = {batch.pk: batch for batch in board.batches}
+    by_key = {batch.pk: batch for batch in board.batches}
     as_list = [
-        {"stage": stage, "batch": batches[stage.key], "blocked": reasons.get(stage.key)} for stage in drawn
+        {
+            "stage": stage,
+            "batch": by_key.get(stage.key),
+            "takes_from": by_key.get(stage.takes_from or 0),
+            "blocked": reasons.get(stage.key),
+            "step": automatic.get(stage.key),
+        }
+        for stage in drawn
     ]
-    return {"svg": svg, "legend": _legend(boxes), "list": as_list, "left_out": found.left_out}
+    left_out = sum(stage.key not in found.rows for stage in batches)
+    return {"svg": svg, "legend": _legend(boxes), "list": as_list, "left_out": left_out}
+
+
+@dataclass(frozen=True)
+class Step:
+    """Automatic perturbations of what a batch accepts: a stage of the picture behind it. Its key is that of no batch."""
+
+    stage: Stage
+    examples: int
+    address: str
+
+    @property
+    def words(self) -> str:
+        words = ngettext("{number} example", "{number} examples", self.examples)
+        return words.format(number=_n(self.examples))
+
+    def arrow(self) -> pipeline.Arrow:
+        return pipeline.Arrow(str(self.stage.takes_from), str(self.stage.key))
+
+    def outflow(self) -> pipeline.Arrow:
+        return pipeline.Arrow(str(self.stage.key), RELEASES, self.words, address=self.address)
+
+
+def _automatic(board: Board, project: Project) -> dict[int, Step]:
+    """The automatic perturbations of what batches accept, by the key of their stage."""
+    seen = {stage.key: stage for stage in board.state.stages if stage.counts is not None}
+    runs = PerturbationRun.objects.filter(project=project, feeds_from__in=list(seen))
+    examples: Counter[int] = Counter()
+    for key, counts in runs.values_list("feeds_from", "counts"):
+        if key is not None:
+            examples[key] += sum(of_kind["made"] for of_kind in counts.values())
+    address = reverse("perturbations", args=[project.slug])
+    return {-key: Step(_stage_behind(seen[key]), number, address) for key, number in sorted(examples.items())}
+
+
+def _stage_behind(stage: Stage) -> Stage:
+    name = gettext("Automatic perturbations")
+    return Stage(key=-stage.key, public_id="", name=name, title=name, state=stage.state, takes_from=stage.key)
+
+
+def _box_of_step(step: Step, found: flow.Flow) -> pipeline.Box:
+    key = step.stage.key
+    return pipeline.Box(
+        name=str(key),
+        column=found.columns[key],
+        row=found.rows[key],
+        title=step.stage.name,
+        line=step.words,
+        address=step.address,
+        description=f"{step.stage.name}. {step.words}",
+        kind=step.stage.state,
+    )
 
 
 def _origins(found: flow.Flow, project: Project) -> list[pipeline.End]:

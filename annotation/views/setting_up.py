@@ -106,7 +106,10 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
 def _overview(request: PageRequest, project: Project, may: frozenset[Permission]) -> dict[str, Any]:
     read = _board(request, project, may)
     picture = boards.picture(read, project)
-    rows = boards.rows(read, project)
+    rows, action = boards.rows(read, project), request.GET.get("ready", "")
+    ready = boards.ready_for(read, action)
+    if ready:
+        rows = [row for row in rows if row["batch"].pk in ready]
     used = {batch.task_type for batch in read.batches}
     return (
         boards.context(read, project)
@@ -115,6 +118,7 @@ def _overview(request: PageRequest, project: Project, may: frozenset[Permission]
             "board": read.state,
             "flow": picture,
             "batches": cut(request, rows),
+            "ready_for": action if ready else "",
             "table": "table" in request.GET or "page" in request.GET or bool(picture["left_out"]),
             "kinds": [
                 *(task for key, task in task_types().items() if key in used),
