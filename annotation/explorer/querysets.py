@@ -53,6 +53,7 @@ from annotation.models import (
     Source,
 )
 from annotation.roles import Permission
+from tasks.contract import task_types
 
 MOST_COUNTED: Final = 10_000
 """More matches than this are not counted: pages say "10,000+"."""
@@ -146,6 +147,7 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
     if len(keys) == 1:
         found = Item.objects.filter(batch=keys[0])
     if chosen.items:
+        _require_items(who, chosen.items)
         found = found.filter(public_id__in=chosen.items)
     if chosen.examples:
         found = found.filter(_made_of(who, chosen.examples))
@@ -213,7 +215,7 @@ def counted_within(who: Reader, chosen: Selection, items: int) -> int | None:
 
     items: how many items match, by `counted`. Each has one of these at least, so for many nothing more is counted.
     """
-    if chosen.part == "undecided" or (len(chosen.pairs) > 1 and not chosen.part):
+    if chosen.part == "undecided" or (not chosen.part and _is_about_several_pairs(chosen)):
         return None
     rows = None if chosen.part or chosen.pairs else _within(who, chosen)
     if rows is None and not chosen.part and not chosen.pairs:
@@ -224,6 +226,11 @@ def counted_within(who: Reader, chosen: Selection, items: int) -> int | None:
         return _counted_in_releases(who, chosen) if chosen.part else _counted_pairs(who, chosen)
     listed = matching(who, chosen.without(*PLACE)).order_by().values("pk")
     return int(rows.order_by().filter(item__in=listed).values("pk")[: MOST_COUNTED + 1].count())
+
+
+def _is_about_several_pairs(chosen: Selection) -> bool:
+    """Whether pairs of responses are of several labels, or some of them are of others than the people chosen."""
+    return len(chosen.pairs) > 1 or bool(chosen.pairs and chosen.people)
 
 
 def _within(who: Reader, chosen: Selection) -> QuerySet[Any] | None:
@@ -346,9 +353,20 @@ def _batches(who: Reader, chosen: Selection) -> list[int]:
         )
     keys = [known[name] for name in chosen.batches] or list(who.batches)
     kinds = set(chosen.task_types)
+    known_types = {*task_types(), *(batch.task_type for batch in who.batches.values())}
+    if missing := sorted(kinds - known_types):
+        raise BadSelection([gettext("There is no task type {name}.").format(name=name) for name in missing])
     return [
         key for key in keys if key not in who.beyond and (not kinds or who.batches[key].task_type in kinds)
     ]
+
+
+def _require_items(who: Reader, ids: Sequence[str]) -> None:
+    listed = Item.objects.filter(public_id__in=ids, batch__in=who.listed).values_list("public_id", flat=True)
+    if missing := sorted(set(ids) - set(listed)):
+        raise BadSelection(
+            [gettext("There is no item {name} in this project.").format(name=name) for name in missing]
+        )
 
 
 def _sources(who: Reader, chosen: Selection) -> list[int]:
@@ -463,6 +481,11 @@ def _contradicted(release: Release) -> Counter[str]:
 
 def _changed_by(who: Reader, actions: Sequence[str]) -> Q:
     """Items that one of these actions changed; flags are as blind as responses."""
+    done = ItemAction.objects.filter(project=who.project, public_id__in=actions)
+    if missing := sorted(set(actions) - set(done.values_list("public_id", flat=True))):
+        raise BadSelection(
+            [gettext("There is no action {name} in this project.").format(name=name) for name in missing]
+        )
     changes = ItemChange.objects.filter(action__project=who.project, action__public_id__in=actions)
     flags = changes.filter(action__kind=ItemAction.Kind.FLAG).values("item")
     others = changes.exclude(action__kind=ItemAction.Kind.FLAG).values("item")

@@ -47,6 +47,16 @@ PARTS: Final = {
     "contradicted": gettext_noop("contradicted"),
 }
 """Values of `part`, of a release: its items with a response or with outcomes, those without a decision, and contradicted."""
+VERDICTS: Final = {
+    "fooled": gettext_noop("fooled"),
+    "not_fooled": gettext_noop("not fooled"),
+    "wrong_on_original": gettext_noop("already wrong on the original"),
+    "unsure": gettext_noop("unclear"),
+    "gold_suspect": gettext_noop("answer to check"),
+    "model_error": gettext_noop("no usable answer"),
+    "pending": gettext_noop("not answered yet"),
+}
+"""Values of `verdict`, of the model in the loop."""
 ANY: Final = "any"
 """Value of `skipped`: with any reason."""
 MOST_VALUES: Final = 200
@@ -163,7 +173,10 @@ class _Parser:
 
     def many(self, name: str) -> tuple[str, ...]:
         values = tuple(dict.fromkeys(value for value in self.params.get(name, ()) if value))
-        if len(values) > MOST_VALUES or any(len(value) > LONGEST or "\0" in value for value in values):
+        if any("\0" in value for value in values):
+            self.problems.append(gettext("{name}: a value has a NUL character. Remove it.").format(name=name))
+            return ()
+        if len(values) > MOST_VALUES or any(len(value) > LONGEST for value in values):
             self.problems.append(
                 gettext("{name}: use at most {most} values of at most {longest} characters.").format(
                     name=name, most=MOST_VALUES, longest=LONGEST
@@ -298,7 +311,6 @@ TEXTS: Final = (
     "person",
     "skipped",
     "finding",
-    "verdict",
     "release",
     "action",
     "item",
@@ -319,6 +331,7 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         "q": parser.one("q").strip(),
         **{PARAMETERS[name]: parser.many(name) for name in TEXTS},
         "states": parser.among("state", STATES, parser.many("state")),
+        "verdicts": parser.among("verdict", VERDICTS, parser.many("verdict")),
         "labels": parser.parts("label", 2, "measure:label"),
         "pairs": parser.parts("pair", 3, "measure:label~label"),
         **{

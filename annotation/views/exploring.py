@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import FileResponse, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -123,6 +124,11 @@ def _address(project: Project, batch: Batch | None) -> str:
 
 
 def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpResponse:
+    sent = dict(request.GET.lists())
+    if (
+        params := filters.settled(sent)
+    ) != sent:  # a form sends what is empty: the address names what is chosen
+        return redirect(with_query(request.path, urlencode(params, doseq=True)))
     actor, now = access.actor(request), timezone.now()
     who = querysets.reader(actor, project)
     behind = index.refresh(project, now=now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -24,6 +25,7 @@ from annotation.explorer.selection import (
     SEPARATOR,
     SORTS,
     STATES,
+    VERDICTS,
     Selection,
     params_of,
     parse,
@@ -67,15 +69,6 @@ FILTERS: Final = {
     "item": gettext_noop("Item"),
     "example": gettext_noop("Example"),
 }
-VERDICTS: Final = {
-    "fooled": gettext_noop("fooled"),
-    "not_fooled": gettext_noop("not fooled"),
-    "wrong_on_original": gettext_noop("already wrong on the original"),
-    "unsure": gettext_noop("unclear"),
-    "gold_suspect": gettext_noop("answer to check"),
-    "model_error": gettext_noop("no usable answer"),
-    "pending": gettext_noop("not answered yet"),
-}
 FINDINGS: Final = {
     "nothing_to_check_against": gettext_noop("no marked cells and no program"),
     "answer_gone": gettext_noop("answer not in the table"),
@@ -95,6 +88,31 @@ FOLDED: Final = (
 """Fields of a selection whose filters are folded away while none of them is set."""
 
 
+KEEP: Final = "*"
+"""Value of a field of the form that keeps the several values of its filter; they are sent along."""
+KEPT: Final = "kept."
+"""Before the name of a filter: its several values, which the form sends along."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A filter of the form with one value, or none, or several that it keeps: the name, its choices, and what is chosen."""
+
+    name: str
+    options: Sequence[tuple[str, str]]
+    chosen: Sequence[str]
+
+
+def settled(sent: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The parameters that a form sent, without empty ones, and with the several values that a field keeps."""
+    params = {}
+    for name, values in sent.items():
+        kept = sent.get(KEPT + name, []) if list(values) == [KEEP] else values
+        if not name.startswith(KEPT) and (written := [value for value in kept if value]):
+            params[name] = written
+    return params
+
+
 @dataclass(frozen=True)
 class Chip:
     """A filter that is set, in words, and the address without it."""
@@ -106,16 +124,19 @@ class Chip:
 
 def form(who: Reader, chosen: Selection, names: Names, batch: Batch | None) -> dict[str, Any]:
     """The choices of each filter of the form, and the parameters that it sends along."""
-    kinds = {one.task_type: kind_title(one) for one in who.batches.values()}
+    kinds = {batch.task_type: words.shown(kind_title(batch)) for batch in who.batches.values()}
     people = [(pseudonym, names(key)) for pseudonym, key in who.people.items()]
+    batches = [(who.batches[key].public_id, who.batches[key].name) for key in who.listed]
+    reasons = [(reason, words.shown(reason)) for reason in chosen.skipped if reason != ANY]
     return {
-        "states": list(STATES.items()),
-        "batches": []
-        if batch
-        else [(who.batches[key].public_id, who.batches[key].name) for key in who.listed],
-        "kinds": [] if batch or len(kinds) < 2 else sorted(kinds.items(), key=lambda pair: pair[1]),
-        "sources": _sources(who),
-        "people": sorted(people, key=lambda pair: pair[1].lower()),
+        "state": Choice("state", [(state, gettext(text)) for state, text in STATES.items()], chosen.states),
+        "batch": None if batch else Choice("batch", batches, chosen.batches),
+        "type": None
+        if batch or len(kinds) < 2
+        else Choice("type", sorted(kinds.items(), key=lambda pair: pair[1]), chosen.task_types),
+        "source": Choice("source", sources, chosen.sources) if (sources := _sources(who)) else None,
+        "person": Choice("person", sorted(people, key=lambda pair: pair[1].lower()), chosen.people),
+        "skipped": Choice("skipped", [(ANY, gettext("for any reason")), *reasons], chosen.skipped),
         "sorts": list(SORTS.items()),
         "leads": who.leads,
         "along": [
@@ -164,7 +185,7 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
         "release": lambda: _release(who, value),
         "part": lambda: gettext(PARTS[value]),
         "action": lambda: _action(who, value),
-        "verdict": lambda: gettext(VERDICTS.get(value, value)),
+        "verdict": lambda: gettext(VERDICTS[value]),
         "finding": lambda: gettext(FINDINGS[value]) if value in FINDINGS else value.replace("_", " "),
         "submitted_from": lambda: _moment(value),
         "submitted_before": lambda: _moment(value),

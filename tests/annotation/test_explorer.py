@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
@@ -625,6 +626,85 @@ class TestNumbersOfOtherPages:
 
         link = explorer_url(world.project, batch=batch, person=pseudonym(world, "cy"), skipped="A torn table")
         assert link.replace("&", "&amp;") in page
+
+
+class TestTheForm:
+    """What the form of filters sends, and what its address then names."""
+
+    def test_it_keeps_the_several_values_of_a_filter(self, batch: Batch, world: World) -> None:
+        other = world.batch(name="Other")
+        address = reverse("explorer", args=[world.project.slug])
+        chosen = {"batch": [batch.public_id, other.public_id], "state": ["open", "accepted"]}
+        page = browser(world.mara).get(address, chosen).content.decode()
+
+        response = browser(world.mara).get(address, {**sent_by_form(page), "q": ["who"]}, follow=True)
+
+        (redirected, _), *_ = response.redirect_chain
+        assert dict(parse_qs(urlsplit(redirected).query)) == {**chosen, "q": ["who"]}
+        assert "2 selected" in text(response)
+
+    def test_another_choice_replaces_the_several_values(self, batch: Batch, world: World) -> None:
+        address = reverse("explorer", args=[world.project.slug])
+        page = browser(world.mara).get(address, {"state": ["open", "accepted"]}).content.decode()
+
+        response = browser(world.mara).get(
+            address, {**sent_by_form(page), "state": ["excluded"]}, follow=True
+        )
+
+        assert response.redirect_chain[0][0] == f"{address}?state=excluded"
+
+    def test_its_address_names_nothing_that_is_empty(self, batch: Batch, world: World) -> None:
+        address = reverse("explorer", args=[world.project.slug])
+        page = browser(world.mara).get(address).content.decode()
+
+        response = browser(world.mara).get(address, sent_by_form(page), follow=True)
+
+        assert response.redirect_chain == [(address, 302)]
+
+
+def sent_by_form(page: str) -> dict[str, list[str]]:
+    """What a browser sends for the form of filters as the page has it."""
+    form = page.split('class="finding"')[1].split("</form>")[0]
+    sent: dict[str, list[str]] = {}
+    for tag in re.findall(r"<input [^>]*>", form):
+        name, value = re.search(r'name="([^"]+)"', tag), re.search(r'value="([^"]*)"', tag)
+        assert name is not None
+        sent.setdefault(name[1], []).append(value[1] if value else "")
+    for name, options in re.findall(r'<select name="(\w+)">(.*?)</select>', form):
+        values = re.findall(r'<option value="([^"]*)"( selected)?>', options)
+        selected = [value for value, is_selected in values if is_selected]
+        sent.setdefault(name, []).append([values[0][0], *selected][-1])
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("?type=zz", "There is no task type zz."),
+        ("?item=zz", "There is no item zz in this project."),
+        ("?action=zz", "There is no action zz in this project."),
+        ("?verdict=zz", "verdict: zz is not one of fooled, not_fooled,"),
+        ("?q=%00", "q: a value has a NUL character. Remove it."),
+    ],
+)
+def test_a_value_that_cannot_be_is_named(batch: Batch, world: World, address: str, sentence: str) -> None:
+    response = browser(world.mara).get(reverse("explorer", args=[world.project.slug]) + address)
+
+    assert response.status_code == 400
+    assert sentence in text(response)
+
+
+def test_pairs_of_labels_are_counted_only_where_the_selection_is_about_all_people(
+    batch: Batch, world: World
+) -> None:
+    address = reverse("explorer", args=[world.project.slug])
+    pair = {"pair": "label:extraction~reasoning"}
+
+    of_all = text(browser(world.mara).get(address, pair))
+    of_one = text(browser(world.mara).get(address, {**pair, "person": pseudonym(world, "ada")}))
+
+    assert "pair of responses" in of_all or "pairs of responses" in of_all
+    assert "of responses" not in of_one
 
 
 def test_a_line_of_the_list_has_short_labels(batch: Batch, world: World) -> None:
