@@ -131,6 +131,7 @@ def test_items_are_selected_excluded_after_a_preview_and_taken_back(page: Page, 
     expect(page.locator(".messages")).to_contain_text("3 items excluded.")
     items = world.project.batches.get().items
     assert items.filter(decision__kind="excluded").count() == 3
+    expect(page.locator(".facets a").first).to_be_visible()  # scripts load the facets, and take keys
     press("u")
     expect(page.locator(".messages")).to_contain_text("Undone for 3 items.")
     assert not items.filter(decision__isnull=False).exists()
