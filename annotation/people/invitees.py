@@ -47,7 +47,7 @@ class Invitees:
 def read(text: str) -> Invitees:
     """Read addresses that are separated by commas, semicolons or line breaks, each alone or as in `Name <a@b.org>`.
 
-    A name may also stand before its address in a column of its own, as spreadsheets copy it.
+    A name may also be in a column of its own before or behind its address, as spreadsheets copy it.
     """
     people: dict[str, Invitee] = {}
     problems: list[str] = []
@@ -74,8 +74,10 @@ def read(text: str) -> Invitees:
 
 
 def _read_entry(entry: str) -> Invitee:
-    *words, last = entry.split()
-    email = last.removeprefix("<").removesuffix(">").removeprefix("mailto:").lower()
+    first, *others = entry.split()
+    is_behind = "@" in first and others and "@" not in others[-1]
+    *words, address = [*others, first] if is_behind else [first, *others]
+    email = address.removeprefix("<").removesuffix(">").removeprefix("mailto:").lower()
     name = " ".join(words).strip('"').strip()
     if "@" not in email:
         raise ValidationError(gettext("“{entry}” has no e-mail address.").format(entry=entry[:80]))

@@ -41,6 +41,7 @@ def words(response: Any) -> str:
         ("Ann Lee <Ann@X.org>", [("ann@x.org", "Ann Lee")]),
         ('"Lee, Ann" <ann@x.org>, ben@x.org', [("ann@x.org", "Lee, Ann"), "ben@x.org"]),
         ("Ann Lee\tann@x.org\r\nBen\tben@x.org\r\n", [("ann@x.org", "Ann Lee"), ("ben@x.org", "Ben")]),
+        ("ann@x.org\tAnn Lee\r\nben@x.org\tBen", [("ann@x.org", "Ann Lee"), ("ben@x.org", "Ben")]),
         ("<ann@x.org>;;\n\n , mailto:ben@x.org,", ["ann@x.org", "ben@x.org"]),
         ('"Ann <ann@x.org>, ben@x.org', [("ann@x.org", "Ann"), "ben@x.org"]),
         ("李雷 <li@x.org>", [("li@x.org", "李雷")]),
