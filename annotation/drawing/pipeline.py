@@ -26,6 +26,8 @@ LINE, PAD, BAR, APART = 16, 9, 5, 22
 """Pixels: a line of text, the edge of a box, its bar of progress, the distance of rows."""
 LETTER, SMALL = 8.2, 0.8
 """Pixels that a letter of a title takes on average in a wide font, and how much of it one of small text takes."""
+WIDE_SMALL = 0.9
+"""The same of small text that must not be cut off: one line has more wide letters than another."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def _gap(arrows: Sequence[Arrow]) -> int:
     """Columns are as far apart as the longest words on an arrow need."""
     words = (line for arrow in arrows for line in (arrow.above, *(below for below, _ in arrow.below)))
     longest = max(map(len, words), default=0)
-    return max(GAP, int(longest * LETTER * SMALL) + 2 * TIP + 4)
+    return max(GAP, int(longest * LETTER * WIDE_SMALL) + 2 * TIP)
 
 
 def _of_box(box: Box, rows: Sequence[tuple[int, int]], wide: int, left: int) -> _Place:
