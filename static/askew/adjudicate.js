@@ -156,6 +156,12 @@ class AskewAdjudicate extends HTMLElement {
     (panel.querySelector("input:checked, input, textarea") ?? panel.querySelector(".popped")).focus();
   }
 
+  /* Keys act on the item again. Who uses none of them stays where the panel is opened. */
+  #leave(panel) {
+    const place = this.keys.off ? panel.querySelector("summary") : this.querySelector(".question");
+    place?.focus({ preventScroll: true });
+  }
+
   #onToggle(panel) {
     if (!panel.matches?.("details[data-panel]") || !panel.open) return;
     for (const other of this.querySelectorAll("details[data-panel][open]")) other.open = other === panel;
@@ -167,7 +173,7 @@ class AskewAdjudicate extends HTMLElement {
     if (event.key === "Escape" && panel) {
       event.preventDefault();
       panel.open = false;
-      panel.querySelector("summary").focus();
+      this.#leave(panel);
     } else if (event.key === "Escape" && writes(event.target)) {
       event.preventDefault();
       this.querySelector(".actions .primary")?.focus();

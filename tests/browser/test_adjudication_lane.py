@@ -378,7 +378,6 @@ def test_after_an_exclusion_is_undone_keys_act_on_the_item_and_the_reason_is_one
     expect(reason).to_have_value("The table is damaged.")
     page.keyboard.press("Escape")
     page.keyboard.press("a")
-    page.locator(".question").focus()
     page.keyboard.press("Enter")
 
     shows(page, second)
@@ -429,10 +428,48 @@ def test_nothing_is_decided_by_accident(world: World, new_context: NewContext, l
     assert not SentBack.objects.exists()
     page.keyboard.type("No, it is fine.")
     page.keyboard.press("Escape")
-    page.locator(".question").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
     assert Decision.objects.get().kind == "accepted"
+
+
+@pytest.mark.parametrize("panel", ["s", "x"])
+def test_after_a_panel_is_closed_by_escape_a_letter_and_enter_decide(
+    world: World, new_context: NewContext, live_server: Any, panel: str
+) -> None:
+    first, second = adjudicating.waiting(labelled(world, items=2))
+    page = opened(world, new_context, live_server.url, first)
+
+    page.keyboard.press(panel)
+    page.keyboard.press("Escape")
+    expect(page.locator(".question")).to_be_focused()
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+
+    shows(page, second)
+    assert Decision.objects.get().item == first
+
+
+def test_with_shortcuts_off_escape_stays_at_the_panel_that_tab_and_enter_opened(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    item = adjudicating.waiting(labelled(world, items=1)).get()
+    page = opened(world, new_context, live_server.url, item)
+    page.evaluate("localStorage.setItem('askew:keys', JSON.stringify({ off: true }))")
+    page.reload()
+    shows(page, item)
+    summary = page.locator("[data-panel=exclude] > summary")
+
+    page.locator("[data-panel=send_back] > summary").focus()
+    page.keyboard.press("Tab")
+    expect(summary).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Reason for exclusion")).to_be_focused()
+    page.keyboard.press("Escape")
+
+    expect(summary).to_be_focused()
+    expect(page.locator("details[data-panel][open]")).to_have_count(0)
 
 
 def test_what_is_chosen_and_written_survives_a_reload_and_is_gone_once_decided(
