@@ -14,7 +14,10 @@ from annotation.terms.options import OptionsField
 
 
 class DecisionForm(forms.Form):
-    """Either one or more of the responses, or the exclusion of the item; a listed reason; a note where the batch asks."""
+    """Either one or more of the responses, or the exclusion of the item; a listed reason; a note where the batch asks.
+
+    excludes: the button for exclusion was pressed. Only the reason counts then, whatever is chosen.
+    """
 
     choose = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     exclude = forms.CharField(
@@ -32,13 +35,20 @@ class DecisionForm(forms.Form):
         help_text=gettext_lazy("Published with the decision."),
     )
 
-    def __init__(self, *args: Any, letters: Sequence[str], batch: Batch, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, letters: Sequence[str], batch: Batch, excludes: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.batch = batch
+        self.batch, self.excludes = batch, excludes
         self.fields["choose"].choices = [(letter, letter) for letter in letters]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
+        if self.excludes:
+            given["choose"] = []
+            if not given.get("exclude") and not self.has_error("exclude"):
+                self.add_error("exclude", gettext("Write why you exclude the item."))
+            return given
         if given.get("choose") and given.get("exclude"):
             raise ValidationError(gettext("Choose responses or exclude the item, not both."))
         if not given.get("choose") and not given.get("exclude"):

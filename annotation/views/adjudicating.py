@@ -77,7 +77,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
     """Question, table and the responses as A, B, C: choose among them, send one back, or exclude the item."""
     item, person, waits = _mine(request, public_id)
     action = "decide" if request.POST.get("listed_reason") else request.POST.get("action", "decide")
-    post = request.POST.copy() if request.method == "POST" and action != "back" else None
+    post = request.POST if request.method == "POST" and action != "back" else None
     if not waits and post is None:
         if _is_lane(request):
             return _following(request, person, item.batch, "")
@@ -85,14 +85,13 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         return redirect("adjudication", item.batch.public_id)
     candidates = adjudicating.candidates(item)
     letters = [candidate.letter for candidate in candidates]
-    if post is not None and action == "exclude":
-        post.setlist("choose", [])
     back = SendBackForm(post if action == "send_back" else None, letters=letters)
     form = DecisionForm(
         post if action != "send_back" else None,
         initial={name: request.POST.get(name) for name in ("exclude", "note")},
         letters=letters,
         batch=item.batch,
+        excludes=action == "exclude",
     )
     now, following = timezone.now(), _behind(person, item) if post is not None else ""
     if not waits:  # somebody else was first: what was chosen and written stays on the page

@@ -274,6 +274,23 @@ def test_what_is_missing_to_send_it_back_is_said_and_the_panel_stays_open(
     assert not SentBack.objects.exists()
 
 
+def test_an_exclusion_without_a_reason_keeps_the_choice_and_asks_for_the_reason_in_its_panel(
+    world: World, edits: Item
+) -> None:
+    page = browser(world.ivo).post(
+        reverse("adjudicate", args=[edits.public_id]),
+        {"action": "exclude", "choose": "A", "exclude": " ", "note": "kept"},
+    )
+
+    html = page.content.decode()
+    panel = html.partition('data-panel="exclude" open')[2].partition("</details>")[0]
+    assert "Write why you exclude the item." in panel
+    assert "Choose at least one response" not in html
+    assert re.search(r'name="choose" value="A"[^>]* checked', html)
+    assert "kept" in html
+    assert not Decision.objects.exists()
+
+
 def test_an_item_is_excluded_with_a_reason_that_may_stand_for_the_note(world: World, edits: Item) -> None:
     browser(world.ivo).post(
         reverse("adjudicate", args=[edits.public_id]),
