@@ -472,6 +472,38 @@ def test_with_shortcuts_off_escape_stays_at_the_panel_that_tab_and_enter_opened(
     expect(page.locator("details[data-panel][open]")).to_have_count(0)
 
 
+@pytest.mark.parametrize("size", [(1366, 850), (390, 844)])
+def test_an_open_panel_covers_no_notice(
+    world: World, new_context: NewContext, live_server: Any, size: tuple[int, int]
+) -> None:
+    item = adjudicating.waiting(labelled(world, items=1)).get()
+    viewport = {"width": size[0], "height": size[1]}
+    page = opened(world, new_context, live_server.url, item, viewport=viewport)
+    for letter in ("A", "C"):
+        page.get_by_role("checkbox", name=f"Choose response {letter}").check()
+    page.locator(".question").focus()
+    page.keyboard.press("Enter")
+    notice = page.get_by_text("These responses cannot be accepted together")
+    expect(notice).to_be_visible()
+    takes_lane_keys(page)
+
+    for key in ("s", "x"):
+        page.keyboard.press(key)
+        panel = page.locator("details[data-panel][open] > .popped")
+        expect(panel).to_be_in_viewport(ratio=1)
+        expect(notice).to_be_in_viewport(ratio=1)
+        assert not overlap(notice.bounding_box(), panel.bounding_box())
+        page.keyboard.press("Escape")
+
+
+def overlap(one: Any, other: Any) -> bool:
+    """Whether two boxes have an area in common."""
+    return all(
+        one[at] < other[at] + other[size] and other[at] < one[at] + one[size]
+        for at, size in (("x", "width"), ("y", "height"))
+    )
+
+
 def test_what_is_chosen_and_written_survives_a_reload_and_is_gone_once_decided(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
