@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext
 
 from annotation.models import Decision, Example, Membership, Outcome, PerturbationRun, Project, Release, Try
+from annotation.work import lineage
 from tableqa.contracts import Contract
 from tableqa.operations import describe, from_dict, replay
 from tableqa.perturbations import PERTURBATIONS
@@ -150,16 +151,9 @@ def _tell_releases(root: Node, nodes: Mapping[int, Node], releases: Sequence[Rel
         held = set(decided.values_list("example_id", flat=True))
         through = [run for run in runs if (run.event_id or 0) <= release.watermark]
         for key, node in nodes.items():
-            if key in held or any(_made(run, node.example) for run in through):
+            if key in held or any(lineage.makes(run, node.example) for run in through):
                 node.releases.append(release)
                 if node.outcome is not None and (why := release.waivers.get(node.outcome.public_id)):
                     node.waivers.append((release, why))
         if any(release in node.releases for node in nodes.values()):
             root.releases.append(release)
-
-
-def _made(run: PerturbationRun, example: Example) -> bool:
-    """Whether a run makes this automatic example."""
-    if example.seed is None or example.parent_id not in run.chosen or example.perturbation not in run.kinds:
-        return False
-    return example.seed in run.seeds or not PERTURBATIONS[example.perturbation].seeded

@@ -39,7 +39,7 @@ from annotation.work.places import chunks
 from annotation.work.queue import NewItem
 from tableqa.language import pack_all
 from tableqa.on_disk import Lines
-from tableqa.perturbations import Instance
+from tableqa.perturbations import PERTURBATIONS, Instance
 from tableqa.perturbations import instances as instances_of
 from tasks.contract import Context, Perturbed, Prepared, Preparing, Surroundings, TaskType
 
@@ -503,6 +503,14 @@ def marks(run: PerturbationRun, original: Example) -> list[tuple[str, str]]:
 def instances(run: PerturbationRun, original: Example) -> Iterator[Instance]:
     """What a run makes of one original: the same today as on the day when it ran."""
     return instances_of(original.example(), run.kinds, run.seeds, relevant_cells=marks(run, original))
+
+
+def makes(run: PerturbationRun, example: Example) -> bool:
+    """Whether a run makes this automatic example."""
+    if example.seed is None or example.perturbation not in run.kinds:
+        return False
+    is_drawn = example.seed in run.seeds or not PERTURBATIONS[example.perturbation].seeded
+    return is_drawn and example.parent_id in run.chosen
 
 
 def automatic_example(original: Example, instance: Instance, digest: str) -> Example:

@@ -1,7 +1,7 @@
 """Taking an adjudicator's decision back, as long as nothing rests on it.
 
-The decision is deleted with its outcomes, the examples that they made and the items that followed in other batches. The
-event log keeps what was decided.
+The decision is deleted with its outcomes, the examples that they made, the items that followed in other batches and what
+runs fed by the batch made of the question. The event log keeps what was decided.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from annotation.models import (
     Reply,
 )
 from annotation.refusals import refuse
-from annotation.work import resolutions
+from annotation.work import fed_runs, resolutions
 
 
 def retract(decision: Decision) -> None:
@@ -41,13 +41,22 @@ def retract(decision: Decision) -> None:
     if Release.objects.kept().filter(project=batch.project_id, watermark__gte=decision.event_id).exists():
         refuse("decided", "This decision has been released and cannot be undone.")
     outcomes = list(decision.outcomes.select_related("example"))
-    examples = [outcome.example for outcome in outcomes if outcome.example is not None]
-    followers = _followers(batch, outcomes)
-    if _begun(followers).exists() or _is_used(examples, followers) or _is_perturbed(decision):
-        refuse("decided", "Work that rests on this decision has begun, so it cannot be undone.")
+    followers, runs = _lock_followers(batch, outcomes), fed_runs.lock(decision)
+    examples = [*_made_examples(outcomes), *fed_runs.made_only_by(runs, decision.item.example)]
+    user = _user(examples, followers)
+    if user:
+        refuse(
+            "decided",
+            "Work that rests on this decision has begun in “{batch}”, so it cannot be undone.",
+            batch=user,
+        )
+    if user is not None:
+        refuse("decided", "A model or another example rests on this decision, so it cannot be undone.")
     _delete_items(followers)
     counted = "accepted_count" if decision.kind == Decision.Kind.ACCEPTED else "excluded_count"
     Batch.objects.filter(pk=batch.pk).update(**{counted: F(counted) - 1})
+    for run in runs:
+        fed_runs.leave_out(run, decision.item.example)
     with immutable.writable():
         for outcome in outcomes:
             outcome.annotations.clear()
@@ -61,13 +70,10 @@ def user_of(decision: Decision) -> str | None:
     """What rests on a decision, so that it cannot be undone: the name of the batch whose work has begun, "" where it is
     something else, None where nothing does. Locks nothing: `retract` looks again.
     """
-    batch = decision.item.batch
     outcomes = list(decision.outcomes.select_related("example"))
-    made = [outcome.example for outcome in outcomes if outcome.example is not None]
-    followers = list(_made_items(batch, outcomes).select_related("batch"))
-    if begun := _begun(followers).select_related("batch").first():
-        return begun.batch.name
-    return "" if _is_used(made, followers) or _is_perturbed(decision) else None
+    automatic = fed_runs.made_only_by(fed_runs.resting_on(decision), decision.item.example)
+    followers = list(_made_items(decision.item.batch, outcomes))
+    return _user([*_made_examples(outcomes), *automatic], followers)
 
 
 def lock_followers(batches: Iterable[int], items: Sequence[int]) -> None:
@@ -85,7 +91,12 @@ def _made_items(batch: Batch, outcomes: Sequence[Outcome]) -> QuerySet[Item]:
     )
 
 
-def _followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
+def _made_examples(outcomes: Sequence[Outcome]) -> list[Example]:
+    """The examples that these outcomes made."""
+    return [outcome.example for outcome in outcomes if outcome.example is not None]
+
+
+def _lock_followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
     """The items of other batches that these outcomes made, locked with their slots: nobody takes one meanwhile."""
     keys = list(_made_items(batch, outcomes).order_by("pk").values_list("pk", flat=True))
     items = list(Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
@@ -105,34 +116,30 @@ def _begun(items: Sequence[Item]) -> QuerySet[Item]:
     return Item.objects.filter(begun, pk__in=[item.pk for item in items])
 
 
-def _is_used(examples: Sequence[Example], followers: Sequence[Item]) -> bool:
-    """Whether another item, example or model has to do with one of the examples."""
-    made = {example.pk for example in examples}
-    others = Item.objects.exclude(pk__in=[item.pk for item in followers])
+def _user(examples: Sequence[Example], followers: Sequence[Item]) -> str | None:
+    """The name of a batch with work on the followers or the examples; "" for other uses, None where nothing uses them."""
+    if begun := _begun(followers).select_related("batch").first():
+        return begun.batch.name
+    keys = [example.pk for example in examples]
+    others = Item.objects.exclude(pk__in=[item.pk for item in followers]).select_related("batch")
+    if item := others.filter(example__in=keys).first():
+        return item.batch.name
     if (
-        others.filter(example__in=made).exists()
-        or Example.objects.filter(parent__in=made).exists()
-        or ModelAnswer.objects.filter(example__in=made).exists()
+        Example.objects.filter(parent__in=keys).exists()
+        or ModelAnswer.objects.filter(example__in=keys).exists()
     ):
-        return True
+        return ""
     # Items on examples made in the same way may show these beside their own.
+    names: dict[tuple[int | None, str], list[str]] = {}
     for example in examples:
-        names = (example.external_id, example.public_id)
-        siblings = others.filter(
-            example__parent=example.parent_id, example__perturbation=example.perturbation
-        )
-        for inputs in siblings.values_list("inputs", flat=True):
-            text = json.dumps(inputs)
-            if any(json.dumps(name) in text for name in names):
-                return True
-    return False
-
-
-def _is_perturbed(decision: Decision) -> bool:
-    """Whether a run that the batch feeds has made examples of the original."""
-    if not decision.item.batch.fed_runs.exists():
-        return False
-    return Example.objects.filter(parent=decision.item.example_id, seed__isnull=False).exists()
+        alike = names.setdefault((example.parent_id, example.perturbation), [])
+        alike += [json.dumps(example.external_id), json.dumps(example.public_id)]
+    for (parent, perturbation), quoted in names.items():
+        for item in others.filter(example__parent=parent, example__perturbation=perturbation):
+            shown = json.dumps(item.inputs)
+            if any(name in shown for name in quoted):
+                return item.batch.name
+    return None
 
 
 def _delete_items(items: Sequence[Item]) -> None:

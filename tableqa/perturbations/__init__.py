@@ -24,7 +24,17 @@ at the borders of its regions.
 | torr_empty_rows | two empty rows at random places | ToRR |
 """
 
-from tableqa.perturbations.instances import SEEDS, Counts, Instance, count, instances
+from tableqa.perturbations.instances import SEEDS, Counts, Instance, count, discount, instances
 from tableqa.perturbations.kinds import PERTURBATIONS, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS", "SEEDS", "Counts", "Instance", "Perturbation", "Perturbed", "count", "instances"]
+__all__ = [
+    "PERTURBATIONS",
+    "SEEDS",
+    "Counts",
+    "Instance",
+    "Perturbation",
+    "Perturbed",
+    "count",
+    "discount",
+    "instances",
+]

@@ -101,6 +101,21 @@ def count(counts: Counts, kind: str, outcome: Mapping[str, Any]) -> None:
         of_kind["made"] += 1
 
 
+def discount(counts: Counts, kind: str, outcome: Mapping[str, Any]) -> None:
+    """Take one instance out of the counts again, as if it had never been added; a kind without instances is left out."""
+    of_kind = counts.get(kind, {"made": 0, "no_op": {}, "refused": {}})
+    reasons = [outcome["no_op"]] if "no_op" in outcome else outcome.get("refused", [])
+    numbers = of_kind["no_op" if "no_op" in outcome else "refused"]
+    for reason in reasons:
+        numbers[reason] = numbers.get(reason, 0) - 1
+        if numbers[reason] <= 0:
+            del numbers[reason]
+    if "digest" in outcome:
+        of_kind["made"] = max(0, of_kind["made"] - 1)
+    if not any(of_kind.values()):
+        counts.pop(kind, None)
+
+
 def instance_id(original: str, kind: str, seed: int) -> str:
     """The id of what a kind of perturbation with a seed makes of the original with that id."""
     return f"{original}~{kind}-{seed}"
