@@ -259,7 +259,7 @@ NOT_ALL: Final = message("resolving.not_all", "The responses are not unanimous (
 NO_LABEL: Final = message("resolving.no_label", "No label has a majority ({tally}).")
 NO_EDIT: Final = message("resolving.no_edit", "No edit has a majority ({tally}).")
 APART: Final = message("resolving.apart", "The scores for {names} differ by {gap} or more.")
-NOT_THE_SAME: Final = message("resolving.not_the_same", "The responses differ ({tally}).")
+NOT_THE_SAME: Final = message("resolving.not_the_same", "The responses differ: {tally}.")
 OVERLAP: Final = message(
     "resolving.overlap",
     "The overlap of the responses is {overlap} (mean Jaccard index); the minimum is {least}.",
@@ -278,6 +278,9 @@ DIFFERENT: Final = message(
 )
 
 COUNTED: Final = message("resolving.counted", "{label} {number}")
+ONE_RESPONSE: Final = message("resolving.one_response", "1 response")
+RESPONSES: Final = message("resolving.responses", "{number} responses")
+QUOTED: Final = message("resolving.quoted", "{number} “{label}”")
 MARKED: Final = message("resolving.marked", "{label} ({number})")
 TIMES: Final = message("resolving.times", "{number} x {label}")
 
@@ -349,7 +352,7 @@ def set_overlap(
     words = Counter(task.word(response) for response in responses)
     word, most = max(words.items(), key=lambda pair: pair[1])
     if 2 * most <= len(responses):
-        return _open(NOT_THE_SAME.format(tally=_tally_words(task, words)), responses, options)
+        return _open(NOT_THE_SAME.format(tally=_tally_beside(task, words)), responses, options)
     by = tuple(index for index, response in enumerate(responses) if task.word(response) == word)
     if word:
         return _one(task, responses, by, item)
@@ -378,7 +381,7 @@ def each(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[
     """Every response that holds stands on its own; where some people say that there is nothing to do, one looks at it."""
     words = Counter(task.word(response) for response in responses)
     if len(words) > 1:
-        return Adjudicate(NOT_THE_SAME.format(tally=_tally_words(task, words)))
+        return Adjudicate(NOT_THE_SAME.format(tally=_tally_beside(task, words)))
     if next(iter(words)):
         first = min(responses, key=_as_written)
         return _one(task, responses, [index for index, one in enumerate(responses) if one == first], item)
@@ -654,6 +657,19 @@ def _tally_words(task: Deciding, words: Mapping[str, int]) -> str:
                 label=task.reason_text(label) if label else language.word("a response"), number=count
             )
             for label, count in sorted(words.items())
+        ),
+        ", ",
+    )
+
+
+def _tally_beside(task: Deciding, words: Mapping[str, int]) -> str:
+    """ "2 responses, 1 “unanswerable”": those that do what is asked, and what the others say instead."""
+    return joined(
+        (
+            QUOTED.format(label=task.reason_text(word), number=count)
+            if word
+            else (ONE_RESPONSE if count == 1 else RESPONSES).format(number=count)
+            for word, count in sorted(words.items())
         ),
         ", ",
     )

@@ -417,7 +417,7 @@ def _was_decided(item: Item) -> str:
         )
     elif decision.kind == Decision.Kind.EXCLUDED:
         became = gettext("This item was excluded in the meantime: {reason}").format(
-            reason=shown(decision.reason)
+            reason=_ended(shown(decision.reason))
         )
     else:
         task, plain = item.batch.task(), item.plain()
@@ -425,14 +425,21 @@ def _was_decided(item: Item) -> str:
             "; ".join(task.describe(agreement.stored(task, outcome.response), plain))
             for outcome in decision.outcomes.order_by("number")
         ]
-        became = gettext("This item was decided in the meantime: {said}").format(said=" | ".join(outcomes))
+        became = gettext("This item was decided in the meantime: {said}").format(
+            said=_ended(" | ".join(outcomes))
+        )
     why = []
     if decision is not None:
         reasons = filter(None, [gettext(decision.listed_reason or " ").strip(), decision.note])
-        why = [gettext("Note: {note}").format(note=reason) for reason in reasons]
+        why = [gettext("Note: {note}").format(note=_ended(reason)) for reason in reasons]
     return " ".join(
         [became, *why, gettext("Your choice and text are still shown here, so that you can copy them.")]
     )
+
+
+def _ended(text: str) -> str:
+    """The text with a full stop, if it does not end as a sentence does."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _is_lane(request: PageRequest) -> bool:
@@ -517,6 +524,7 @@ def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool
         "sent_back": candidate.sent_back,
         "unmet": candidate.unmet,
         "unsure": candidate.unsure,
+        "excludes": task.word(candidate.response) in task.excludes,
         "response": response,
         "data": response["data"],
         "words": candidate.words,

@@ -430,6 +430,16 @@ def test_a_long_table_costs_as_many_queries_as_a_short_one(
     assert annotating.UNDO_WINDOW
 
 
+def test_only_a_response_that_excludes_the_item_says_so(world: World, edits: Item) -> None:
+    page = browser(world.ivo).get(reverse("adjudicate", args=[edits.public_id])).content.decode()
+
+    parts = page.split('<div class="candidate"')[1:]
+    assert ["excludes the item" in part for part in parts] == [
+        one.response.unanswerable for one in adjudicating.candidates(edits)
+    ]
+    assert page.count("excludes the item") == 1
+
+
 class TestTwoAtOneItem:
     """Whoever is second keeps what they wrote, and reads what the first one did."""
 
@@ -461,6 +471,16 @@ class TestTwoAtOneItem:
         assert "was excluded in the meantime: No such film." in text(answer)
         assert "Is it so?" in text(answer)
         assert not SentBack.objects.exists()
+
+    def test_a_reason_without_a_full_stop_ends_the_sentence(self, world: World, edits: Item) -> None:
+        unanswerable = next(one for one in adjudicating.candidates(edits) if one.response.unanswerable)
+        self.first(world, edits, choose=[unanswerable.letter], note="It asks for a film")
+        answer = browser(world.ivo).post(
+            reverse("adjudicate", args=[edits.public_id]), {"choose": "B", "note": "Mine is better."}
+        )
+
+        said = "was excluded in the meantime: unanswerable. Note: It asks for a film. Your choice and text"
+        assert said in text(answer)
 
     def test_with_a_response_of_ones_own(self, world: World, edits: Item) -> None:
         self.first(world, edits)

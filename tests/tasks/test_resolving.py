@@ -279,6 +279,26 @@ def test_one_score_goes_at_most_and_it_is_the_lowest_or_the_highest(said: list[i
 
 
 @pytest.mark.parametrize(
+    ("responses", "refusals", "reason"),
+    [
+        (1, 2, "The responses differ: 1 response, 2 “does not apply”."),
+        (2, 1, "The responses differ: 2 responses, 1 “does not apply”."),
+    ],
+)
+def test_where_only_some_say_that_there_is_nothing_to_do_the_reason_counts_both(
+    responses: int, refusals: int, reason: str
+) -> None:
+    task, (item, *_) = task_type("header_synonym"), ITEMS["header_synonym"]
+    said = SAID["header_synonym", 0]
+    renamed = next(response for response in said if not response.does_not_apply)
+    nothing = task.parse({**sample(task)["good"][0]["data"], "operations": [], "does_not_apply": True}, item)
+
+    resolution = resolve(task, {"rule": "each"}, [renamed] * responses + [nothing] * refusals, item)
+
+    assert resolution == Adjudicate(reason)
+
+
+@pytest.mark.parametrize(
     ("sizes", "words"),
     [
         ([1, 1], "2 different responses from 2 annotators"),
