@@ -105,7 +105,7 @@ def test_the_five_lines_of_the_readme_work_as_printed(terminal: Terminal) -> Non
 
     assert "First batch" in said[1]
     assert "20 items resolved" in said[2]
-    assert "60 annotations by 3 people" in said[3]
+    assert "60 responses by 3 people" in said[3]
     assert (terminal.folder / "starter-0.1" / "manifest.json").is_file()
 
 

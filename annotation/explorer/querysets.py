@@ -270,7 +270,7 @@ def _counted_pairs(who: Reader, chosen: Selection) -> int:
 
 
 def _counted_in_releases(who: Reader, chosen: Selection) -> int:
-    """How many annotations, outcomes or contradicted examples of releases a selection of them is about."""
+    """How many responses, outcomes or contradicted examples of releases a selection of them is about."""
     items, releases = matching(who, chosen.without(*PLACE)).order_by(), _releases(who, chosen)
     if chosen.part == "contradicted":
         listed = set(items.values_list("public_id", flat=True))
@@ -465,8 +465,11 @@ def _of_release(who: Reader, release: Release, part: str) -> Q:
 
 
 def _annotations(watermark: int) -> QuerySet[Annotation]:
-    """All revisions of responses that a release with this watermark can have."""
-    return Annotation.objects.filter(event_id__lte=watermark)
+    """The current responses of a release with this watermark: the newest revision until then, unless it withdraws."""
+    later = Annotation.objects.filter(
+        assignment=OuterRef("assignment"), event_id__lte=watermark, revision__gt=OuterRef("revision")
+    )
+    return Annotation.objects.filter(~Exists(later), event_id__lte=watermark, response__isnull=False)
 
 
 def _outcomes(watermark: int) -> QuerySet[Outcome]:

@@ -41,7 +41,7 @@ ASSIGNMENTS: Final = {
 OF_PEOPLE: Final = ("reserved", "assigned", "returned")
 """Those that are about people, so that `people` names whose they are."""
 PARTS: Final = {
-    "annotations": gettext_noop("with annotations"),
+    "annotations": gettext_noop("with responses"),
     "outcomes": gettext_noop("with outcomes"),
     "undecided": gettext_noop("undecided"),
     "contradicted": gettext_noop("contradicted"),

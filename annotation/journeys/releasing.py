@@ -482,15 +482,17 @@ def _reason(reason: str, note: str, listed_reason: str | None) -> str:
 
 
 def _counts_now(batches: Sequence[Batch], decided: QuerySet[Decision]) -> Record:
-    """The counts of a manifest, without records."""
-    made = Annotation.objects.filter(assignment__batch__in=batches, assignment__item__is_gold=False)
-    people = made.order_by().values("assignment__person").distinct()
-    with_one = made.filter(assignment__item=OuterRef("pk"))
+    """Those counts of a manifest that the appendix reads, without records."""
+    made = Annotation.objects.filter(
+        assignment__batch__in=batches, assignment__item__is_gold=False
+    ).order_by()
+    simulated = made.filter(assignment__person__is_simulated=True).values("assignment__person").distinct()
+    responses = Assignment.objects.filter(batch__in=batches, item__is_gold=False).submitted().order_by()
     return {
-        "annotations": made.count(),
-        "annotators": people.count(),
-        "simulated_annotators": people.filter(assignment__person__is_simulated=True).count(),
-        "items": Item.objects.filter(Exists(with_one), batch__in=batches).count(),
+        "responses": responses.count(),
+        "respondents": responses.values("person").distinct().count(),
+        "simulated_annotators": simulated.count(),
+        "answered_items": responses.values("item").distinct().count(),
         "accepted": decided.filter(kind=Decision.Kind.ACCEPTED).count(),
         "excluded": decided.filter(kind=Decision.Kind.EXCLUDED).count(),
         "adjudicated": decided.filter(made_by__isnull=False).count(),

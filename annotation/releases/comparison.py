@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.releases import release_diff
+from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
 from annotation.releases.release_files import is_benchmark
 from annotation.releases.task_records import agreement_of
@@ -44,8 +45,14 @@ class Pair:
 
 
 def counts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Count]:
-    """The counts of both manifests, in the order of the first."""
-    names = dict.fromkeys([*before["counts"], *after["counts"]])
+    """The counts of both manifests, in the order of the first.
+
+    Responses, their people and items are those that are current; of a manifest before rules 7, which has revisions alone,
+    those of revisions are compared.
+    """
+    has_current = "responses" in before["counts"] and "responses" in after["counts"]
+    left_out = ("annotators", "items") if has_current else CURRENT_COUNTS
+    names = [name for name in dict.fromkeys([*before["counts"], *after["counts"]]) if name not in left_out]
     return [Count(name, before["counts"].get(name, 0), after["counts"].get(name, 0)) for name in names]
 
 

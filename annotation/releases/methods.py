@@ -99,9 +99,7 @@ def _overview(study: Study) -> Iterator[Block]:
     counts = manifest["counts"]
     yield Heading(f"Annotation of {study.name}")
     yield Paragraph(
-        f"{counts['annotations']:,} annotations by {_times(counts['annotators'], 'person', 'people')} on "
-        f"{_times(counts['items'], 'item')}; {_times(counts['accepted'], 'item')} accepted, "
-        f"{counts['excluded']:,} excluded."
+        f"{_responses(counts)}; {_times(counts['accepted'], 'item')} accepted, {counts['excluded']:,} excluded."
     )
     if simulated := counts["simulated_annotators"]:
         yield Paragraph(
@@ -117,6 +115,19 @@ def _overview(study: Study) -> Iterator[Block]:
         return
     yield Heading("Batches", 2)
     yield Table(_batches(study))
+
+
+def _responses(counts: Mapping[str, int]) -> str:
+    """How many responses, people and items there are; manifests before rules 7 count revisions alone."""
+    names = ("responses", "respondents", "answered_items")
+    what = ("response", "responses")
+    if "responses" not in counts:
+        names, what = (
+            ("annotations", "annotators", "items"),
+            ("revision of a response", "revisions of responses"),
+        )
+    responses, people, items = (counts[name] for name in names)
+    return f"{_times(responses, *what)} by {_times(people, 'person', 'people')} on {_times(items, 'item')}"
 
 
 def _source(source: Mapping[str, Any]) -> str:

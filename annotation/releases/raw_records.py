@@ -34,6 +34,8 @@ RESPONSES_KEPT = 64
 """Responses that stay in memory as they are read: labels are alike."""
 EXAMPLES_KEPT = 16
 """Examples that stay in memory: the records of one item stand together."""
+CURRENT_COUNTS = ("responses", "respondents", "answered_items", "undecided_items")
+"""The counts of `Raw.current_counts`, which manifests have from rules 7 on."""
 CELLS_KEPT = 40_000
 """Cells of tables that stay in memory."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -329,7 +331,7 @@ class Raw:
         return str(response["type"])
 
     def counts(self) -> dict[str, int]:
-        """How much of what there is."""
+        """Revisions, and their people and items, however many of them were withdrawn later; and decisions."""
         of_decisions = {
             "accepted": "SELECT count(*) FROM decisions WHERE kind = 'accepted'",
             "excluded": "SELECT count(*) FROM decisions WHERE kind = 'excluded'",
@@ -343,6 +345,18 @@ class Raw:
             "simulated_annotators": self._one(f"{distinct} WHERE simulated"),
             "items": self._one("SELECT count(*) FROM (SELECT DISTINCT batch, item FROM annotations)"),
             **{name: self._one(query) for name, query in of_decisions.items()},
+        }
+
+    def current_counts(self) -> dict[str, int]:
+        """Current responses (the newest revision of a person to an item, unless withdrawn), their people and items."""
+        current = "FROM annotations WHERE newest AND response != 'null'"
+        return {
+            "responses": self._one(f"SELECT count(*) {current}"),
+            "respondents": self._one(f"SELECT count(DISTINCT annotator) {current}"),
+            "answered_items": self._one(f"SELECT count(DISTINCT item) {current}"),
+            "undecided_items": self._one(
+                f"SELECT count(DISTINCT item) {current} AND item NOT IN (SELECT item FROM decisions)"
+            ),
         }
 
     def repeated(self) -> tuple[str, str, int] | None:

@@ -95,8 +95,8 @@ def _manifest(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]
         yield f"format: {was} -> {now}"
     if one["project"] != other["project"]:
         yield f"project: {one['project']} -> {other['project']}"
-    for name in sorted(one["counts"].keys() | other["counts"].keys()):
-        count_was, count_now = one["counts"].get(name), other["counts"].get(name)
+    for name in sorted(one["counts"].keys() & other["counts"].keys()):
+        count_was, count_now = one["counts"][name], other["counts"][name]
         if count_was != count_now:
             yield f"{name}: {count_was} -> {count_now}"
     names = {batch["id"]: batch["name"] for batch in [*one["batches"], *other["batches"]]}

@@ -67,7 +67,7 @@ LAYOUT, LAYOUT_OF_FORMATS = 1, 2
 
 A reader that meets a higher one should stop.
 """
-RULES = 6
+RULES = 7
 """By which rules benchmark files and figures follow from the raw records; raised when one of them changes.
 
 A manifest without the field `rules` is of 1: sources of one reader and split shared their files, and FREB-TQA's automatic
@@ -75,10 +75,11 @@ perturbations stood without the tables that they are compared with. Up to 2, agr
 to 3, FREB-TQA's records named no relevant cells beside question types and edits, what lacks a side of its third part was no
 item, and figures had their rounded values alone. Up to 4, the licence tag of a card left out sources without a licence.
 Up to 5, files of Askew's own formats ended in `.json`, though they are JSON Lines, and the dataset for Hugging Face had one
-configuration.
+configuration. Up to 6, a manifest counted revisions alone, not the responses that are current.
 """
 _RULES_OF_REL_CELL = _RULES_OF_ITEMS = _RULES_OF_EXACT = 4
 _RULES_OF_ENDINGS = _RULES_OF_CONFIGS = 6
+_RULES_OF_CURRENT_COUNTS = 7
 OWN_FORMATS = frozenset(("askew", "torr", "suc"))
 """Formats of Askew's own: no publication names their files, so JSON Lines end in `.jsonl`."""
 
@@ -768,7 +769,8 @@ def _check_once(raw: Raw) -> None:
 
 def counted(raw: Raw) -> dict[str, int]:
     """How much of what there is: the manifest's counts."""
-    return {**raw.counts(), "contradicted": len(raw.contradicted)}
+    current = raw.current_counts() if _rules(raw) >= _RULES_OF_CURRENT_COUNTS else {}
+    return {**raw.counts(), **current, "contradicted": len(raw.contradicted)}
 
 
 def _check_files(folder: Path, manifest: Mapping[str, Any]) -> None:

@@ -290,7 +290,7 @@ def counted(who: Reader, chosen: Selection, items: int) -> str:
 
 def _of_release(part: str, n: int) -> str:
     return {
-        "annotations": ngettext("{number} annotation", "{number} annotations", n),
+        "annotations": ngettext("{number} response", "{number} responses", n),
         "outcomes": ngettext("{number} outcome", "{number} outcomes", n),
         "contradicted": ngettext("{number} contradicted example", "{number} contradicted examples", n),
     }[part]

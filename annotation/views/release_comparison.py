@@ -26,10 +26,14 @@ from annotation.views.pages import PageRequest, away_from_releases, page
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
 COUNTS = {
-    "annotations": gettext_noop("annotations"),
+    "responses": gettext_noop("responses"),
+    "respondents": gettext_noop("annotators"),
+    "answered_items": gettext_noop("items with a response"),
+    "undecided_items": gettext_noop("undecided"),
+    "annotations": gettext_noop("revisions"),
     "annotators": gettext_noop("annotators"),
     "simulated_annotators": gettext_noop("simulated annotators"),
-    "items": gettext_noop("items with a response"),
+    "items": gettext_noop("items with a revision"),
     "accepted": gettext_noop("items accepted"),
     "excluded": gettext_noop("excluded"),
     "adjudicated": gettext_noop("adjudicated"),
@@ -163,8 +167,9 @@ FILTERS: Final[dict[str, dict[str, Any]]] = {
     "accepted": {"state": "accepted"},
     "excluded": {"state": "excluded"},
     "adjudicated": {"adjudicated": "yes"},
-    "annotations": {"part": "annotations"},
-    "items": {"part": "annotations"},
+    "responses": {"part": "annotations"},
+    "answered_items": {"part": "annotations"},
+    "undecided_items": {"part": "undecided"},
     "outcomes": {"part": "outcomes"},
     "contradicted": {"part": "contradicted"},
 }

@@ -194,13 +194,13 @@ def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
     manifest = release.manifest
     formats = release_files.formats_of(manifest)
     counts = manifest["counts"]
-    undecided = max(0, counts.get("items", 0) - counts["accepted"] - counts["excluded"])
+    undecided = max(0, counts["items"] - counts["accepted"] - counts["excluded"])
     return {
         "release": release,
         "project": release.project,
         "manifest": manifest,
         "counts": counts,
-        "undecided": undecided,
+        "undecided": counts.get("undecided_items", undecided),
         "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
         **_tables(request, release, [_format(name, manifest) for name in (*formats, "")]),
     }

@@ -160,7 +160,7 @@ def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
         "",
         "A benchmark for question answering over tables.",
         "",
-        f"{counts['annotations']} annotations by {counts['annotators']} people; {counts['accepted']} items accepted.",
+        f"{_responses(counts)}; {counts['accepted']} items accepted.",
         "",
         *_contradicted(manifest),
         "```python",
@@ -398,6 +398,13 @@ def _turned_down(rejected: Mapping[str, int]) -> str:
 
 def _times(n: int, one: str, many: str = "") -> str:
     return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def _responses(counts: Mapping[str, int]) -> str:
+    """Current responses and their people; manifests before rules 7 count revisions alone."""
+    if "responses" in counts:
+        return f"{counts['responses']} responses by {counts['respondents']} people"
+    return f"{counts['annotations']} annotations by {counts['annotators']} people"
 
 
 def _contradicted(manifest: Mapping[str, Any]) -> list[str]:

@@ -11,10 +11,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.journeys import adjudicating, assigning, perturbing, releasing
-from annotation.models import Person, Release
-from annotation.releases import comparison
+from annotation.journeys import adjudicating, annotating, assigning, perturbing, releasing
+from annotation.models import Assignment, Person, Release
+from annotation.releases import comparison, methods
+from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
+from tableqa.documents import Paragraph
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_contradicted import checked, edited
 from tests.annotation.test_evaluation_runs import said, sent
@@ -119,19 +121,89 @@ def test_every_count_of_a_release_leads_to_what_it_counts(world: World) -> None:
     later = released(world, "1.1")
     counts = release.manifest["counts"]
     assert counts["outcomes"] > counts["accepted"]
-    assert counts["items"] > counts["accepted"] + counts["excluded"]
+    assert counts["undecided_items"] == 1
 
     numbers = links(client_of(world.mara), reverse("release", args=[release.public_id]))
     differing = links(client_of(world.mara), reverse("compare_releases", args=[later.public_id]))
 
     by_part = {address.partition("part=")[2]: number for address, number in numbers if "part=" in address}
     assert by_part == {
-        "annotations": counts["items"],
+        "annotations": counts["responses"],
         "outcomes": counts["outcomes"],
-        "undecided": counts["items"] - counts["accepted"] - counts["excluded"],
+        "undecided": counts["undecided_items"],
         "contradicted": counts["contradicted"],
-    } | {"annotations": counts["annotations"]}
+    }
     assert unequal(world, [*numbers, *differing]) == []
+
+
+def with_withdrawn_responses(world: World) -> tuple[Release, Release]:
+    """A release of 4 responses by 3 people on 2 items, then one of 5: a response was sent back, and one was undone.
+
+    Cy answers again only after the first release; Bo has no other response than the one that is undone.
+    """
+    batch = world.batch(size=1, name="Types")
+    for who, label in zip(("ada", "bo", "cy"), ("extraction", "reasoning", "neither"), strict=True):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    item = batch.items.get()
+    adjudicating.send_back(item=item, by=world.ivo, choose="C", note="Read it again.", now=LATER)
+    world.label(world.batch(size=1, seed=2, overlap=2, name="More types"), "ada", "extraction")
+    undone = world.label(world.batch(size=1, seed=3, overlap=2, name="Undone"), "bo", "extraction")
+    annotating.undo(annotation=undone, now=NOON)
+    first = released(world, "1.0")
+    sent_back = item.assignments.get(state=Assignment.State.LEASED)
+    world.answer(sent_back, {"label": "extraction"}, now=LATER)
+    return first, released(world, "2.0")
+
+
+def test_a_response_that_was_withdrawn_or_submitted_again_counts_at_most_once(world: World) -> None:
+    first, second = with_withdrawn_responses(world)
+
+    assert [numbers_of(release) for release in (first, second)] == [(3, 2, 2, 2), (4, 3, 2, 2)]
+    assert [release.manifest["counts"]["annotations"] for release in (first, second)] == [7, 8]
+    for release, numbers in ((first, "3 annotators 2"), (second, "4 annotators 3")):
+        page = words(page_of(world, release))
+        assert f"responses {numbers}" in page
+        assert "of 2 , 2 undecided" in page
+    differing = compared(world, second)
+    assert re.search(r"responses 3 4 \+1 annotators 2 3 \+1 items with a response 2 2 0", words(differing))
+    mara = client_of(world.mara)
+    pages = [reverse("release", args=[release.public_id]) for release in (first, second)]
+    numbers = [link for address in (*pages, f"{pages[1]}compare/") for link in links(mara, address)]
+    assert {3, 4} <= {number for address, number in numbers if "part=annotations" in address}
+    assert unequal(world, numbers) == []
+
+
+def test_a_project_counts_the_responses_that_its_release_counts(world: World) -> None:
+    _, release = with_withdrawn_responses(world)
+
+    now = releasing.study_now(project=world.project, pictures=set(), now=LATER)
+
+    of_release = release.manifest["counts"]
+    names = ("responses", "respondents", "answered_items")
+    assert [now.manifest["counts"][name] for name in names] == [of_release[name] for name in names]
+    sentence = "4 responses by 3 people on 2 items; 0 items accepted, 0 excluded."
+    for study in (now, releasing.study_of(release, pictures=set())):
+        assert sentence in [block.text for block in methods.blocks(study) if isinstance(block, Paragraph)]
+
+
+def numbers_of(release: Release) -> tuple[int, ...]:
+    return tuple(release.manifest["counts"][name] for name in CURRENT_COUNTS)
+
+
+def test_a_release_before_there_were_counts_of_responses_counts_revisions(world: World) -> None:
+    first, second = with_withdrawn_responses(world)
+    for name in CURRENT_COUNTS:
+        del first.manifest["counts"][name]
+    first.save()
+
+    assert "revisions 7 annotators 3" in words(page_of(world, first))
+    assert "part=" not in page_of(world, first).partition("</dl>")[0]
+    differing = words(compared(world, second))
+    assert re.search(r"revisions 7 8 \+1 annotators 3 3 0 items with a revision 3 3 0", differing)
+    appendix = methods.blocks(releasing.study_of(first, pictures=set()))
+    sentence = "7 revisions of responses by 3 people on 3 items; 0 items accepted, 0 excluded."
+    assert sentence in [block.text for block in appendix if isinstance(block, Paragraph)]
 
 
 def test_undefined_statistics_are_folded_with_their_number(world: World) -> None:
@@ -203,7 +275,7 @@ def test_two_releases_stand_beside_each_other_with_intervals_and_examples(world:
 
     text = words(page)
     assert "1.0 compared with 2.0" in text
-    assert re.search(r"annotations 3 6 \+3", text)
+    assert re.search(r"responses 3 6 \+3", text)
     assert "More types" in page[page.index('id="agreement"') :]
     assert "question_type.jsonl" in page
     row = words(page[page.index('<th scope="row">question_type.jsonl') :])

@@ -18,6 +18,7 @@ from annotation.models import Release
 from annotation.refusals import Refused
 from annotation.releases import release_diff, release_files
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
+from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import FORMATS, Difference
 from predictor.training.augment import read_release
 from tableqa.readers import READERS
@@ -277,7 +278,7 @@ def test_json_lines_of_our_own_formats_end_in_jsonl_and_those_of_papers_keep_the
 ) -> None:
     together = release(perturbed, tmp_path / "together", FORMATS, mix=7)
     manifest = release_files.read_manifest(together)
-    assert manifest["rules"] == 6
+    assert manifest["rules"] == 7
     endings = {
         format: {
             Path(name).suffix
@@ -300,9 +301,27 @@ def test_a_release_by_the_rules_before_keeps_its_file_names(perturbed: World, tm
     own = [name for name in manifest["files"] if release_files.format_of(name, manifest)]
     for name in own:
         (out / name).rename(out / name.removesuffix("l"))
-    rewrite_manifest(out, rules=5, files=release_files.describe(out))
+    counts = {name: number for name, number in manifest["counts"].items() if name not in CURRENT_COUNTS}
+    rewrite_manifest(out, rules=5, counts=counts, files=release_files.describe(out))
     assert release_files.verify(out)["decisions"] == 3
     assert any("parts" in one.meta.get("lineage", {}) for one in READERS["askew"](out))
     rewrite_manifest(out, rules=6)
     with pytest.raises(Difference, match="jsonl: missing"):
+        release_files.verify(out)
+
+
+def test_a_release_by_rules_6_keeps_a_card_that_counts_revisions(perturbed: World, tmp_path: Path) -> None:
+    out = release(perturbed, tmp_path / "before", "hf")
+    manifest = release_files.read_manifest(out)
+    counts = {name: number for name, number in manifest["counts"].items() if name not in CURRENT_COUNTS}
+    card = out / "README.md"
+    text = card.read_text("utf-8")
+    assert "3 responses by 1 people; 3 items accepted." in text
+
+    card.write_text(text.replace("3 responses by", "3 annotations by"), "utf-8")
+    rewrite_manifest(out, rules=6, counts=counts, files=release_files.describe(out))
+
+    assert release_files.verify(out)["decisions"] == 3
+    rewrite_manifest(out, rules=7)
+    with pytest.raises(Difference, match=r"counts\.responses is None, the records give 3"):
         release_files.verify(out)

@@ -99,7 +99,7 @@ class Command(RefusingCommand):
         )
         counts = release.manifest["counts"]
         self.stdout.write(
-            f"{release.name}: {counts['annotations']} annotations by {counts['annotators']} people, "
+            f"{release.name}: {counts['responses']} responses by {counts['respondents']} people, "
             f"{counts['accepted']} items accepted, {counts['excluded']} excluded, {_automatic(release.manifest)}"
             f"{len(release.manifest['files'])} files in {options['out']}."
         )
