@@ -18,9 +18,13 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, log
+from typing import TYPE_CHECKING, Any
 
 from tableqa.clustered import proportion_over
 from tableqa.proportions import Proportion, proportion
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FIRST, LAST = 3, 2
 
@@ -30,14 +34,16 @@ class Concentration:
     """How values are spread.
 
     n, distinct   values, and different ones
+    groups        how many groups the values are of
     top           the commonest (value, share of all), the most frequent first
     top_share     of the values in `top` together
     entropy       in bits, with the correction of Miller and Madow (1955) for values not seen yet
     normalised    entropy over that of n different values: 1 where all differ, 0 where all are one; None of fewer than two
-    low, high     its 95 % bootstrap interval over the values; None with `normalised`
+    low, high     its 95 % bootstrap interval over the groups; None with `normalised`, and of one group
     """
 
     n: int
+    groups: int
     distinct: int
     top: tuple[tuple[Hashable, Proportion], ...]
     top_share: Proportion
@@ -48,31 +54,47 @@ class Concentration:
 
 
 def concentration(
-    values: Iterable[Hashable], top: int = 3, *, replicates: int = 1000, seed: int = 0
+    values: Iterable[Hashable],
+    top: int = 3,
+    groups: Iterable[Hashable] | None = None,
+    *,
+    replicates: int = 1000,
+    seed: int = 0,
 ) -> Concentration:
     """How far answers (or any values) pile up on few. Values are told apart as they are: canonical forms come from outside.
 
-    The interval of the normalised entropy is that of a bootstrap over the values, moved so that its middle is the value:
-    drawing with replacement always loses some values, so that all draws lie too low by about as much. Raises ValueError
-    for a `top` below 1.
+    groups: as for `places`. The interval of the normalised entropy is that of a bootstrap over the groups, moved so that its
+    middle is the value: drawing with replacement always loses some values, so that all draws lie too low by about as much.
+    It reaches at least as far as that of independent values. Raises ValueError for a `top` below 1.
     """
     if top < 1:
         raise ValueError(f"top is {top}; it must be 1 or more.")
-    counted = Counter(values)
-    number = sum(counted.values())
+    every = list(values)
+    owners: list[Hashable] = list(range(len(every))) if groups is None else list(groups)
+    clusters: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
+    for value, owner in zip(every, owners, strict=True):
+        clusters[owner][value] += 1
+    counted = Counter(every)
+    number = len(every)
     commonest = sorted(counted.items(), key=lambda entry: (-entry[1], str(entry[0])))[:top]
     normalised = low = high = None
     if number > 1:
         normalised = _entropy(counted.values(), number) / log(number, 2)
+    if normalised is not None and replicates and len(clusters) > 1:
         low, high = _entropy_interval(list(counted.values()), normalised, replicates, seed)
+        if len(clusters) < number:
+            wider = _entropy_interval_over(list(clusters.values()), normalised, replicates, seed)
+            low, high = min(low, wider[0]), max(high, wider[1])
+    commonest_values = {value for value, _ in commonest}
     corrected = (
         _entropy(counted.values(), number) + (len(counted) - 1) / (2 * number * log(2)) if number else 0.0
     )
     return Concentration(
         n=number,
+        groups=len(clusters),
         distinct=len(counted),
-        top=tuple((value, proportion(count, number)) for value, count in commonest),
-        top_share=proportion(sum(count for _, count in commonest), number),
+        top=tuple((value, _share([value == other for other in every], owners)) for value, _ in commonest),
+        top_share=_share([value in commonest_values for value in every], owners),
         entropy=corrected,
         normalised=normalised,
         low=low,
@@ -85,13 +107,9 @@ def _entropy(counts: Iterable[int], number: int) -> float:
     return max(0.0, -sum(count / number * log(count / number, 2) for count in sorted(counts)))
 
 
-def _entropy_interval(
-    counts: list[int], value: float, replicates: int, seed: int
-) -> tuple[float | None, float | None]:
+def _entropy_interval(counts: list[int], value: float, replicates: int, seed: int) -> tuple[float, float]:
     import numpy as np
 
-    if not replicates:
-        return None, None
     number = sum(counts)
     ordered = np.array(sorted(counts, reverse=True))
     generator = np.random.default_rng(seed)
@@ -101,7 +119,44 @@ def _entropy_interval(
         shares = generator.multinomial(number, ordered / number, size=min(step, replicates - done)) / number
         logs = np.log2(np.where(shares > 0, shares, 1))
         drawn.append(-(shares * logs).sum(axis=1) / np.log2(number))
-    lower, middle, upper = map(float, np.quantile(np.concatenate(drawn), [0.025, 0.5, 0.975]))
+    return _centred(np.concatenate(drawn), value)
+
+
+def _entropy_interval_over(
+    clusters: Sequence[Mapping[Hashable, int]], value: float, replicates: int, seed: int
+) -> tuple[float, float]:
+    """The same where whole clusters (value -> count) are drawn. Values of few clusters make a sparse matrix."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    alike = Counter(tuple(sorted(cluster.items(), key=lambda entry: str(entry[0]))) for cluster in clusters)
+    ordered = sorted(alike, key=str)
+    columns: dict[Hashable, int] = {}
+    entries = [
+        (count, row, columns.setdefault(key, len(columns)))
+        for row, cluster in enumerate(ordered)
+        for key, count in cluster
+    ]
+    counts, row_numbers, column_numbers = (np.array(numbers) for numbers in zip(*entries, strict=True))
+    matrix = csr_array((counts, (row_numbers, column_numbers)), shape=(len(ordered), len(columns)))
+    shares = np.array([alike[cluster] for cluster in ordered]) / len(clusters)
+    generator = np.random.default_rng(seed)
+    entropies = []
+    step = max(1, (1 << 21) // max(matrix.shape))
+    for done in range(0, replicates, step):
+        drawn = generator.multinomial(len(clusters), shares, size=min(step, replicates - done)) @ matrix
+        totals = drawn.sum(axis=1, keepdims=True)
+        parts = drawn / totals
+        entropy = -(parts * np.log2(np.where(parts > 0, parts, 1))).sum(axis=1)
+        entropies.append(entropy / np.log2(np.maximum(totals[:, 0], 2)))
+    return _centred(np.concatenate(entropies), value)
+
+
+def _centred(draws: "np.ndarray[Any, Any]", value: float) -> tuple[float, float]:
+    """The ends of the draws, moved so that their middle is the value."""
+    import numpy as np
+
+    lower, middle, upper = map(float, np.quantile(draws, [0.025, 0.5, 0.975]))
     return max(0.0, value + lower - middle), min(1.0, value + upper - middle)
 
 
@@ -176,12 +231,17 @@ def _share(hits: Sequence[bool], groups: Sequence[Hashable]) -> Proportion:
     return proportion_over((sum(cluster), len(cluster)) for cluster in clusters.values())
 
 
-def openings(questions: Iterable[str], words: int = 2, top: int = 10) -> Concentration:
-    """How questions begin: their first words in lower case without punctuation, such as "how many"."""
+def openings(
+    questions: Iterable[str], words: int = 2, top: int = 10, groups: Iterable[Hashable] | None = None
+) -> Concentration:
+    """How questions begin: their first words in lower case without punctuation, such as "how many".
+
+    groups: as for `places`.
+    """
     if words < 1:
         raise ValueError(f"words is {words}; it must be 1 or more.")
     begun = (" ".join(re.findall(r"\w+(?:['’]\w+)*", question.casefold())[:words]) for question in questions)
-    return concentration(begun, top)
+    return concentration(begun, top, groups)
 
 
 @dataclass(frozen=True, slots=True)

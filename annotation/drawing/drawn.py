@@ -416,7 +416,7 @@ def _concentrated(name: str, title: str, head: str, found: Statistics | None) ->
             " Spread {spread} (95 % CI {low} to {high}); 1: all differ, 0: all identical."
         ).format(spread=number(spread), low=number(found["low"]), high=number(found["high"]))
     top = [(str(value), Proportion(**share)) for value, share in found["top"]]
-    return shares(name, title, (head, "Share"), top, note)
+    return shares(name, title, (head, "Share"), top, f"{note}{_over_items(found, name)}")
 
 
 def _by_place(name: str, title: str, found: Statistics | None) -> Figure | None:
@@ -462,18 +462,30 @@ def _left_out(name: str, found: Statistics) -> str:
         "edit_rows": gettext("Excluded: {without} with edits outside rows."),
     }[name].format(without=without)
     also = gettext("Tables of at most five rows are also excluded ({found}).")
-    return f"{said} {also.format(found=short)}{_over_items(found)}"
+    return f"{said} {also.format(found=short)}{_over_items(found, name)}"
 
 
-def _over_items(found: Statistics) -> str:
-    """What intervals are over, where several responses are to one item."""
+def _over_items(found: Statistics, name: str) -> str:
+    """What intervals are over, where several answers, examples or responses are of one item."""
     if found["groups"] == found["n"]:
         return ""
-    return " " + ngettext(
+    responses = ngettext(
         "{n} responses to {items} item. Interval: bootstrap over items, at least as wide as Wilson's.",
         "{n} responses to {items} items. Interval: bootstrap over items, at least as wide as Wilson's.",
         found["groups"],
-    ).format(
+    )
+    answers = ngettext(
+        "{n} answers from {items} item. Interval: bootstrap over items, at least as wide as Wilson's.",
+        "{n} answers from {items} items. Interval: bootstrap over items, at least as wide as Wilson's.",
+        found["groups"],
+    )
+    examples = ngettext(
+        "{n} examples from {items} item. Interval: bootstrap over items, at least as wide as Wilson's.",
+        "{n} examples from {items} items. Interval: bootstrap over items, at least as wide as Wilson's.",
+        found["groups"],
+    )
+    sentence = {"answers": answers, "openings": examples, "answer_rows": examples}.get(name, responses)
+    return " " + sentence.format(
         n=number_format(found["n"], force_grouping=True),
         items=number_format(found["groups"], force_grouping=True),
     )
@@ -495,5 +507,5 @@ def _sizes(found: Statistics | None) -> Figure | None:
         gettext("Edit size in net operations"),
         (gettext("Operations"), "Share"),
         top,
-        f"{note}.{_over_items(found)}",
+        f"{note}.{_over_items(found, 'edit_sizes')}",
     )

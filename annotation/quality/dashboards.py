@@ -16,7 +16,7 @@ from decimal import Decimal
 from statistics import NormalDist
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils.translation import gettext
 
@@ -149,14 +149,19 @@ def monitors(batch: Batch) -> dict[str, Any]:
     made = _made(batch, items)
     shown = made or _given(items)
     marked, edited, sizes, asked = _responses(batch, task, items)
-    answers = [answer for one in shown for answer in {_plain(answer) for answer in one[1]}]
+    answers = [(answer, one[4]) for one in shown for answer in sorted({_plain(answer) for answer in one[1]})]
+    items_shown = [item for *_, item in shown]
     found: dict[str, Any] = {
         "items": len(items),
         "examples": len(shown),
         "of": ACCEPTED if made else GIVEN,
-        "answers": asdict(concentration(answers)) if answers else None,
-        "openings": asdict(openings(one[0] for one in shown)) if shown else None,
-        "answer_rows": _places((one[2], one[3]) for one in shown),
+        "answers": asdict(
+            concentration([answer for answer, _ in answers], groups=[item for _, item in answers])
+        )
+        if answers
+        else None,
+        "openings": asdict(openings((one[0] for one in shown), groups=items_shown)) if shown else None,
+        "answer_rows": _places(((one[2], one[3]) for one in shown), items_shown),
         "evidence_rows": _places([rows for rows, _ in marked], [item for _, item in marked]),
         "edit_rows": _places([rows for rows, _ in edited], [item for _, item in edited]),
         "edit_sizes": asdict(edit_sizes([size for size, _ in sizes], [item for _, item in sizes]))
@@ -167,8 +172,8 @@ def monitors(batch: Batch) -> dict[str, Any]:
     return found
 
 
-Shown = tuple[str, list[str], frozenset[int], int]
-"""Question, answers, the rows in which an answer stands, rows of the table."""
+Shown = tuple[str, list[str], frozenset[int], int, int]
+"""Question, answers, the rows in which an answer stands, rows of the table, key of the item."""
 Rows = tuple[frozenset[int], int]
 """Rows that somebody marked or edited, and how many rows the table has."""
 
@@ -177,28 +182,29 @@ def _made(batch: Batch, items: Sequence[int]) -> list[Shown]:
     """The examples that accepted outcomes of these items made."""
     found = []
     for some in _some(items):
-        rows = Example.objects.filter(
-            outcome__decision__item_id__in=some, outcome__decision__kind=Decision.Kind.ACCEPTED
-        ).select_related("stored_table")
-        found += [_shown(example) for example in rows.order_by("pk")]
+        rows = Example.objects.annotate(of_item=F("outcome__decision__item_id")).filter(
+            of_item__in=some, outcome__decision__kind=Decision.Kind.ACCEPTED
+        )
+        found += _shown(rows)
     return found
 
 
 def _given(items: Sequence[int]) -> list[Shown]:
     found = []
     for some in _some(items):
-        rows = Example.objects.filter(items__in=some).select_related("stored_table")
-        found += [_shown(example) for example in rows.order_by("pk")]
+        found += _shown(Example.objects.annotate(of_item=F("items")).filter(of_item__in=some))
     return found
 
 
-def _shown(example: Example) -> Shown:
-    table = example.table()
-    wanted = {_plain(answer) for answer in example.answers}
-    rows = frozenset(
-        number for number, row in enumerate(table.rows) if any(_plain(cell) in wanted for cell in row)
-    )
-    return example.question, list(example.answers), rows, table.shape[0]
+def _shown(examples: QuerySet[Any]) -> Iterator[Shown]:
+    """Examples with the key of their item as `of_item`."""
+    for example in examples.select_related("stored_table").order_by("pk"):
+        table = example.table()
+        wanted = {_plain(answer) for answer in example.answers}
+        rows = frozenset(
+            number for number, row in enumerate(table.rows) if any(_plain(cell) in wanted for cell in row)
+        )
+        yield example.question, list(example.answers), rows, table.shape[0], example.of_item
 
 
 def _responses(

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from annotation import words
 from annotation.drawing import charts, drawn, work_tables
-from annotation.journeys import annotating, labelled_elsewhere
+from annotation.journeys import adjudicating, annotating, labelled_elsewhere
 from annotation.models import Assignment, Batch, Item, Person, Project
 from annotation.money import costs, paying
 from annotation.quality import agreement, dashboards, quality, snapshots
@@ -289,6 +289,50 @@ def test_edits_of_one_item_by_several_people_count_as_one_item(world: World) -> 
     for name in ("edit-rows", "edit-sizes"):
         assert "2 responses to 1 item. Interval: bootstrap over items" in notes[name]
     assert found["edit_rows"]["first"]["low"] == pytest.approx(proportion(1, 1).low)
+
+
+def test_examples_of_one_item_count_as_one_item(world: World) -> None:
+    rows = [[f"Film {number}", str(1990 + number)] for number in range(8)]
+    table = Table(["Film", "Year"], rows)
+    questions_of_one_answer = [
+        Example(f"q{n}", "when did Film 1 come out?", table, answers=["1991"]) for n in range(3)
+    ]
+    batch = world.batch(
+        "value_change",
+        variant="answer_stays",
+        sources=[world.import_written(*questions_of_one_answer)],
+        overlap=2,
+    )
+    for who, row in (("ada", 5), ("bo", 6)):
+        for _ in range(3):
+            assignment = world.take(batch, who)
+            assert assignment is not None
+            year = str(1990 + row)
+            edit = {
+                "op": "set_cell",
+                "row": f"r{row}",
+                "column": "c1",
+                "at": [row, 1],
+                "old": year,
+                "new": "1970",
+            }
+            response = {"unanswerable": False, "operations": [edit], "answers": [], "reason": ""}
+            world.answer(assignment, response)
+    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
+
+    found = dashboards.monitors(batch)
+
+    assert (found["of"], found["items"], found["examples"]) == ("accepted", 3, 6)
+    of_three = pytest.approx(proportion(3, 3).low)
+    answer, opening = found["answers"]["top"][0], found["openings"]["top"][0]
+    assert (answer[0], opening[0]) == ("1991", "when did")
+    for share in (answer[1], opening[1], found["answer_rows"]["first"]):
+        assert (share["hits"], share["n"], share["low"]) == (6, 6, of_three)
+    notes = {one.name: one.sheet.note for one in drawn.monitors(found)}
+    over_items = "from 3 items. Interval: bootstrap over items, at least as wide as Wilson's."
+    assert f"6 answers {over_items}" in notes["answers"]
+    assert f"6 examples {over_items}" in notes["openings"]
+    assert f"6 examples {over_items}" in notes["answer-rows"]
 
 
 def edited(world: World, *people: str) -> Batch:

@@ -21,6 +21,7 @@ from tableqa.monitors import (
     places,
     templates,
 )
+from tableqa.proportions import proportion
 from tableqa.readers import READERS
 
 unhurried = settings(deadline=None)
@@ -40,6 +41,29 @@ def test_nothing_and_one_value_have_no_concentration() -> None:
     assert concentration([]).normalised is None
     assert concentration([]).top_share.value is None
     assert concentration(["x"]).normalised is None
+
+
+def test_intervals_of_values_that_come_in_groups_are_over_the_groups() -> None:
+    values, groups = ["a", "a", "b", "b", "c", "c"] * 5, [number // 2 for number in range(30)]
+
+    together, apart = concentration(values, groups=groups), concentration(values)
+
+    assert (together.n, together.groups, apart.groups) == (30, 15, 30)
+    assert [(value, share.hits) for value, share in together.top] == [("a", 10), ("b", 10), ("c", 10)]
+    for (_, wide), (_, narrow) in zip(together.top, apart.top, strict=True):
+        assert (wide.low or 1) < (narrow.low or 0) < narrow.value < (narrow.high or 1) < (wide.high or 0)
+    assert together.low is not None
+    assert apart.low is not None
+    assert together.low < apart.low < (together.normalised or 0) < (together.high or 0)
+
+
+def test_equal_values_of_few_groups_have_the_interval_of_as_many_values() -> None:
+    found = openings(["How many?"] * 6, groups=[1, 1, 2, 2, 3, 3])
+
+    ((_, share),) = found.top
+    assert (share.hits, share.n) == (6, 6)
+    assert share.low == found.top_share.low == pytest.approx(proportion(3, 3).low)
+    assert concentration(["a", "b"], groups=[1, 1]).low is None, "one group"
 
 
 def test_entropy_is_that_of_the_shares() -> None:
