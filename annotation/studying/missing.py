@@ -35,7 +35,8 @@ from tasks.contract import task_types
 class Missing:
     """One thing that is not there yet: of which part of the study, and what in a sentence. `number` of how many.
 
-    `kind` is one of `SUMMED` where several of these make one sum. `batches` and `items`: what it is about, by public ids.
+    `kind` is one of `SUMMED` where several of these make one sum. `batches` and `items`: what it is about, by
+    public ids; of decisions that a batch waits for, the batch in which they are made.
     """
 
     about: str
@@ -215,7 +216,7 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
                     "It waits for {number} more decisions in “{batch}”.",
                     left,
                 ).format(number=_n(left), batch=feeding.name)
-                yield Missing(batch.name, words, left, "chain")
+                yield Missing(batch.name, words, left, "chain", (feeding.public_id,))
 
 
 def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
@@ -137,14 +137,20 @@ def _items_of(gap: missing.Missing, project: Project, may: Collection[Permission
         return explorer_url(project, item=list(gap.items))
     if gap.kind not in STATES_OF or len(gap.batches) > MOST_VALUES:
         return ""
+    if len(set(gap.batches)) < len(gap.batches):
+        return ""  # two batches wait for the same items, which are counted twice
     batches = Batch.objects.filter(public_id__in=gap.batches)
     if Permission.SET_UP not in may and Item.objects.filter(batch__in=batches, is_gold=True).exists():
         return ""
     return url_of_batches(project, batches.order_by("pk"), state=STATES_OF[gap.kind])
 
 
-STATES_OF = {"responses": "open", "adjudication": "adjudication"}
-"""The state of the items that a gap counts, by its kind."""
+STATES_OF: Final[dict[str, list[str]]] = {
+    "responses": ["open"],
+    "adjudication": ["adjudication"],
+    "chain": ["open", "complete", "adjudication"],
+}
+"""The states of the items that a gap counts, by its kind."""
 
 
 def _barred(person: Person, project: Project) -> str:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Batch, Person, Release
 from tests.annotation.cast import NOON, World
+from tests.annotation.test_explorer_links import links, said
 
 RELEASES = "/projects/films/releases/"
 FIELDS = {"name": "v1", "format": "askew"}
@@ -152,6 +153,21 @@ def test_unfinished_items_lead_to_the_explorer(world: World) -> None:
     assert f'<a href="{address}">1 item with too few responses</a>' in page
     item = edits.items.get().public_id
     assert f'<a href="/projects/films/explorer/?item={item}">perturbed examples: 1 of 1 have no' in page
+
+
+def test_decisions_that_later_batches_wait_for_lead_to_their_items(world: World) -> None:
+    edits = world.batch("value_change", variant="answer_stays", size=2, overlap=1, name="Edits")
+    world.batch("answer_check", sources=[], feeds_from=edits, name="Check")
+    mara = client_of(world.mara)
+
+    numbers = links(mara, RELEASES)
+
+    (address,) = [address for address, number in numbers if "state=complete" in address and number == 2]
+    assert f"batch={edits.public_id}" in address
+    assert said(mara, address)[0] == 2
+    world.batch("answer_check", sources=[], feeds_from=edits, name="Check again")
+    page = mara.get(RELEASES).content.decode()
+    assert "<li>4 decisions that later batches wait for</li>" in page, "an item counts twice"
 
 
 def released(world: World) -> Release:
