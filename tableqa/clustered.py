@@ -1,12 +1,14 @@
-"""Shares and medians of values that come in clusters, such as the responses of a person, with intervals over clusters.
+"""Shares, medians and means of values that come in clusters, such as responses of a person, with intervals over clusters.
 
     proportion_over([(3, 4), (0, 4)])     # 3 of 4 and 0 of 4
     median_over([[12.0, 14.5], [40.0]])
+    mean_over([(26.5, 2), (40.0, 1)])     # sums of two values and of one
 
 Values of one cluster are not independent: an interval that takes them so is too narrow. Whole clusters are resampled, and
 the interval reaches at least as far as that of independent values: a bootstrap of few clusters is too narrow, too.
 
   Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 13.
+  Cochran, W. G. (1977). Sampling Techniques, 3rd edition, section 6.4 (means).
   Field, C. A. and Welsh, A. H. (2007). Bootstrapping clustered data. JRSS B 69(3), 369-390.
 """
 
@@ -14,12 +16,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum, sqrt
 from typing import TYPE_CHECKING, Any
 
 from tableqa.bootstrap import Bootstrap
 from tableqa.order_statistics import Median, median_interval
 from tableqa.proportions import Proportion, proportion
-from tableqa.zero_width import honest_interval
+from tableqa.zero_width import NARROWEST, honest_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,6 +90,37 @@ def median_over(clusters: Sequence[Sequence[float]], bootstrap: Bootstrap | None
     if low is None or high is None:
         return whole
     return Median(whole.value, min(whole.low, low), max(whole.high, high))
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean, None of nothing, with the ends of its interval, None of one cluster and of clusters of equal means."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+def mean_over(clusters: Iterable[tuple[float, int]]) -> Mean:
+    """The mean of all values. clusters: sum (0 or more) and number of values of each; those without a value do not count.
+
+    The interval is that of a ratio of sums over clusters, by linearisation and with Student's t; `low` is never below 0. Of
+    clusters of one value each it is the usual one of a mean.
+    """
+    from scipy.stats import t
+
+    clusters = [(total, n) for total, n in clusters if n]
+    number, size = len(clusters), sum(n for _, n in clusters)
+    if not size:
+        return Mean(None)
+    value = fsum(total for total, _ in clusters) / size
+    if number < 2:
+        return Mean(value)
+    squares = fsum((total - value * n) ** 2 for total, n in clusters)
+    half = float(t.ppf(0.975, number - 1)) * sqrt(squares * number / (number - 1)) / size
+    if half <= NARROWEST:
+        return Mean(value)
+    return Mean(value, max(0.0, value - half), value + half)
 
 
 def _medians(values: np.ndarray[Any, Any], weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

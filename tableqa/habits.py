@@ -61,16 +61,29 @@ NOT_SPED_UP = message(
 )
 THE_SAME = {
     True: message(
+        "habits.the_same.share",
+        "{label} was chosen for {times} of {items} items ({share}, 95 % CI {low} to {high}); other annotators chose it for "
+        "{of_others} of theirs.",
+    ),
+    False: message(
+        "habits.the_same.share_and_run",
+        "{label} was chosen for {times} of {items} items ({share}, 95 % CI {low} to {high}); other annotators chose it for "
+        "{of_others} of theirs. The least likely run is {run}, {length} times in a row.",
+    ),
+}
+"""By whether the run is of one item, which says nothing."""
+WITHOUT_INTERVAL = (
+    message(
         "habits.the_same.without_run",
         "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs.",
     ),
-    False: message(
+    message(
         "habits.the_same.several",
         "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs. "
         "The least likely run is {run}, {length} times in a row.",
     ),
-}
-"""By whether the run is of one item, which says nothing."""
+)
+"""Only in earlier snapshots."""
 RUN_OF_ONE = message(
     "habits.the_same.one",
     "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs. "
@@ -91,6 +104,7 @@ class Habit:
     sentence  what was found, for a manager, in both cases
     figures   the numbers behind it, by name
     items     positions (or names, for texts) of the items that it rests on, in order
+    label     the commonest label and how many items have it, `times`; None for what is not about labels
     """
 
     kind: Kind
@@ -98,6 +112,8 @@ class Habit:
     sentence: str
     figures: Mapping[str, float] = field(default_factory=dict)
     items: tuple[Hashable, ...] = ()
+    label: Hashable = None
+    times: int = 0
 
 
 def too_fast(seconds: Sequence[float], of_others: Sequence[float], floor: float = 0.0) -> Habit:
@@ -202,6 +218,8 @@ def always_the_same(labels: Sequence[Key], of_others: Mapping[Key, int]) -> Habi
             times=counted[top],
             items=number,
             share=language.number(share.percent),
+            low=language.number(f"{100 * (share.low or 0.0):.1f}"),
+            high=language.number(f"{100 * (share.high or 0.0):.1f} %"),
             of_others=language.number(f"{100 * usual:.1f} %"),
             run=language.word(str(labels[start])),
             length=length,
@@ -215,6 +233,8 @@ def always_the_same(labels: Sequence[Key], of_others: Mapping[Key, int]) -> Habi
             "chance_of_the_run": by_run,
         },
         tuple(range(start, start + length)),
+        top,
+        counted[top],
     )
 
 

@@ -21,7 +21,8 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
     """Progress, hours and, where somebody may read them, costs: a row for each batch.
 
     Each line has name, address, kind, state, submitted, places, accepted, excluded, items, hours, seconds (each), cost,
-    per_hundred and links (the addresses of items, by these names); figures that are not there yet are None.
+    per_hundred, spent (`dashboards.Spent`) and links (the addresses of items, by these names); figures that are not there
+    yet are None.
     """
     columns = (
         *drawn.names("Batch", gettext("State")),
@@ -41,13 +42,16 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
                 for name in ("submitted", "places", "accepted", "items", "excluded")
             ),
             _decimal(line["hours"], 2),
-            _decimal(line["seconds"], 0),
+            _with_ends(line["seconds"], line["spent"].ends, line["spent"].timed, 0),
             *(text(line[name] or NOTHING) for name in ("cost", "per_hundred") if costs),
         )
         for line in lines
     )
     title = gettext("Progress by batch")
-    return Figure("batches", title, Sheet("batches", title, columns, rows))
+    note = gettext(
+        "Seconds per item: mean active time of a response. Interval: 95 %, over annotators; of one there is none."
+    )
+    return Figure("batches", title, Sheet("batches", title, columns, rows, note))
 
 
 def counts(numbers: Mapping[str, int]) -> Figure:
@@ -113,7 +117,8 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
     """Everybody's pace, gold accuracy, agreement and reliability; None where nobody has worked.
 
     Each row has name, anchor, items_address, skipped_address, review (items that need it), review_address, submitted,
-    skipped, median_seconds, hourly, gold (a share or None), agreement (a cell or None), accuracy (from 0 to 1, or None),
+    skipped, timed, median_seconds, median_ends, hourly, hourly_ends (of the intervals, None without one), gold (a share or
+    None), agreement (a cell or None), accuracy (from 0 to 1, or None),
     accuracy_ends (of its interval; None in earlier snapshots), labelled and raised (a list).
     """
     if not rows:
@@ -133,8 +138,8 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
             Cell(row["name"], address=row["anchor"]),
             replace(_whole(row["submitted"]), address=row["items_address"] if row["submitted"] else ""),
             replace(_whole(row["skipped"]), address=row["skipped_address"] if row["skipped"] else ""),
-            _decimal(row["median_seconds"], 1),
-            _whole(row["hourly"]),
+            _with_ends(row["median_seconds"], row["median_ends"], row["timed"], 1),
+            _with_ends(row["hourly"], row["hourly_ends"], row["timed"], 0),
             _gold(row),
             _with_n(row["agreement"]) if row["agreement"] is not None else text(NOTHING),
             _reliability(row),
@@ -314,6 +319,19 @@ def _with_n(cell: Cell) -> Cell:
         return cell
     n = gettext("n = {n}").format(n=words.number(f"{cell.n:,}"))
     return replace(cell, detail=f"{cell.detail}; {n}" if cell.detail else n)
+
+
+def _with_ends(value: float | None, ends: Sequence[float | None], n: int, digits: int) -> Cell:
+    """A number with its interval, where it has one, and n beside it."""
+    cell, (low, high) = _decimal(value, digits), ends
+    if value is None:
+        return cell
+    detail = ""
+    if low is not None and high is not None:
+        detail = gettext("{number} to {number_2}").format(
+            number=words.decimal(low, digits), number_2=words.decimal(high, digits)
+        )
+    return _with_n(replace(cell, detail=detail, low=low, high=high, n=n))
 
 
 def _whole(value: int | None) -> Cell:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import chain
 from statistics import NormalDist
 from typing import Any
 
@@ -23,6 +24,7 @@ from django.utils.translation import gettext
 from annotation.models import Assignment, Batch, Decision, Example, Item
 from annotation.money import costs, paying
 from annotation.quality import agreement
+from tableqa.clustered import mean_over
 from tableqa.monitors import concentration, edit_sizes, openings, places, templates
 from tableqa.proportions import Proportion, proportion
 from tableqa.tables import Table
@@ -180,7 +182,7 @@ Rows = tuple[frozenset[int], int]
 
 def _made(batch: Batch, items: Sequence[int]) -> list[Shown]:
     """The examples that accepted outcomes of these items made."""
-    found = []
+    found: list[Shown] = []
     for some in _some(items):
         rows = Example.objects.annotate(of_item=F("outcome__decision__item_id")).filter(
             of_item__in=some, outcome__decision__kind=Decision.Kind.ACCEPTED
@@ -190,7 +192,7 @@ def _made(batch: Batch, items: Sequence[int]) -> list[Shown]:
 
 
 def _given(items: Sequence[int]) -> list[Shown]:
-    found = []
+    found: list[Shown] = []
     for some in _some(items):
         found += _shown(Example.objects.annotate(of_item=F("items")).filter(of_item__in=some))
     return found
@@ -363,6 +365,7 @@ class Spent:
 
     beside  seconds on what was not submitted
     timed   how many of the submitted have a time; what was made elsewhere has none
+    each    seconds of active time a submission, of those that have a time; `ends` of its interval over people
     """
 
     name: str
@@ -371,16 +374,13 @@ class Spent:
     beside: float
     amounts: Mapping[str, Decimal]
     timed: int = 0
+    each: float | None = None
+    ends: tuple[float | None, float | None] = (None, None)
 
     @property
     def hours(self) -> float:
         """All active time, also on what was skipped, returned, or is on a desk."""
         return (self.seconds + self.beside) / 3600
-
-    @property
-    def each(self) -> float | None:
-        """Seconds of active time a submission, of those that have a time."""
-        return self.seconds / self.timed if self.timed else None
 
     @property
     def cost(self) -> str:
@@ -400,14 +400,25 @@ class Spent:
 
 def spent(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str]) -> Spent:
     """What these days come to: time and amounts by currency as `work` gives them."""
-    submitted, timed, seconds, beside = 0, 0, [], []
-    for _, _, number, on_them, besides, with_time in days:
+    submitted, timed, seconds, beside = 0, Counter[str](), defaultdict[str, list[float]](list), []
+    for _, person, number, on_them, besides, with_time in days:
         submitted += number
-        timed += with_time
-        seconds.append(on_them)
+        timed[person] += with_time
+        seconds[person].append(on_them)
         beside.append(besides)
+    each = mean_over((math.fsum(seconds[person]), timed[person]) for person in seconds)
+    everything = math.fsum(chain.from_iterable(seconds.values()))
     amounts = {currency: Decimal(amount) for currency, amount in owed.items()}
-    return Spent(name, submitted, math.fsum(seconds), math.fsum(beside), amounts, timed)
+    return Spent(
+        name,
+        submitted,
+        everything,
+        math.fsum(beside),
+        amounts,
+        timed.total(),
+        each.value,
+        (each.low, each.high),
+    )
 
 
 def skip_shares(sources: Iterable[Sequence[Any]]) -> list[tuple[str, Proportion]]:

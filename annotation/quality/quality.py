@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from statistics import median
 from typing import Any
 
 from django.db.models import Count
@@ -18,7 +17,9 @@ from django.utils.translation import gettext_noop
 
 from annotation.models import Assignment, Batch, Tally
 from annotation.quality import agreement, gold
+from tableqa.clustered import mean_over
 from tableqa.habits import Habit, always_the_same, copy_paste, sped_up, too_fast
+from tableqa.order_statistics import median_interval
 from tasks.contract import TaskType
 from tasks.pace import least_seconds
 
@@ -60,7 +61,8 @@ class Submission:
 def report(batch: Batch) -> dict[str, Any]:
     """The figures of everybody with a tally in the batch, as JSON; people by their keys.
 
-    `people` maps a key to counts, median seconds of active time, gold (right, judged), habits, and skip reasons;
+    `people` maps a key to counts, median seconds of active time and items per hour with the ends of their intervals (null
+    without one), gold (right, judged), habits, and skip reasons; `measure` is the one whose labels the habits are about;
     `reliability` holds for each measure on few labels what `tableqa.dawid_skene` says of the labels alone.
     """
     task = batch.task()
@@ -103,7 +105,7 @@ def report(batch: Batch) -> dict[str, Any]:
                 "returned": tally.returned,
                 "seconds": round(sum(mine.seconds), 1),
                 "timed": len(mine.seconds),
-                "median_seconds": round(median(mine.seconds), 1) if mine.seconds else None,
+                **_pace(mine.seconds),
                 "gold": [share.hits, share.n]
                 if (share := judged.get(tally.person_id)) is not None and share.n
                 else None,
@@ -113,6 +115,7 @@ def report(batch: Batch) -> dict[str, Any]:
             for tally in Tally.objects.filter(batch=batch).order_by("person_id")
             for mine in (worked.get(str(tally.person_id), Worked()),)
         },
+        "measure": measures[0].name if measures else "",
         "reliability": [
             found
             for one in measures
@@ -238,6 +241,18 @@ def skips(batch: Batch) -> dict[int, list[list[Any]]]:
     return dict(found)
 
 
+def _pace(seconds: Sequence[float]) -> dict[str, Any]:
+    """The median of these times, and the ends of its interval and of that of items per hour."""
+    middle, mean = median_interval(seconds), mean_over((time, 1) for time in seconds)
+    hourly_ends = [3600 / mean.high, 3600 / mean.low] if mean.low and mean.high else [None, None]
+    return {
+        "median_seconds": round(middle.value, 1) if middle.value is not None else None,
+        "median_ends": [middle.low, middle.high],
+        "hourly_ends": hourly_ends,
+    }
+
+
 def _said(habit: Habit) -> dict[str, Any]:
     items = list(habit.items) if habit.raised else []
-    return {"kind": habit.kind, "raised": habit.raised, "sentence": habit.sentence, "items": items}
+    label = {} if habit.label is None else {"label": agreement.in_words(habit.label), "times": habit.times}
+    return {"kind": habit.kind, "raised": habit.raised, "sentence": habit.sentence, "items": items, **label}

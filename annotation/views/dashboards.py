@@ -44,6 +44,7 @@ from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, kind_title, page
 from tableqa.habits import FEWEST, TOO_FEW, TOO_FEW_OF_OTHERS
 from tableqa.needed import Basis
+from tableqa.order_statistics import FEWEST as FEWEST_FOR_MEDIAN
 from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
@@ -763,6 +764,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
             row["anchor"] = f"#person-{number}"
             pseudonym = pseudonyms.get(int(row["key"]), "")
             _link_items(who, batch, pseudonym, row)
+            _link_labels(who, batch, pseudonym, row, kept.data["measure"] if kept.data is not None else "")
             row["right"] = qualifying.share_in_words(batch, row["gold"]) if row["gold"] else ""
             row["confusion"] = _confusion(numbers[row["key"]], row)
         note = _note_of_quality(_first_statistic(told.data), any(row["accuracy"] is None for row in people))
@@ -813,6 +815,17 @@ def _link_items(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any]) 
     ]
 
 
+def _link_labels(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any], measure: str) -> None:
+    """Add to each habit that is about a label the address of the person's responses with it."""
+    for habit in row["habits"]:
+        label = habit.get("label", "")
+        chosen = f"{measure}{SEPARATOR}{label}"
+        is_listed = pseudonym and measure and label
+        habit["label_address"] = (
+            complete_url(who, batch=batch, person=pseudonym, label=chosen) if is_listed else ""
+        )
+
+
 def _address_of_items(batch: Batch, items: Sequence[str]) -> str:
     """The address of these items; "" for none, and for more than a selection can name."""
     return explorer_url(batch.project, batch=batch, item=list(items)) if 0 < len(items) <= MOST_VALUES else ""
@@ -824,6 +837,9 @@ def _note_of_quality(statistic: str, has_unlinked: bool) -> str:
         gettext(
             "Seconds per item: median of active time. Gold accuracy: share of gold items answered correctly."
         ),
+        gettext(
+            "If times differ, seconds per item has an interval from {fewest} timed items on, items per hour from 2 on."
+        ).format(fewest=FEWEST_FOR_MEDIAN),
         gettext(
             "Agreement with others: {statistic} over all pairs with a response of another annotator. Interval: "
             "bootstrap over items."
@@ -898,7 +914,7 @@ def _people(
                 **one,
                 "key": key,
                 "name": drawn.called(names, key),
-                "hourly": round(3600 * one["timed"] / one["seconds"]) if one["seconds"] else None,
+                "hourly": 3600 * one["timed"] / one["seconds"] if one["seconds"] else None,
                 "gold": proportion(*one["gold"]) if one["gold"] else None,
                 "agreement": drawn.estimate(
                     with_others, told["measures"][0]["statistic"], with_others["items"]

@@ -27,6 +27,7 @@ from annotation.quality.snapshots import Shown
 from annotation.views import dashboards as views
 from tableqa import Example, Table
 from tableqa.agreement import ONE_CATEGORY
+from tableqa.clustered import mean_over
 from tableqa.proportions import proportion
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
@@ -388,7 +389,31 @@ def test_the_quality_page_says_of_how_many_items_and_raters(world: World) -> Non
     page = text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
 
     by_person = page[: page.index("Label distribution")]
-    assert by_person.count("n = 24") == 6, "agreement and reliability of three people"
+    assert by_person.count("n = 24") == 12, "pace, items per hour, agreement and reliability of three people"
+    assert re.search(r"31\.0 30\.0 to 32\.0; n = 24 116 115 to 117; n = 24", by_person)
+    assert "seconds per item has an interval from 6 timed items on, items per hour from 2 on." in by_person
+
+
+def test_a_share_of_one_label_has_an_interval(world: World) -> None:
+    batch = timed(world)
+
+    page = text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
+
+    assert "neither was chosen for 24 of 24 items (100.0 %, 95 % CI 86.2 to 100.0 %)" in page
+
+
+def test_seconds_per_item_of_a_batch_have_n_and_an_interval_over_people(world: World) -> None:
+    batch = timed(world)
+
+    page = text(browser(world.mara).get("/projects/films/dashboard/"))
+
+    each = mean_over([(24 * 41.0, 24), (24 * 31.0, 24), (24 * 4.0, 24)])
+    assert f"{each.value:.0f} {each.low:.0f} to {each.high:.0f}; n = 72" in page
+    assert "Interval: 95 %, over annotators; of one there is none." in page
+    of_one = dashboards.spent(
+        "", [day for day in dashboards.work(batch)["days"] if day[1] == str(world.bo.pk)], {}
+    )
+    assert (of_one.each, of_one.ends, of_one.timed) == (31.0, (None, None), 24)
 
 
 def test_the_share_of_identical_responses_of_a_person_has_an_interval_over_items(world: World) -> None:

@@ -139,6 +139,8 @@ def test_labels_and_steps_lead_to_their_items(world: World) -> None:
 
     numbers = [each for each in labels if "label=" in each[0]]
     assert numbers
+    of_people = [number for address, number in numbers if "person=" in address]
+    assert sorted(of_people) == [12, 12, 24], "the most frequent label of each person"
     accepted = [each for each in labels if "item=" in each[0]]
     assert accepted, "accepted items of each label"
     numbers += accepted

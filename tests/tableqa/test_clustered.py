@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import sem, t
 
-from tableqa.clustered import median_over, proportion_over
+from tableqa.clustered import Mean, mean_over, median_over, proportion_over
 from tableqa.order_statistics import median_interval
 from tableqa.proportions import proportion
 
@@ -75,3 +76,27 @@ def test_a_median_over_clusters_has_no_narrower_an_interval(clusters: list[list[
         assert found.low is not None
         assert found.high is not None
         assert found.low <= independent.low < independent.high <= found.high
+
+
+def test_of_clusters_of_one_value_the_interval_is_that_of_a_mean() -> None:
+    values = [10.0, 12.0, 17.0, 9.0]
+
+    found = mean_over((value, 1) for value in values)
+
+    low, high = t.interval(0.95, 3, loc=12.0, scale=sem(values))
+    assert (found.value, found.low, found.high) == pytest.approx((12.0, low, high))
+
+
+def test_a_mean_over_few_clusters_that_differ_has_a_wide_interval() -> None:
+    found, independent = mean_over([(20.0, 10), (40.0, 10)]), mean_over([(2.0, 1), (4.0, 1)] * 10)
+
+    assert found.value == independent.value == 3.0
+    assert found.low == 0.0
+    assert (independent.low or 0) > 2
+    assert (found.high or 0) > 9 > (independent.high or 9)
+
+
+def test_a_mean_of_one_cluster_or_of_equal_values_has_no_interval() -> None:
+    assert mean_over([]) == mean_over([(0.0, 0)]) == Mean(None)
+    assert mean_over([(30.0, 10), (0.0, 0)]) == Mean(3.0)
+    assert mean_over([(30.0, 10), (6.0, 2)]) == Mean(3.0)
