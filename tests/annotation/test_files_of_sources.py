@@ -15,6 +15,7 @@ from django.core.management.base import CommandError
 from annotation.evaluation import evaluating
 from annotation.journeys import importing, perturbing, releasing
 from annotation.releases import release_files
+from annotation.releases.raw_records import CURRENT_COUNTS
 from tableqa.predictions import read_predictions
 from tableqa.readers import READERS
 from tests.annotation.cast import NOON, World, make_world
@@ -149,6 +150,8 @@ def test_a_release_by_other_rules_says_so_where_something_differs(tmp_path: Path
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
     assert manifest["rules"] == release_files.RULES
     del manifest["rules"]
+    for name in CURRENT_COUNTS:
+        del manifest["counts"][name]
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     release_files.verify(out)  # what an older version wrote need not differ
     old = out / "01_str" / "wtq_dev_row_shuffle.json"
