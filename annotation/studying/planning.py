@@ -22,7 +22,17 @@ from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying import guideline_examples
 from annotation.studying.standing import Counts, Pace, Standing
-from annotation.studying.study import GoldItem, ItemName, Run, SourceFile, Study, Work, makers, quoted
+from annotation.studying.study import (
+    GoldItem,
+    ItemName,
+    Run,
+    SourceFile,
+    Study,
+    Work,
+    makers,
+    people_needed,
+    quoted,
+)
 from annotation.terms import TERMS, Context, changeable
 from annotation.words import shown
 from tasks.common.defined import task_of
@@ -124,12 +134,14 @@ class Plan:
     """Every change, in the order in which they are made, and the cost of every batch of the file.
 
     `study` is what is applied: the file, and where it is silent about terms that may change, those of the project.
+    `people` is the number of annotators that the costs are for.
     """
 
     study: Study
     changes: tuple[Change, ...]
     costs: tuple[Cost, ...] = ()
     notes: tuple[str, ...] = ()
+    people: int = 0
 
     @property
     def does(self) -> tuple[Change, ...]:
@@ -198,8 +210,9 @@ def plan(
     changes += project.people()  # before what is opened: a split is among those who are there
     changes += _WorkComparison(study, standing, looked).work()
     changes += stays
-    costs = _Costs(study, standing, looked).costs()
-    return Plan(study, tuple(changes), tuple(costs), standing.notes)
+    comparison = _Costs(study, standing, looked)
+    people = comparison.people()
+    return Plan(study, tuple(changes), tuple(comparison.costs(people)), standing.notes, people)
 
 
 def in_order(study: Study) -> list[tuple[str, int]]:
@@ -922,10 +935,16 @@ class _WorkComparison(_Supply):
 class _Costs(_Comparison):
     """The work that the batches of the file ask for."""
 
-    def costs(self) -> Iterator[Cost]:
-        annotators = {one.name for one in self.study.people if Role.ANNOTATOR.value in one.roles}
-        annotators |= {one.name for one in self.there.people if Role.ANNOTATOR.value in one.roles}
-        people = len(annotators)
+    def people(self) -> int:
+        """The annotators of the file and the project; where these are too few for its batches, as many as they need."""
+        people = (*self.study.people, *self.there.people)
+        return max(
+            len({person.name for person in people if Role.ANNOTATOR.value in person.roles}),
+            people_needed(self.study),
+        )
+
+    def costs(self, people: int) -> Iterator[Cost]:
+        """The cost of each batch where so many people annotate."""
         # Of each batch, how many items there will be in all, and how many of these are still to be decided.
         items: dict[str, int | None] = {}
         coming: dict[str, int | None] = {}
@@ -935,8 +954,7 @@ class _Costs(_Comparison):
             if section != "batch":
                 continue
             wanted = self.study.batches[place]
-            # Whoever opens a batch for everyone before anybody came opens it for as many as it says.
-            overlap = (people or wanted.overlap) if wanted.strategy == "everyone" else wanted.overlap
+            overlap = people if wanted.strategy == "everyone" else wanted.overlap
             counts = self.standing.batches.get(wanted.name)
             left: int | None
             if counts is None:
@@ -958,7 +976,7 @@ class _Costs(_Comparison):
             if left is not None and wanted.purpose == "work" and wanted.gold_percent:
                 # So many percent of each person's turns, and each person has each gold item once.
                 turns = round(left * wanted.gold_percent / (100 - wanted.gold_percent))
-                left += min(turns, max(gold * max(people, 1) - (counts.gold_submitted if counts else 0), 0))
+                left += min(turns, max(gold * people - (counts.gold_submitted if counts else 0), 0))
             upper, lower = coming[wanted.name], likely[wanted.name]
             share = lower / upper if upper and lower is not None else 1.0
             yield self.cost(wanted, left, most, min(share, 1.0))

@@ -213,6 +213,25 @@ def quoted(names: Iterable[str]) -> str:
     return gettext(" and ").join(gettext("“{name}”").format(name=name) for name in names)
 
 
+def people_needed(study: Study) -> int:
+    """The smallest number of annotators with whom every item of a study gets its responses.
+
+    Whoever made an example, or made a decision that a task type looks into, never gets the items that follow from it.
+    """
+    return max((_people_for(work, study) for work in study.batches), default=0)
+
+
+def _people_for(work: Work, study: Study) -> int:
+    batches = {batch.name: batch for batch in study.batches}
+    looks_into = work.task.looks_into
+    needed, before = work.overlap, batches.get(work.feeds_from)
+    while before is not None:  # a study has no circles
+        if before.task.making or before.type in looks_into:
+            needed += before.overlap
+        before = batches.get(before.feeds_from)
+    return int(needed)
+
+
 def makers(batches: Iterable[Work], sources: Iterable[str]) -> list[str]:
     """The names of the batches in which people make examples of originals of these sources, also by way of others.
 

@@ -21,7 +21,7 @@ from annotation.journeys import assigning
 from annotation.models import Example, Person, Project, Source
 from annotation.studying import applying, standing, yaml_file
 from annotation.studying.planning import Change, Plan
-from annotation.studying.study import GoldItem, Study, Work, parse, quoted
+from annotation.studying.study import GoldItem, Study, Work, parse, people_needed, quoted
 from annotation.terms import TERMS
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "studies"
@@ -93,25 +93,6 @@ def _read(path: Path) -> Template | None:
         return None
     texts = {name: part[name] for name in TEXTS if name in part}
     return Template(path.stem, texts, part["place"], parse(text, folder=path.parent))
-
-
-def people_needed(study: Study) -> int:
-    """The smallest number of annotators with whom every item of a study gets its responses.
-
-    Whoever made an example, or made a decision that a task type looks into, never gets the items that follow from it.
-    """
-    return max((_people_for(work, study) for work in study.batches), default=0)
-
-
-def _people_for(work: Work, study: Study) -> int:
-    batches = {one.name: one for one in study.batches}
-    looks_into = work.task.looks_into
-    needed, before = work.overlap, batches.get(work.feeds_from)
-    while before is not None:  # a study has no circles
-        if before.task.making or before.type in looks_into:
-            needed += before.overlap
-        before = batches.get(before.feeds_from)
-    return int(needed)
 
 
 def adapted(study: Study, *, project: Study, source: str, known: Collection[str]) -> tuple[Study, list[str]]:

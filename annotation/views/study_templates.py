@@ -98,6 +98,7 @@ def _preview(draft: templates.Draft, form: TemplateForm, project: Project) -> di
         "draft": draft,
         "source": source,
         "rows": rows,
+        "all_get_all": any(row["everyone"] for row in rows),
         "runs": draft.study.runs,
         "batches_table": table,
         "figure_gallery": Gallery("template", project.slug, query, figures),

@@ -12,8 +12,10 @@ from django.test import Client
 from django.utils import translation
 
 from annotation.journeys import importing, setting_up
-from annotation.models import Batch, Event, Job, PerturbationRun, Project, Source
+from annotation.models import Batch, Event, Job, Person, PerturbationRun, Project, Source
+from annotation.roles import Role
 from annotation.studying import applying, standing, templates, writing
+from annotation.studying.planning import Plan
 from annotation.studying.study import parse
 from tests.annotation.cast import NOON, World
 
@@ -210,3 +212,46 @@ def test_the_project_page_offers_the_templates(world: World, mara: Client) -> No
     assert ADDRESS in mara.get("/projects/films/").content.decode()
     world.batch()
     assert ADDRESS in mara.get("/projects/films/").content.decode()
+
+
+def annotators_joined(project: Project, number: int) -> None:
+    for place in range(number):
+        person = Person.objects.create_person(f"Person {place}")
+        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=None, now=NOON)
+
+
+class TestMaximum:
+    @pytest.fixture
+    def empty(self, world: World) -> Project:
+        """A project of Mara with the source, which nobody has joined."""
+        project = setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+        Source.objects.update(project=project)
+        return project
+
+    def plan(self, world: World, project: Project) -> Plan:
+        template = templates.shipped()["freb_tqa"]
+        return templates.draft(template, project=project, source=world.source, now=NOON).plan
+
+    def test_it_is_for_as_many_people_as_the_template_needs(self, world: World, empty: Project) -> None:
+        before = self.plan(world, empty)
+        annotators_joined(empty, 5)
+        after = self.plan(world, empty)
+
+        assert before.people == 5
+        assert {cost.batch: cost.annotations for cost in before.costs}["Question types, calibration"] == 5 * 4
+        assert (before.costs, before.money) == (after.costs, after.money)
+
+    def test_it_is_for_all_annotators_where_more_have_joined(self, world: World, empty: Project) -> None:
+        annotators_joined(empty, 6)
+        plan = self.plan(world, empty)
+
+        assert plan.people == 6
+        assert {cost.batch: cost.annotations for cost in plan.costs}["Question types, calibration"] == 6 * 4
+
+    def test_the_page_says_for_how_many_annotators_it_is(
+        self, world: World, empty: Project, mara: Client
+    ) -> None:
+        page = mara.get("/projects/empty/templates/", choice(world)).content.decode()
+        assert "Batches in which every person gets every item are counted for 5 annotators." in page
+        page = mara.get("/projects/empty/templates/", choice(world, "adversarial")).content.decode()
+        assert "are counted for" not in page
