@@ -6,6 +6,7 @@ from typing import Any
 
 from django import template
 from django.template import Context
+from django.template.defaultfilters import floatformat
 
 from annotation.drawing.figures import Figure
 
@@ -19,3 +20,9 @@ def figure_menu(context: Context, figure: Figure) -> dict[str, Any]:
     if gallery is None or figure.name not in gallery.by_name:
         return {"figure": figure, "links": ()}
     return {"figure": figure, "links": gallery.links(figure)}
+
+
+@register.filter
+def decimals_below_ten(number: float, decimals: int) -> str:
+    """The number with so many decimals if it is below ten, else as a whole number."""
+    return str(floatformat(number, decimals if round(number, decimals) < 10 else 0))

@@ -17,6 +17,7 @@ from annotation.roles import Role
 from annotation.studying import applying, standing, templates, writing
 from annotation.studying.planning import Plan
 from annotation.studying.study import parse
+from annotation.templatetags.figures import decimals_below_ten
 from tests.annotation.cast import NOON, World
 
 ADDRESS = "/projects/films/templates/"
@@ -118,6 +119,17 @@ def test_what_was_created_is_what_the_file_says_and_applying_the_export_again_do
     assert [(one.name, one.type, one.feeds_from, one.feeds_when) for one in here.study.batches] == [
         (one.name, one.type, one.feeds_from, one.feeds_when) for one in wanted.batches
     ]
+
+
+def test_few_hours_have_a_decimal(world: World, mara: Client) -> None:
+    page = mara.get(ADDRESS, choice(world, "lftqa_eval", rated_answers(world)))
+    figures = re.findall(r"<div><dt>([^<]+)</dt><dd>(.+?)</dd></div>", page.content.decode())
+    assert dict(figures)["Expected hours"] == "0.5 <small>at most 0.5</small>"
+
+
+@pytest.mark.parametrize(("number", "shown"), [(0.46, "0.5"), (9.94, "9.9"), (10.4, "10"), (76.2, "76")])
+def test_numbers_have_decimals_below_ten(number: float, shown: str) -> None:
+    assert decimals_below_ten(number, 1) == shown
 
 
 @pytest.mark.parametrize("key", ["freb_tqa", "label_questions"])
