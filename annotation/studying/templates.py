@@ -78,6 +78,16 @@ class Draft:
     def people(self) -> int:
         return people_needed(self.study)
 
+    @property
+    def omits_consent(self) -> bool:
+        """Whether the template has a consent text and the project none: it is about the people of the shipped study."""
+        return bool(self.template.study.consent) and not self.study.consent
+
+    @property
+    def omits_statement(self) -> bool:
+        """Whether the template has answers of a data statement and the project none."""
+        return bool(self.template.study.statement) and not self.study.statement
+
 
 @functools.cache
 def shipped() -> Mapping[str, Template]:

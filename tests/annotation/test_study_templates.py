@@ -13,6 +13,7 @@ from django.utils import translation
 
 from annotation.journeys import importing, setting_up
 from annotation.models import Batch, Event, Job, Person, PerturbationRun, Project, Source
+from annotation.quality import consenting
 from annotation.roles import Role
 from annotation.studying import applying, standing, templates, writing
 from annotation.studying.planning import Plan
@@ -159,6 +160,31 @@ def test_batches_over_listed_examples_are_left_out_where_the_source_lacks_them(
     assert "The gold answers of “Question types” are left out" in (
         mara.get(ADDRESS, choice(world)).content.decode()
     )
+
+
+class TestTextsThatAreLeftOut:
+    """The consent text and the data statement of a shipped study are about its own people."""
+
+    CONSENT = 'consent text of the template is left out. <a href="/projects/films/consent/?edit">Write a consent text<'
+    STATEMENT = 'statement of the template is left out. <a href="/projects/films/statement/">Write a data statement<'
+
+    def test_the_page_says_so_and_where_to_write_them(self, world: World, mara: Client) -> None:
+        page = mara.get(ADDRESS, choice(world)).content.decode()
+        assert self.CONSENT in page
+        assert self.STATEMENT in page
+
+    def test_what_the_study_does_not_have_is_not_mentioned(self, world: World, mara: Client) -> None:
+        page = mara.get(ADDRESS, choice(world, "lftqa_eval")).content.decode()
+        assert self.CONSENT in page
+        assert "data statement" not in page
+        page = mara.get(ADDRESS, choice(world, "label_questions")).content.decode()
+        assert "of the template is left out" not in page
+
+    def test_what_the_project_has_is_not_mentioned(self, world: World, mara: Client) -> None:
+        consenting.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
+        Project.objects.update(statement={"training": "None."})
+        page = mara.get(ADDRESS, choice(world)).content.decode()
+        assert "of the template is left out" not in page
 
 
 class TestRefusals:
