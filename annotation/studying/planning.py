@@ -83,7 +83,8 @@ class Change:
 
     "wait" is what comes when the file is applied again, once people have made what it is about.
 
-    section and place say which part of the study; place is its position there.
+    section and place say which part of the study; place is its position there. `term` is the term of a batch that cannot be
+    as the file says; `words` begin with its key.
     """
 
     verb: Verb
@@ -92,6 +93,7 @@ class Change:
     words: str
     place: int = 0
     line: int = 0
+    term: str = ""
 
     def __str__(self) -> str:
         return f"{self.verb:<7}{self.section} {self.name}: {self.words}"
@@ -905,12 +907,16 @@ class _WorkComparison(_Supply):
             try:
                 TERMS[name].checked(values[name], context)
             except Refused as refused:
-                words = f"{COMPARED[name]}: {refused.detail}"
-                yield self.say("cannot", "batch", wanted.name, words, place)
+                yield self.refuse_term(name, refused.detail, wanted, place)
         is_new = wanted.name not in self.planned
         sources = self.with_sentences(wanted) if wanted.loop_model and is_new else ()
         if words := loop_fit.obstacle(predictors.get(wanted.loop_model), sources):
-            yield self.say("cannot", "batch", wanted.name, f"{COMPARED['loop_model']}: {words}", place)
+            yield self.refuse_term("loop_model", words, wanted, place)
+
+    def refuse_term(self, term: str, reason: str, wanted: Work, place: int) -> Change:
+        """An obstacle that is a term of a batch."""
+        change = self.say("cannot", "batch", wanted.name, f"{COMPARED[term]}: {reason}", place)
+        return dataclasses.replace(change, term=term)
 
     def with_sentences(self, wanted: Work) -> set[str]:
         """The sources of a batch, or of the batches before it, whose answers are sentences."""

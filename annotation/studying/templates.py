@@ -20,7 +20,7 @@ from django.utils.translation import get_language, gettext
 from annotation.journeys import assigning
 from annotation.models import Example, Person, Project, Source
 from annotation.studying import applying, standing, yaml_file
-from annotation.studying.planning import Change, Plan
+from annotation.studying.planning import COMPARED, Change, Plan
 from annotation.studying.study import GoldItem, Study, Work, parse, people_needed, quoted
 from annotation.terms import TERMS
 
@@ -111,10 +111,16 @@ def adapted(study: Study, *, project: Study, source: str, known: Collection[str]
     `project` is the project as a study. `known` are the examples (ids) that the source has of those that the template
     names. Terms that the project has set stay. Batches whose names are taken get a number.
     """
-    notes: list[str] = []
-    batches = [
-        _with_known_gold(work, known, notes) for work in study.batches if _has_examples(work, known, notes)
-    ]
+    words = gettext("{batch} is left out: it uses examples that this source does not have.")
+    study, notes = without(
+        study,
+        {
+            work.name: words.format(batch=quoted([work.name]))
+            for work in study.batches
+            if not set(work.only) <= set(known)
+        },
+    )
+    batches = [_with_known_gold(work, known, notes) for work in study.batches]
     names = _free_names([work.name for work in batches], {work.name for work in project.batches})
     return (
         replace(
@@ -138,12 +144,31 @@ def adapted(study: Study, *, project: Study, source: str, known: Collection[str]
     )
 
 
-def _has_examples(work: Work, known: Collection[str], notes: list[str]) -> bool:
-    if set(work.only) <= set(known):
-        return True
-    words = gettext("{batch} is left out: it uses examples that this source does not have.")
-    notes.append(words.format(batch=quoted([work.name])))
-    return False
+def without(study: Study, reasons: Mapping[str, str]) -> tuple[Study, list[str]]:
+    """The study without the batches of `reasons` and without what takes items from them; and a note on each of these.
+
+    `reasons` are notes by the names of batches. An entry requirement that is left out is required no longer.
+    """
+    left_out = dict(reasons)
+    words = gettext("{batch} is left out: it takes items from {other}.")
+    while followers := [
+        work for work in study.batches if work.feeds_from in left_out and work.name not in left_out
+    ]:
+        for work in followers:
+            left_out[work.name] = words.format(batch=quoted([work.name]), other=quoted([work.feeds_from]))
+    notes = [left_out[work.name] for work in study.batches if work.name in left_out]
+    words = gettext("Automatic perturbations are left out: they take items from {other}.")
+    notes += [
+        words.format(other=quoted([run.feeds_from])) for run in study.runs if run.feeds_from in left_out
+    ]
+    relations = [name for name, term in TERMS.items() if term.column.is_relation]
+    batches = [
+        work.changed(**{name: None for name in relations if work.terms[name] in left_out})
+        for work in study.batches
+        if work.name not in left_out
+    ]
+    runs = [run for run in study.runs if run.feeds_from not in left_out]
+    return replace(study, batches=tuple(batches), runs=tuple(runs)), notes
 
 
 def _with_known_gold(work: Work, known: Collection[str], notes: list[str]) -> Work:
@@ -172,8 +197,8 @@ def _placed(work: Work, names: Mapping[str, str], source: str) -> Work:
         feeds_from=names.get(work.feeds_from, ""),
         guideline_examples=(),
     )
-    asked = {name for name, term in TERMS.items() if term.column.is_relation and work.terms[name]}
-    return placed.changed(**{name: names.get(work.terms[name], "") or None for name in asked})
+    relations = [name for name, term in TERMS.items() if term.column.is_relation and work.terms[name]]
+    return placed.changed(**{name: names[work.terms[name]] for name in relations})
 
 
 def draft(template: Template, *, project: Project, source: Source, now: datetime) -> Draft:
@@ -183,9 +208,39 @@ def draft(template: Template, *, project: Project, source: Source, now: datetime
     known = frozenset(there.values_list("external_id", flat=True))
     here = standing.of_project(project, now=now, derived=False, left=False)
     study, notes = adapted(template.study, project=here.study, source=source.name, known=known)
+    study, plan, more = _without_obstacles(study, project=project, source=source, now=now)
+    return Draft(template, study, plan, (*notes, *more))
+
+
+def _without_obstacles(
+    study: Study, *, project: Project, source: Source, now: datetime
+) -> tuple[Study, Plan, list[str]]:
+    """The part of a study that can be created and its plan; and a note on each batch that is left out.
+
+    If none of its batches can be created, it is the whole study: its plan names all obstacles.
+    """
     plan = applying.planned(study, project, now=now)
-    unsuitable = tuple(_unsuitable(study, project, source))
-    return Draft(template, study, replace(plan, changes=(*plan.changes, *unsuitable)), tuple(notes))
+    plan = replace(plan, changes=(*plan.changes, *_unsuitable(study, project, source)))
+    plan = replace(plan, changes=tuple(_labelled(change) for change in plan.changes))
+    words = gettext("{batch} is left out. {reason}")
+    reasons: dict[str, str] = {}
+    for change in plan.cannot:
+        if change.section in ("batch", "gold"):
+            note = words.format(batch=quoted([change.name]), reason=change.words)
+            reasons.setdefault(change.name, note)
+    rest, notes = without(study, reasons)
+    if not reasons or not rest.batches:
+        return study, plan, []
+    rest, plan, more = _without_obstacles(rest, project=project, source=source, now=now)
+    return rest, plan, [*notes, *more]
+
+
+def _labelled(change: Change) -> Change:
+    """The change with the label of its term, where its words begin with the key that the term has in a file."""
+    if not change.term:
+        return change
+    reason = change.words.removeprefix(COMPARED[change.term])
+    return replace(change, words=gettext(TERMS[change.term].label) + reason, term="")
 
 
 def _unsuitable(study: Study, project: Project, source: Source) -> Iterator[Change]:

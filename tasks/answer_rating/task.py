@@ -66,7 +66,7 @@ class AnswerRating(RatingTask, Preparing):
     shows = ("question", "table", "titles", "context", "rated_answer", "reference")
     order = "shuffled"
     rates_answers = True
-    without = gettext_noop("they have no model answer to rate (field rated_answer of the source).")
+    without = gettext_noop("they have no model answer to rate, as LFTQA-Eval and JSON Lines files can have.")
     fields = DIMENSIONS
     rule: ClassVar[Mapping[str, Any]] = {"rule": "gap", "gap": GAP, "most": 3}
     rule_settings: ClassVar[Mapping[str, str]] = {"then": "third"}

@@ -17,7 +17,7 @@ from annotation.quality import consenting
 from annotation.roles import Role
 from annotation.studying import applying, standing, templates, writing
 from annotation.studying.planning import Plan
-from annotation.studying.study import parse
+from annotation.studying.study import parse, people_needed
 from annotation.templatetags.figures import decimals_below_ten
 from tests.annotation.cast import NOON, World
 
@@ -67,7 +67,7 @@ def test_the_templates_are_the_shipped_study_files_in_their_order() -> None:
     [("freb_tqa", 5), ("robut", 3), ("lftqa_eval", 3), ("adversarial", 3), ("label_questions", 3)],
 )
 def test_people_who_made_an_example_are_not_counted_for_what_follows_from_it(key: str, people: int) -> None:
-    assert templates.people_needed(templates.shipped()[key].study) == people
+    assert people_needed(templates.shipped()[key].study) == people
 
 
 def test_the_page_shows_what_would_be_created_and_writes_nothing(world: World, mara: Client) -> None:
@@ -166,7 +166,9 @@ class TestTextsThatAreLeftOut:
     """The consent text and the data statement of a shipped study are about its own people."""
 
     CONSENT = 'consent text of the template is left out. <a href="/projects/films/consent/?edit">Write a consent text<'
-    STATEMENT = 'statement of the template is left out. <a href="/projects/films/statement/">Write a data statement<'
+    STATEMENT = (
+        'statement of the template is left out. <a href="/projects/films/statement/">Write a data statement<'
+    )
 
     def test_the_page_says_so_and_where_to_write_them(self, world: World, mara: Client) -> None:
         page = mara.get(ADDRESS, choice(world)).content.decode()
@@ -185,6 +187,81 @@ class TestTextsThatAreLeftOut:
         Project.objects.update(statement={"training": "None."})
         page = mara.get(ADDRESS, choice(world)).content.decode()
         assert "of the template is left out" not in page
+
+
+CHAIN_OVER_LISTED_EXAMPLES = """
+study: 1
+project: {slug: chain, name: Chain}
+sources: [{name: wtq, reader: wtq}]
+batches:
+  - {name: Types, type: question_type, sample: {sources: [wtq]}}
+  - {name: Listed, type: relevant_cells, sample: {only: [nt-1]}}
+  - {name: Needed again, type: cell_relevance, feeds_from: Needed}
+  - {name: Needed, type: cell_relevance, feeds_from: Listed}
+perturbations:
+  - {kinds: [row_shuffle], seeds: [1], feeds_from: Listed}
+"""
+
+
+class TestBatchesThatCannotBeCreated:
+    """They are left out with their reason; with them what takes items from them."""
+
+    @pytest.fixture(autouse=True)
+    def without_models(self, settings: Any) -> None:
+        settings.PREDICTORS = {}
+
+    def test_a_batch_without_a_suitable_example_is_left_out(self, world: World, mara: Client) -> None:
+        page = mara.get(ADDRESS, choice(world, "robut")).content.decode()
+        assert "This template cannot be used here:" not in page
+        assert (
+            "“Column adding” is left out. None of these examples can become an item: "
+            "the project has no related table with a column to add."
+        ) in page
+        assert "Create 5 batches" in page
+
+        mara.post(ADDRESS, choice(world, "robut"))
+        assert list(Batch.objects.order_by("pk").values_list("name", flat=True)) == [
+            "Header synonyms",
+            "Header abbreviations",
+            "Column extension",
+            "Column masking",
+            "Quality of header synonyms",
+        ]
+
+    def test_what_takes_items_from_it_is_left_out_too(self, world: World, mara: Client) -> None:
+        page = mara.get(ADDRESS, choice(world, "robut")).content.decode()
+        assert (
+            "“Words of questions” is left out. Model in the loop: "
+            "There is no model &#x27;bundled&#x27;. Available: none."
+        ) in page
+        assert "“Quality of paraphrases” is left out: it takes items from “Words of questions”." in page
+        assert "loop_model" not in page
+
+    def test_a_batch_over_examples_that_are_missing_leaves_out_what_takes_items_from_it(
+        self, world: World
+    ) -> None:
+        study = parse(CHAIN_OVER_LISTED_EXAMPLES)
+        here = standing.of_project(world.project, now=NOON).study
+        reduced, notes = templates.adapted(study, project=here, source="films-dev", known=())
+        assert [work.name for work in reduced.batches] == ["Types"]
+        assert notes == [
+            "“Listed” is left out: it uses examples that this source does not have.",
+            "“Needed again” is left out: it takes items from “Needed”.",
+            "“Needed” is left out: it takes items from “Listed”.",
+            "Automatic perturbations are left out: they take items from “Listed”.",
+        ]
+
+    def test_a_template_of_which_nothing_is_left_is_refused_with_each_reason(
+        self, world: World, mara: Client
+    ) -> None:
+        page = mara.get(ADDRESS, choice(world, "adversarial")).content.decode()
+        assert "This template cannot be used here:" in page
+        assert "Model in the loop: There is no model" in page
+        assert "loop_model" not in page
+
+    def test_they_cost_nothing(self, world: World, mara: Client) -> None:
+        plan = mara.get(ADDRESS, choice(world, "robut")).context["draft"].plan
+        assert {"Column adding", "Words of questions"}.isdisjoint(cost.batch for cost in plan.costs)
 
 
 class TestRefusals:
