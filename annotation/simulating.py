@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.journeys import setting_up
 from annotation.models import Batch, Membership, Person, Project
+from annotation.quality import consenting, guidance
 from annotation.roles import Permission, Role
+from annotation.work import gates, practising
 from tableqa import Example, Table
 from tableqa.examples import Context, Turn
 from tasks.contract import SHOWN, Item
@@ -42,7 +44,8 @@ def simulate(
 ) -> dict[str, dict[str, int]]:
     """Work the batch to its end with `annotators` people, turn by turn. Returns counts by name.
 
-    Without `url` the requests go to the application inside this process, through every layer a
+    They first meet the entry requirements that need no items: consent, guidelines, practice. A qualification batch they work
+    like any other. Without `url` the requests go to the application inside this process, through every layer a
     request over the network goes through. Raises httpx.HTTPError when the server fails.
     """
     people = people_of(batch.project, annotators, now)
@@ -50,6 +53,7 @@ def simulate(
     with _clients(url, len(people)) as clients:
         crew = []
         for number, (person, client) in enumerate(zip(people, clients, strict=True)):
+            meet_requirements(person=person, batch=batch, now=now)
             token, secret = setting_up.make_token(
                 person=person, project=batch.project, name="simulate", scopes=[Permission.ANNOTATE], now=now
             )
@@ -82,6 +86,48 @@ def people_of(project: Project, annotators: int, now: datetime) -> list[Person]:
         setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=None, now=now)
         found.append(person)
     return found[:annotators]
+
+
+def meet_requirements(*, person: Person, batch: Batch, now: datetime) -> None:
+    """Consent, confirm the guidelines and go through the practice set, as far as the batch asks the person for it.
+
+    These are pages for people, which a token does not open.
+    """
+    for code, meet in {
+        "consent_needed": _consent,
+        "guidelines_unread": _confirm_guidelines,
+        "practice_needed": _practise,
+    }.items():
+        gate = gates.shut(batch=batch, person=person, now=now)
+        if gate is not None and gate.code == code:
+            meet(batch, person, now)
+
+
+def _consent(batch: Batch, person: Person, now: datetime) -> None:
+    number = batch.project.consent_number
+    consenting.agree(project=batch.project, person=person, number=number, now=now)
+
+
+def _confirm_guidelines(batch: Batch, person: Person, now: datetime) -> None:
+    guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
+    guidance.confirm(guidelines=guidelines, person=person, now=now)
+
+
+def _practise(batch: Batch, person: Person, now: datetime) -> None:
+    """Answer each exercise of the practice set as expected."""
+    task, session = batch.task(), dict[str, Any]()
+    for number, exercise in enumerate(practising.exercises(task, batch.variant), start=1):
+        right, words = task.feedback(exercise.item, exercise.expected, exercise.expected)
+        practising.keep(
+            session=session,
+            project=batch.project,
+            person=person,
+            task=task,
+            variant=batch.variant,
+            number=number,
+            feedback=practising.Feedback(right, tuple(words), exercise.why),
+            now=now,
+        )
 
 
 def _turn(one: Simulated, batch: Batch, seed: int, accuracy: float) -> None:

@@ -20,8 +20,7 @@ from playwright.sync_api import BrowserContext, FilePayload, expect
 
 from annotation import doctor, simulating
 from annotation.journeys import adjudicating, setting_up
-from annotation.models import Batch, Person, PracticeDone, Project, Source
-from annotation.quality import guidance
+from annotation.models import Batch, Person, Project, Source
 from annotation.releases import release_files
 from annotation.studying import applying, standing, templates, writing
 from annotation.studying.study import Work, parse
@@ -64,21 +63,8 @@ def files() -> tuple[FilePayload, FilePayload]:
 
 
 def simulated(batch: Batch) -> None:
-    """People work the batch to its end: they have read its guidelines and done its practice, as it asks."""
-    now = timezone.now()
-    for person in simulating.people_of(batch.project, CREW, now):
-        guidance.confirm(
-            guidelines=guidance.current(batch.project_id, batch.task_type), person=person, now=now
-        )
-        if batch.must_practise:
-            PracticeDone.objects.get_or_create(
-                project=batch.project,
-                person=person,
-                task_type=batch.task_type,
-                variant=batch.variant,
-                defaults={"right": 3, "judged": 3, "done_at": now},
-            )
-    simulating.simulate(batch=batch, annotators=CREW, seed=2, accuracy=0.9, now=now)
+    """People work the batch to its end."""
+    simulating.simulate(batch=batch, annotators=CREW, seed=2, accuracy=0.9, now=timezone.now())
     if batch.decides:
         adjudicating.resolve_batch(batch=batch, now=timezone.now())
 
