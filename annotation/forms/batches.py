@@ -41,6 +41,20 @@ class LinesField(forms.CharField):
         return [line for line in map(str.strip, str(super().clean(value) or "").splitlines()) if line]
 
 
+class JSONValueField(forms.JSONField):
+    """A JSON value in a small box, which is empty where there is none."""
+
+    widget = forms.Textarea(attrs={"rows": 2, "spellcheck": "false"})
+
+    def __init__(self, *args: Any, examples: Sequence[Any] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if examples:
+            self.widget.attrs["placeholder"] = json.dumps(examples[0], ensure_ascii=False)
+
+    def prepare_value(self, value: Any) -> Any:
+        return "" if value is None else super().prepare_value(value)
+
+
 class BatchForm(TermsForm):
     """Everything of a batch but its kind, which is chosen first, and the settings of the kind (`SettingsForm`)."""
 
@@ -293,4 +307,4 @@ def _field(name: str, spec: Mapping[str, Any], *, required: bool) -> forms.Field
         )
     if spec.get("type") == "array" and spec.get("items", {}).get("type") == "string":
         return LinesField(**common)
-    return forms.JSONField(**common)
+    return JSONValueField(examples=spec.get("examples", ()), **common)

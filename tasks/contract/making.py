@@ -29,6 +29,7 @@ CONTRACT_SETTING: Mapping[str, Any] = {
         "cell_format": {"enum": ["warn", "require", "ignore"]},
     },
     "additionalProperties": False,
+    "examples": [{"at_most": 1}],
 }
 """The setting `contract` of a kind that edits: what a batch may ask for instead of the kind's own terms."""
 

@@ -48,6 +48,32 @@ def open_folds(page: str) -> list[str]:
     return re.findall(r'<details data-fold="([^"]+)" open>', page)
 
 
+class TestContract:
+    BOX = re.compile(r"<textarea([^>]+)>([^<]*)</textarea>")
+
+    def box(self, page: str) -> tuple[str, str]:
+        """The attributes and the text of the box for the contract of an edit."""
+        boxes = self.BOX.findall(page)
+        return next(
+            (attributes, text.strip()) for attributes, text in boxes if "settings-contract" in attributes
+        )
+
+    def test_it_is_empty_with_an_example_as_placeholder(self, world: World, mara: Client) -> None:
+        attributes, text = self.box(form_page(mara, "header_synonym"))
+        assert text == ""
+        assert 'placeholder="{&quot;at_most&quot;: 1}"' in attributes
+        assert 'rows="2"' in attributes
+
+    def test_an_empty_one_leaves_the_default(self, world: World, mara: Client) -> None:
+        fields = {"kind": "header_synonym", "name": "Headers", "sources": [world.source.public_id]}
+        posted(mara, **fields, **{"settings-contract": ""})
+        assert Batch.objects.get().settings == {}
+
+    def test_what_was_entered_is_shown_again(self, world: World, mara: Client) -> None:
+        page = posted(mara, kind="header_synonym", **{"settings-contract": '{"at_most": 1}'}).content.decode()
+        assert self.box(page)[1] == "{&quot;at_most&quot;: 1}"
+
+
 class TestSources:
     def test_the_only_source_is_ticked(self, world: World, mara: Client) -> None:
         assert ticked_sources(form_page(mara)) == [world.source.public_id]
