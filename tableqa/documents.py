@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tableqa import sheets
+from tableqa.latex_characters import unsupported
 from tableqa.sheets import Sheet
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ STANDALONE = r"""\documentclass[11pt]{article}
 
 def as_latex(blocks: Iterable[Block]) -> str:
     r"""The document for `\input`, to be read as UTF-8. It needs array, booktabs, graphicx, rotating and textcomp."""
-    return "\n\n".join(_latex_block(block).strip("\n") for block in blocks) + "\n"
+    source = "\n\n".join(_latex_block(block).strip("\n") for block in blocks) + "\n"
+    return f"% needs {sheets.ENGINE}\n{source}" if unsupported(source) else source
 
 
 def standalone(name: str) -> str:

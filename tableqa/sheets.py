@@ -22,6 +22,7 @@ from itertools import groupby
 from typing import Any
 
 from tableqa.language import gettext, gettext_noop, shown
+from tableqa.latex_characters import escape, unsupported
 from tableqa.latex_widths import Layout, Size, fitted
 from tableqa.metrics import Estimate
 
@@ -283,7 +284,7 @@ def as_latex(sheet: Sheet) -> str:
     caption = ". ".join(filter(None, [sheet.title, notes]))
     parts = layout.parts(caption)
     packages = ["booktabs", *["array"] * layout.wraps, *["rotating"] * layout.is_sideways]
-    tables = [rf"% needs \usepackage{{{','.join(packages)}}}"]
+    tables = []
     for number, part in enumerate(parts, start=1):
         counted = gettext("{title}, part {number} of {total}").format(
             title=sheet.title, number=number, total=len(parts)
@@ -295,7 +296,14 @@ def as_latex(sheet: Sheet) -> str:
             caption=_latex(caption if number == 1 else counted),
             label=rf"\label{{tab:{re.sub('[^a-z0-9-]', '-', sheet.name)}}}" if number == 1 else "",
         )
-    return "\n".join([*tables, ""])
+    needs = rf"\usepackage{{{','.join(packages)}}}"
+    if any(map(unsupported, tables)):
+        needs = f"{needs} and {ENGINE}"
+    return "\n".join([f"% needs {needs}", *tables, ""])
+
+
+ENGINE = "an engine such as XeLaTeX or LuaLaTeX, with a font for all characters"
+"""What LaTeX needs to set the characters that `latex_characters.unsupported` finds."""
 
 
 def _latex_table(
@@ -337,38 +345,11 @@ def _latex_cell(cell: Cell) -> str:
     return rf"{said} {{\scriptsize {_latex(cell.detail)}}}" if cell.detail else said
 
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\symbol{34}",  # \textquotedbl is not in the encoding OT1, the default of pdfLaTeX
-    "'": r"\textquotesingle{}",
-    "`": r"\textasciigrave{}",
-    "±": r"\(\pm\)",
-    "\N{MINUS SIGN}": r"\(-\)",
-    "–": "--",
-    "[": "{[}",  # behind a \\ it would be an option, and a star a variant
-    "*": "{*}",
-    "]": "{]}",
-    "-": "{-}",  # two would be a dash
-}
-
-
 def _latex(value: str) -> str:
     said = _plain(value)
     if _NUMBER.fullmatch(said):
         return said
-    return "".join(_LATEX.get(character, character) for character in said)
+    return escape(said)
 
 
 def as_html(sheet: Sheet) -> str:
@@ -537,4 +518,4 @@ def escape_markdown(value: str) -> str:
 def escape_latex(value: str, *, strip: bool = True) -> str:
     """Text for LaTeX, of which nothing is read as a command. Without `strip`, blanks at its ends stay."""
     said = _UNSEEN.sub(" ", value)
-    return _latex(said) if strip else "".join(_LATEX.get(character, character) for character in said)
+    return _latex(said) if strip else escape(said)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from tableqa import latex_characters
+
 ENVIRONMENTS = ("table", "sidewaystable", "tabular", "figure", "itemize", "enumerate", "quote")
 SYMBOLS = (
     *("textbackslash", "textasciicircum", "textasciitilde", "textless", "textgreater", "textbar"),
@@ -32,7 +34,8 @@ COMMANDS = (
         "footnotesize",
         "scriptsize",
     ),
-    *("multicolumn", "mathbf", "pm", "toprule", "midrule", "bottomrule", "cmidrule"),
+    *("multicolumn", "mathbf", "mathrm", "toprule", "midrule", "bottomrule", "cmidrule"),
+    *("textsuperscript", "textsubscript"),
 )
 _TOKEN = re.compile(
     r"\\(?P<command>[A-Za-z]+)|\\(?P<escaped>[{}$&#%_])|(?P<row>\\\\)|(?P<math>\\[()])|\\(?P<other>.)"
@@ -109,7 +112,9 @@ def _token(reader: _Reader, found: re.Match[str], line: int) -> None:
     inner = reader.stack[-1] if reader.stack else None
     assert found["other"] is None, f"line {line}: unknown escape {found[0]!r}"
     if (command := found["command"]) is not None:
-        assert command in COMMANDS, f"line {line}: unknown command \\{command}"
+        assert command in (*COMMANDS, *latex_characters.SYMBOLS), f"line {line}: unknown command \\{command}"
+        if command in (*latex_characters.SYMBOLS, "mathrm", "mathbf"):
+            assert reader.in_math, f"line {line}: \\{command} outside of mathematics"
         if command == "item":
             assert inner is not None, f"line {line}: an item outside of a list"
             assert inner.name in ("itemize", "enumerate"), f"line {line}: an item within {inner.name}"
@@ -118,6 +123,11 @@ def _token(reader: _Reader, found: re.Match[str], line: int) -> None:
             assert inner.has_items, f"line {line}: text before the first item"
     elif found["special"] is not None:
         _special(reader, found["special"], line)
+    elif found["math"] is not None:
+        assert reader.in_math == (found["math"] == r"\)"), (
+            f"line {line}: {found['math']} within or without mathematics"
+        )
+        reader.in_math = not reader.in_math
     elif found["row"] is not None:
         assert inner is not None, f"line {line}: a row outside of a table"
         assert inner.name == "tabular", f"line {line}: a row within {inner.name}"
