@@ -85,6 +85,8 @@ class Sheet:
     name     short, of letters, digits and hyphens: for files and anchors
     rows     as many cells as there are columns; the first is the row's name
     note     what has to be known to read it
+    subject  what the table is about, such as a project and a batch, in all forms but HTML
+    label    of LaTeX, unique within a paper; "" for the name
     """
 
     name: str
@@ -92,6 +94,8 @@ class Sheet:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    subject: str = ""
+    label: str = ""
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows):
@@ -226,8 +230,9 @@ def as_text(sheet: Sheet, *, details: bool = False) -> str:
         ).rstrip()
         for line in lines
     ]
-    below = _said_below(sheet)
-    return "\n".join([sheet.title, "", *made, *(["", sheet.note] if sheet.note else []), *below]) + "\n"
+    below = remarks(sheet)
+    head = filter(None, (sheet.title, _plain(sheet.subject)))
+    return "\n".join([*head, "", *made, *(["", sheet.note] if sheet.note else []), *below]) + "\n"
 
 
 def as_markdown(sheet: Sheet) -> str:
@@ -238,8 +243,9 @@ def as_markdown(sheet: Sheet) -> str:
     lines = [_piped(titles), _piped(marks)]
     lines += [_piped([_markdown_cell(cell) for cell in row]) for row in sheet.rows]
     note = [f"\n{_markdown(sheet.note)}"] if sheet.note else []
-    below = [f"\n{_markdown(sentence)}" for sentence in _said_below(sheet)]
-    return "\n".join([f"### {_markdown(sheet.title)}\n", *lines, *note, *below]) + "\n"
+    below = [f"\n{_markdown(sentence)}" for sentence in remarks(sheet)]
+    subject = [f"{_markdown(sheet.subject)}\n"] if sheet.subject else []
+    return "\n".join([f"### {_markdown(sheet.title)}\n", *subject, *lines, *note, *below]) + "\n"
 
 
 def _markdown_cell(cell: Cell) -> str:
@@ -280,11 +286,11 @@ def as_latex(sheet: Sheet) -> str:
         head.append(" & ".join(spans) + r" \\")
     head += [" & ".join(map(_latex, titles)) + r" \\" for titles in layout.heads]
     lines = [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows]
-    notes = " ".join(filter(None, [sheet.note, *_said_below(sheet)]))
-    caption = ". ".join(filter(None, [sheet.title, notes]))
+    notes = " ".join(filter(None, [sheet.note, *remarks(sheet)]))
+    caption = ". ".join(filter(None, [sheet.title, sheet.subject, notes]))
     parts = layout.parts(caption)
     packages = ["booktabs", *["array"] * layout.wraps, *["rotating"] * layout.is_sideways]
-    tables = []
+    anchor, tables = re.sub("[^A-Za-z0-9-]", "-", sheet.label or sheet.name), []
     for number, part in enumerate(parts, start=1):
         counted = gettext("{title}, part {number} of {total}").format(
             title=sheet.title, number=number, total=len(parts)
@@ -294,7 +300,7 @@ def as_latex(sheet: Sheet) -> str:
             head,
             lines[part],
             caption=_latex(caption if number == 1 else counted),
-            label=rf"\label{{tab:{re.sub('[^a-z0-9-]', '-', sheet.name)}}}" if number == 1 else "",
+            label=rf"\label{{tab:{anchor}}}" if number == 1 else "",
         )
     needs = rf"\usepackage{{{','.join(packages)}}}"
     if any(map(unsupported, tables)):
@@ -392,7 +398,7 @@ def html_rows(sheet: Sheet) -> str:
 
 def html_notes(sheet: Sheet) -> str:
     """What has to be known to read the table, to stand below it; "" where there is nothing."""
-    notes = [f"<p>{_html(said)}</p>" for said in [sheet.note, *_said_below(sheet)] if said]
+    notes = [f"<p>{_html(said)}</p>" for said in [sheet.note, *remarks(sheet)] if said]
     return f'\n<div class="soft small">{"".join(notes)}</div>' if notes else ""
 
 
@@ -419,13 +425,16 @@ def as_csv(sheet: Sheet) -> str:
     """Comma-separated, one line of heads, numbers in full, empty where there is none.
 
     A column of estimates is followed by columns with the ends of the interval, n and the deviation, as far as it has
-    them. Where it is the only one that is declared so (`Column.counted`), they are called value, low, high and n.
+    them. Where it is the only one that is declared so (`Column.counted`), they are called value, low, high and n. The last
+    column is the subject of the table, if it has one, so that the rows of several files can be read together.
     """
     single = sum(bool(column.counted) for column in sheet.columns) == 1
     columns = [
         _csv_columns(column, [row[place] for row in sheet.rows], short=single and bool(column.counted))
         for place, column in enumerate(sheet.columns)
     ]
+    if sheet.subject:
+        columns.append([("Subject", [guarded(_plain(sheet.subject)) for _ in sheet.rows])])
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([guarded(head) for parts in columns for head, _ in parts])
@@ -497,7 +506,7 @@ def _full_title(column: Column) -> str:
     return f"{column.group}: {column.title}" if column.group else column.title
 
 
-def _said_below(sheet: Sheet) -> Sequence[str]:
+def remarks(sheet: Sheet) -> Sequence[str]:
     """Why figures are undefined or without an interval, each sentence once."""
     cells = [cell for row in sheet.rows for cell in row]
     undefined = [f"{gettext(UNDEFINED)}: {cell.reason}" for cell in cells if cell.reason]

@@ -107,7 +107,10 @@ def point(figure: Statistics | None, statistic: str) -> Point | None:
 
 
 def agreement_over_weeks(given: Sequence[tuple[str, str, Sequence[Statistics]]]) -> Figure | None:
-    """Lines of agreement by week, one for each (name, statistic, weeks); None where no week has a value."""
+    """Lines of agreement by week, one for each (name, statistic, weeks); None where no week has a value.
+
+    A name says what is measured, and by which statistic. A single one is in the title, as there is no legend then.
+    """
     shown = [entry for entry in given if any(one["value"] is not None for one in entry[2])]
     labels = _weeks({one["name"] for _, _, weeks in shown for one in weeks})
     if not labels:
@@ -124,6 +127,8 @@ def agreement_over_weeks(given: Sequence[tuple[str, str, Sequence[Statistics]]])
         if (one := weeks.get(label)) is not None
     )
     title = gettext("Agreement by week of an item's last response")
+    if len(found) == 1:
+        title = f"{title}: {found[0][0]}"
     note = (
         gettext("The chart shows the first {most_series}; the table shows all.").format(
             most_series=MOST_SERIES

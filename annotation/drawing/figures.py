@@ -10,7 +10,7 @@ A figure without a chart is a table. Pure: no database, no request.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from django.utils.safestring import SafeString
@@ -86,12 +86,25 @@ IMAGES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 
 
 @dataclass(frozen=True)
+class Subject:
+    """What a figure is about, for its files: they are read away from the page that says it.
+
+    text   such as "Project Films, batch Types"
+    key    what labels of LaTeX begin with, different for each subject
+    """
+
+    text: str
+    key: str
+
+
+@dataclass(frozen=True)
 class Figure:
     """A chart with the table of its numbers, or a table alone.
 
     name    unique on its page, of letters, digits and hyphens: for addresses, files and anchors
     title   what it shows, a sentence without an end
     basis   how many units it is of, such as "n = 204 responses", where the points do not say it themselves
+    subject what it is about, as its files say; None where the view that writes the file knows it
     """
 
     name: str
@@ -99,6 +112,7 @@ class Figure:
     sheet: Sheet
     chart: Chart | None = None
     basis: str = ""
+    subject: Subject | None = None
 
     @property
     def svg(self) -> SafeString:
@@ -123,12 +137,17 @@ class Figure:
     def file(self, format: str) -> bytes:
         """The table (tex, md, csv) or the chart (svg, pdf, png) as the content of a file. Raises KeyError for another."""
         if format in TEXTS:
-            return TEXTS[format][1](self.sheet).encode()
+            return TEXTS[format][1](self._sheet_of_file()).encode()
         if format not in self.formats:
             raise KeyError(format)
         from annotation.drawing.image_files import image
 
         return image(self, format)
+
+    def _sheet_of_file(self) -> Sheet:
+        if self.subject is None:
+            return self.sheet
+        return replace(self.sheet, subject=self.subject.text, label=f"{self.subject.key}-{self.name}")
 
 
 def content_type(format: str) -> str:

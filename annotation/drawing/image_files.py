@@ -2,8 +2,8 @@
 
 The same figure gives the same bytes: no date, no program version, a fixed salt of the ids. Fonts are embedded (outlines
 in SVG, TrueType in PDF, as conferences ask for; for letters that DejaVu Sans lacks see `_with_fallback`). Text is never
-read as a formula, and each file has title, axis, n and the meaning of its intervals. Colours are those of the pages in
-light mode; series differ in mark and dash or hatch, too.
+read as a formula, and each file has title, subject, axis, n and the meaning of its intervals. Colours are those of the
+pages in light mode; series differ in mark and dash or hatch, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from annotation import words
 from annotation.drawing import fallback_fonts
 from annotation.drawing.charts import FEW, Axis, Point, Series, bins, numbers_of
 from annotation.drawing.figures import Bars, Columns, Distribution, Figure, Heat, Lines
-from tableqa.sheets import NOTHING
+from tableqa.sheets import NOTHING, remarks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +37,8 @@ WIDTH = 6.3
 """Inches: the width of the text of a page of A4 with usual margins."""
 CHARACTERS = 84
 """Characters of a line of the title or of a note at this width."""
+LINE = 0.14
+"""Inches: the height of a line of the subject or of a note."""
 MOST_WRITTEN = 12
 """Columns of a heat map up to which the values stand in the squares."""
 INCOMPLETE = gettext_noop("Some characters are missing: no installed font has them.")
@@ -82,7 +84,7 @@ def image(figure: Figure, format: str) -> bytes:
             matplotlib.rcParams.update(_with_fallback(chosen.families))
             is_incomplete = bool(chosen.missing) and format != "svg"
             canvas = _drawn(figure, gettext(INCOMPLETE) if is_incomplete else "")
-        metadata = {**_METADATA[format], "Title": figure.title}
+        metadata = {**_METADATA[format], "Title": ". ".join(filter(None, (figure.title, _subject(figure))))}
         canvas.savefig(out, format=format, bbox_inches="tight", pad_inches=0.06, metadata=metadata)
     content = out.getvalue()
     return _described(content, figure) if format == "svg" else content
@@ -93,13 +95,25 @@ def _drawn(figure: Figure, note: str = "") -> Canvas:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
-    canvas = Canvas(figsize=(WIDTH, _height(figure.chart)), layout="constrained")
+    subject = _lines(_subject(figure), 100)
+    further = len(subject.splitlines()) + len(_remarks(figure).splitlines())
+    canvas = Canvas(figsize=(WIDTH, _height(figure.chart) + LINE * further), layout="constrained")
     FigureCanvasAgg(canvas)
-    _DRAWN[type(figure.chart)](canvas.add_subplot(), figure.chart)
-    canvas.suptitle(_lines(figure.title), fontsize=9.5, fontweight="bold", x=0.01, ha="left")
+    axes = canvas.add_subplot()
+    _DRAWN[type(figure.chart)](axes, figure.chart)
+    _head(canvas, axes, _lines(figure.title), subject)
     if below := "\n".join(filter(None, (_below(figure), note))):
         canvas.supxlabel(below, fontsize=7.5, color="#444444", x=0.01, ha="left")
     return canvas
+
+
+def _head(canvas: Canvas, axes: Axes, title: str, subject: str) -> None:
+    """The title and, in lines that it leaves free at its end, the subject in smaller letters."""
+    free = "\n " * len(subject.splitlines())
+    drawn = canvas.suptitle(title + free, fontsize=9.5, fontweight="bold", x=0.01, ha="left")
+    if subject:
+        place: Any = {"xycoords": drawn, "va": "bottom", "ha": "left", "annotation_clip": False}
+        axes.annotate(subject, (0, 0), fontsize=8, color="#444444", **place).set_in_layout(False)
 
 
 def _with_fallback(families: Sequence[str]) -> Any:
@@ -117,7 +131,10 @@ def _with_fallback(families: Sequence[str]) -> Any:
 
 def _described(svg: bytes, figure: Figure) -> bytes:
     """The file as an image with a description beside its title, for those who do not see it."""
-    said = f"</title>\n <desc>{_xml(figure.sheet.note or figure.basis or figure.title)}</desc>".encode()
+    subject = f"{_subject(figure)}." if figure.subject else ""
+    about = figure.sheet.note or figure.basis or ("" if subject else figure.title)
+    sentences = " ".join(filter(None, (subject, about, *remarks(figure.sheet))))
+    said = f"</title>\n <desc>{_xml(sentences)}</desc>".encode()
     svg = svg.replace(b"<svg ", b'<svg role="img" ', 1)
     return svg.replace(b"</title>", said, 1)
 
@@ -140,8 +157,17 @@ def _short(text: str, most: int = 40) -> str:
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
+def _subject(figure: Figure) -> str:
+    return _one_line(figure.subject.text) if figure.subject else ""
+
+
+def _remarks(figure: Figure) -> str:
+    """Why values of the figure are undefined or without an interval."""
+    return "\n".join(_lines(sentence, 100) for sentence in remarks(figure.sheet))
+
+
 def _below(figure: Figure) -> str:
-    """What a reader has to know: what the whiskers are, of how many units, the note of the table."""
+    """What a reader has to know: what the whiskers are, of how many units, the note of the table, what is missing."""
     series = getattr(figure.chart, "series", ())
     whiskers = any(point is not None and point.low is not None for one in series for point in one.points)
     said = [
@@ -152,7 +178,8 @@ def _below(figure: Figure) -> str:
         else "",
         figure.sheet.note,
     ]
-    return "\n".join(_lines(sentence, 100) for sentence in said if sentence)
+    lines = [_lines(sentence, 100) for sentence in said if sentence]
+    return "\n".join(filter(None, (*lines, _remarks(figure))))
 
 
 def _has_n_of_each(chart: Lines) -> bool:

@@ -40,6 +40,7 @@ from annotation.quality import agreement, dashboards, qualifying, snapshots
 from annotation.quality.snapshots import Shown
 from annotation.roles import Permission
 from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figure_subjects import about, of_batch
 from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, kind_title, page
 from tableqa.habits import FEWEST, TOO_FEW, TOO_FEW_OF_OTHERS
@@ -177,7 +178,10 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
         context |= _apart(request, chosen, told[chosen.pk], names, within)
     overview = _overview_figure(context.pop("rows"), within)
     figures = [*context.get("charts", ()), context.get("with_others"), context.get("statistics")]
-    return context | {"overview": overview} | figure_gallery(request, "agreement", slug, [overview, *figures])
+    of_chosen = [] if chosen is None else about(of_batch(chosen, "agreement"), figures)
+    return (
+        context | {"overview": overview} | figure_gallery(request, "agreement", slug, [overview, *of_chosen])
+    )
 
 
 def _has_value(found: Shown) -> bool:
@@ -256,7 +260,7 @@ def _apart(
     statistic = words.statistic(measure["statistic"])
     charts = [
         drawn.agreement_over_weeks(
-            [(words.measure(measure["name"]), measure["statistic"], measure["weeks"])]
+            [(f"{words.measure(measure['name'])}, {statistic}", measure["statistic"], measure["weeks"])]
         ),
         drawn.agreement_by_source(measure, statistic),
         drawn.pairs(measure, words.statistic(measure["pair_statistic"]), names),
@@ -391,6 +395,7 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
             who, on_page, release, is_whole=not hidden, leads=Permission.SET_UP in may
         )
         context["attrition"] = paper_figures.attrition(lines, imported, released, steps)
+    of_chosen = []
     if chosen is not None:
         monitors = figures[chosen.pk, "monitors"]
         context |= {
@@ -400,12 +405,13 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
                 _templates(monitors, names_of(project, may if named else frozenset()))
             ),
         }
+        of_chosen = about(of_batch(chosen, "dashboard"), [context["templates"], *context["monitors"]])
     shown = [
         context[name]
-        for name in ("days", "batches", "per_accepted", "attrition", "weeks", "skips", "reasons", "templates")
+        for name in ("days", "batches", "per_accepted", "attrition", "weeks", "skips", "reasons")
         if name in context
     ]
-    return context | figure_gallery(request, "dashboard", slug, [*shown, *context.get("monitors", ())])
+    return context | figure_gallery(request, "dashboard", slug, [*shown, *of_chosen])
 
 
 def _addresses(

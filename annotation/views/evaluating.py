@@ -27,6 +27,7 @@ from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms import budget
 from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figure_subjects import about, of_release
 from annotation.views.pages import PageRequest, away_from_releases, cut, page, refusals_on
 from annotation.work import metering
 from tableqa.sheets import as_csv
@@ -112,6 +113,9 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
 
 def _gallery(request: PageRequest, release: Release, report: Report | None) -> dict[str, Any]:
     figures = [] if report is None else [*report.tables, *report.long_tables, *report.figures]
+    if report is not None:
+        model = f", model {next(iter(report.evaluations))}" if len(report.evaluations) == 1 else ""
+        figures = about(of_release(release, "evaluations", model), figures)
     return figure_gallery(request, "evaluations", release.public_id, [_runs_table(release), *figures])
 
 

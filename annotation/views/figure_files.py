@@ -1,12 +1,14 @@
 """A figure of a page as a file: the table as LaTeX, Markdown or CSV, the chart as SVG, PDF or PNG.
 
 One view for all pages: the function that makes the context of a page makes its figures, and so decides who may see them.
-Files are in English, and people have their pseudonyms in them.
+Files are in English, say what they are about, and people have their pseudonyms in them.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -14,7 +16,7 @@ from django.http import Http404, HttpResponse
 from django.utils import translation
 
 from annotation import access
-from annotation.drawing.figures import content_type
+from annotation.drawing.figures import Subject, content_type
 from annotation.views import (
     assigning,
     calibrating,
@@ -35,6 +37,7 @@ from annotation.views import (
     stories,
     study_templates,
 )
+from annotation.views.figure_subjects import subject_of
 from annotation.views.pages import PageRequest, page
 
 Context = Callable[[PageRequest, str], Mapping[str, Any]]
@@ -79,7 +82,15 @@ def figure_file(request: PageRequest, of: str, key: str, name: str, format: str)
         figure = shown.by_name.get(name) if shown is not None else None
         if figure is None or format not in figure.formats:
             raise Http404(access.NOT_HERE)
-        content = figure.file(format)
+        subject = _with_query(figure.subject or subject_of(of, key), shown.query)
+        content = replace(figure, subject=subject).file(format)
     response = HttpResponse(content, content_type=content_type(format))
     response["Content-Disposition"] = f'attachment; filename="{key}-{of}-{name}.{format}"'
     return response
+
+
+def _with_query(subject: Subject, query: str) -> Subject:
+    """The subject with a key that differs where the query of the page differs: another batch, or the next rows of a list."""
+    if not query:
+        return subject
+    return replace(subject, key=f"{subject.key}-{hashlib.sha256(query.encode()).hexdigest()[:6]}")

@@ -22,6 +22,7 @@ from annotation.releases import comparison, release_files
 from annotation.releases.comparison import Count, Pair
 from annotation.releases.wordings import note_of
 from annotation.views.figure_gallery import figure_gallery
+from annotation.views.figure_subjects import about, of_release
 from annotation.views.pages import PageRequest, away_from_releases, page
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
@@ -99,7 +100,8 @@ def _figures(request: PageRequest, before: Release, after: Release) -> dict[str,
     counts = _counts(comparison.counts(before.manifest, after.manifest), before, after)
     changed_figure = _pairs("agreement", [pair for pair in pairs if not pair.is_equal], before, after)
     equal_figure = _pairs("equal", equal, before, after)
-    figures = [counts, changed_figure, equal_figure, changes, raw_changes]
+    subject = of_release(after, "compare", f" compared with {before.name}")
+    figures = about(subject, [counts, changed_figure, equal_figure, changes, raw_changes])
     return {
         **examples,
         "changes_table": changes,

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from annotation import access, uploads, visibility
 from annotation.drawing import list_tables
-from annotation.drawing.figures import TEXTS, Figure, content_type
+from annotation.drawing.figures import TEXTS, Figure, Subject, content_type
 from annotation.forms.study import StudyForm
 from annotation.models import Batch, Job, Project
 from annotation.roles import Permission
@@ -94,7 +94,8 @@ def _file(plan: Plan, project: Project, format: str) -> HttpResponse | None:
         table = _costs(plan)
         if table is None:
             return None
-        content = table.file(format)
+        subject = Subject(f"Project {project.name}", f"{project.slug}-study")
+        content = replace(table, subject=subject).file(format)
     name = f'attachment; filename="{project.slug}-study-{table.name}.{format}"'
     return HttpResponse(content, content_type=content_type(format), headers={"Content-Disposition": name})
 
