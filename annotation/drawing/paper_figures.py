@@ -83,8 +83,9 @@ def label_agreement(measure: Data) -> Figure | None:
     labels = measure.get("labels")
     if not labels or all(one["specific"]["value"] is None for one in labels):
         return None
-    title = gettext("Agreement per label: {measure}").format(measure=words.measure(measure["name"]))
-    series = [Series(gettext("specific agreement"), [_percent_point(one["specific"]) for one in labels])]
+    measured, statistic = words.measure(measure["name"]), gettext("specific agreement")
+    title = f"{gettext('Agreement per label: {measure}').format(measure=measured)}, {statistic}"
+    series = [Series(statistic, [_percent_point(one["specific"]) for one in labels])]
     columns = (
         *drawn.names("Label"),
         Column(gettext("Specific agreement"), counted=gettext("Items with the label"), unit="%"),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -399,7 +399,7 @@ def written(report: Report, format: str) -> str:
         "text": lambda: "\n".join([*_head(report), *map(as_text, report.sheets)]),
         "json": lambda: json.dumps(report.to_dict(), indent=1, ensure_ascii=False) + "\n",
         "markdown": lambda: "\n".join([*_head(report), *map(as_markdown, report.sheets)]),
-        "latex": lambda: "\n".join(map(as_latex, report.sheets)),
+        "latex": lambda: "\n".join(as_latex(_named(sheet, report.title)) for sheet in report.sheets),
         "html": lambda: _page(report),
         "csv": lambda: "\r\n".join(f"{_csv_title(sheet)}\r\n{as_csv(sheet)}" for sheet in tables),
     }
@@ -422,6 +422,11 @@ def write(report: Report, out: Path, formats: Iterable[str]) -> list[Path]:
             path.write_text(content, encoding="utf-8", newline="")
             made.append(path)
     return made
+
+
+def _named(sheet: Sheet, title: str) -> Sheet:
+    """The table with the title of its report in caption and label, so that tables of two reports fit into one paper."""
+    return replace(sheet, subject=title, label=f"{title}-{sheet.name}")
 
 
 def _head(report: Report) -> list[str]:

@@ -82,7 +82,7 @@ def figure_file(request: PageRequest, of: str, key: str, name: str, format: str)
         figure = shown.by_name.get(name) if shown is not None else None
         if figure is None or format not in figure.formats:
             raise Http404(access.NOT_HERE)
-        subject = _with_query(figure.subject or subject_of(of, key), shown.query)
+        subject = _with_query(figure.subject or subject_of(of, key), request.GET.urlencode())
         content = replace(figure, subject=subject).file(format)
     response = HttpResponse(content, content_type=content_type(format))
     response["Content-Disposition"] = f'attachment; filename="{key}-{of}-{name}.{format}"'

@@ -9,6 +9,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -279,6 +280,19 @@ def test_tables_go_out_in_every_form_and_no_name_is_a_formula_in_them(rea: Clien
         lines = list(csv.reader(io.StringIO(packed.read("structure.csv").decode(), newline="")))
     assert lines[1][0] == "'=HYPERLINK(1)"
     assert rea.get(address, {"format": "pdf"})["Location"] == reverse("evaluations", args=[release.public_id])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_latex_tables_have_the_release_in_their_labels_and_captions(rea: Client, release: Release) -> None:
+    run = sent(rea, release, "TAPEX", said(release))
+    address = reverse("evaluations_download", args=[release.public_id])
+
+    source = rea.get(address, {"format": "latex", "run": run.public_id}).content.decode()
+
+    labels = re.findall(r"\\label\{(.*)\}", source)
+    assert "tab:Films--v1-structure" in labels
+    assert len(set(labels)) == len(labels)
+    assert source.count("Films, v1") >= len(labels)
 
 
 @pytest.mark.django_db(transaction=True)

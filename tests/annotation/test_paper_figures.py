@@ -74,7 +74,9 @@ def test_each_label_has_its_share_and_the_agreement_on_it(world: World) -> None:
     for one in measure["labels"]:
         assert one["share"]["low"] < one["share"]["value"] < one["share"]["high"]
         assert one["share"]["n"] == 24
-    assert paper_figures.label_agreement(measure) is not None
+    made = paper_figures.label_agreement(measure)
+    assert made is not None
+    assert made.title.endswith(", specific agreement"), "a single series has no legend"
     figure = paper_figures.label_distribution(
         measure, {"measure": measure["name"], "labels": [["neither", 6]], "items": 8}
     )
