@@ -62,12 +62,12 @@ NOT_SPED_UP = message(
 THE_SAME = {
     True: message(
         "habits.the_same.share",
-        "{label} was chosen for {times} of {items} items ({share}, 95 % CI {low} to {high}); other annotators chose it for "
+        "{label} was chosen for {times} of {items} items ({share}, 95 % CI {low} to {high}). Other annotators chose it for "
         "{of_others} of theirs.",
     ),
     False: message(
         "habits.the_same.share_and_run",
-        "{label} was chosen for {times} of {items} items ({share}, 95 % CI {low} to {high}); other annotators chose it for "
+        "{label} was chosen for {times} of {items} items ({share}, 95 % CI {low} to {high}). Other annotators chose it for "
         "{of_others} of theirs. The least likely run is {run}, {length} times in a row.",
     ),
 }

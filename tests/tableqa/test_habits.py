@@ -64,7 +64,7 @@ def test_the_same_label_all_the_time_stands_out_unless_it_is_what_others_give() 
     assert balanced.raised
     assert balanced.items == tuple(range(28))
     assert balanced.figures["longest_run"] == 28
-    assert "extraction was chosen for 28 of 30 items (93.3 %, 95 % CI 78.7 to 98.2 %);" in balanced.sentence
+    assert "extraction was chosen for 28 of 30 items (93.3 %, 95 % CI 78.7 to 98.2 %)." in balanced.sentence
     assert (balanced.label, balanced.times) == ("extraction", 28)
     assert not lopsided.raised
 
