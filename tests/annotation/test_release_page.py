@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.journeys import adjudicating, annotating, assigning, perturbing, releasing
-from annotation.models import Assignment, Person, Release
+from annotation.models import Annotation, Assignment, Person, Release
 from annotation.releases import comparison, methods
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
@@ -146,7 +146,8 @@ def with_withdrawn_responses(world: World) -> tuple[Release, Release]:
         world.label(batch, who, label)
     adjudicating.resolve_batch(batch=batch, now=LATER)
     item = batch.items.get()
-    adjudicating.send_back(item=item, by=world.ivo, choose="C", note="Read it again.", now=LATER)
+    of_cy = Annotation.objects.get(assignment__person=world.cy).public_id
+    adjudicating.send_back(item=item, by=world.ivo, choose=of_cy, note="Read it again.", now=LATER)
     world.label(world.batch(size=1, seed=2, overlap=2, name="More types"), "ada", "extraction")
     undone = world.label(world.batch(size=1, seed=3, overlap=2, name="Undone"), "bo", "extraction")
     annotating.undo(annotation=undone, now=NOON)
