@@ -349,13 +349,17 @@ class Raw:
 
     def current_counts(self) -> dict[str, int]:
         """Current responses (the newest revision of a person to an item, unless withdrawn), their people and items."""
-        current = "FROM annotations WHERE newest AND response != 'null'"
         return {
-            "responses": self._one(f"SELECT count(*) {current}"),
-            "respondents": self._one(f"SELECT count(DISTINCT annotator) {current}"),
-            "answered_items": self._one(f"SELECT count(DISTINCT item) {current}"),
+            "responses": self._one("SELECT count(*) FROM annotations WHERE newest AND response != 'null'"),
+            "respondents": self._one(
+                "SELECT count(DISTINCT annotator) FROM annotations WHERE newest AND response != 'null'"
+            ),
+            "answered_items": self._one(
+                "SELECT count(DISTINCT item) FROM annotations WHERE newest AND response != 'null'"
+            ),
             "undecided_items": self._one(
-                f"SELECT count(DISTINCT item) {current} AND item NOT IN (SELECT item FROM decisions)"
+                "SELECT count(DISTINCT item) FROM annotations WHERE newest AND response != 'null' "
+                "AND item NOT IN (SELECT item FROM decisions)"
             ),
         }
 

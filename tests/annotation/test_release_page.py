@@ -170,9 +170,9 @@ def test_a_response_that_was_withdrawn_or_submitted_again_counts_at_most_once(wo
     assert re.search(r"responses 3 4 \+1 annotators 2 3 \+1 items with a response 2 2 0", words(differing))
     mara = client_of(world.mara)
     pages = [reverse("release", args=[release.public_id]) for release in (first, second)]
-    numbers = [link for address in (*pages, f"{pages[1]}compare/") for link in links(mara, address)]
-    assert {3, 4} <= {number for address, number in numbers if "part=annotations" in address}
-    assert unequal(world, numbers) == []
+    linked = [link for address in (*pages, f"{pages[1]}compare/") for link in links(mara, address)]
+    assert {3, 4} <= {number for address, number in linked if "part=annotations" in address}
+    assert unequal(world, linked) == []
 
 
 def test_a_project_counts_the_responses_that_its_release_counts(world: World) -> None:
