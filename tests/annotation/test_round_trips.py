@@ -23,6 +23,7 @@ from annotation.models import Example as Row
 from annotation.models import Source
 from annotation.refusals import Refused
 from annotation.releases import release_files
+from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import Raw
 from tableqa import Example, Table
 from tableqa.by_place import by_place
@@ -286,6 +287,7 @@ def test_what_lacks_a_side_was_no_item_by_earlier_rules(tmp_path: Path) -> None:
     ]
     release_files.write_records(path, records)
     manifest = release_files.read_manifest(out) | {"rules": 3, "files": release_files.describe(out)}
+    manifest["counts"] = {name: n for name, n in manifest["counts"].items() if name not in CURRENT_COUNTS}
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     assert release_files.verify(out)
 
