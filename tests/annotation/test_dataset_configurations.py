@@ -10,6 +10,7 @@ import yaml
 
 from annotation.journeys import perturbing, releasing
 from annotation.releases import release_files
+from annotation.releases.raw_records import CURRENT_COUNTS
 from tableqa.canonical import canonical
 from tableqa.readers import READERS
 from tableqa.writers import hub
@@ -85,6 +86,7 @@ def test_a_release_by_the_rules_before_has_one_configuration_and_verifies(folder
     for path in folder.glob("data/*/*.jsonl"):
         path.unlink()
     manifest = release_files.read_manifest(folder) | {"rules": 5}
+    manifest["counts"] = {name: n for name, n in manifest["counts"].items() if name not in CURRENT_COUNTS}
     (folder / "README.md").write_text(hub.card(manifest, [hub.PARQUET]), "utf-8")
     manifest["files"] = release_files.describe(folder)
     (folder / "manifest.json").write_text(canonical(manifest) + "\n")
