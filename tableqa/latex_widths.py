@@ -21,7 +21,7 @@ TALL: Final = 550.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A font size: its command ("" for that of the text), points of an average letter, beside each column, and of a line."""
+    """A font size: its command ("" for that of the text), points of a digit, beside each column, and of a line."""
 
     command: str
     letter: float
@@ -35,8 +35,18 @@ SIZES: Final = (
     Size("footnotesize", 4.25, 4, 9.5),
     Size("scriptsize", 4.1, 3, 8.0),
 )
+TINY: Final = Size("tiny", 3.5, 2, 6.0)
+"""For tables that are wider than a page is high."""
 FEWEST: Final = 9
 """Letters in a line of a wrapped column, at least."""
+_WIDTHS: Final = {
+    **dict.fromkeys("ijl.,:;|'` ", 0.6),
+    **dict.fromkeys("frst()[]-", 0.8),
+    **dict.fromkeys("mwABCDGHKNOQRTUVXYZ%&+=<>_", 1.5),
+    **dict.fromkeys("EFLP", 1.35),
+    **dict.fromkeys("MW@", 1.95),
+}
+"""Widths in Computer Modern, in digits, where they are not about one: its letters differ from 0.6 (i) to 2.1 (W)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +85,22 @@ class Layout:
 def fitted(titles: Sequence[str], cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> Layout:
     """The largest font in which the table fits into a page; in the smallest, columns of texts wrap as far as they must.
 
-    cells: by column, what is read in each cell. Numbers and words are not parted: a table with very many is set sideways.
+    cells: by column, what is read in each cell. Numbers and words are not parted: a table with very many is set sideways,
+    and if it is wider than a page is high, in the font `TINY`.
     """
-    longest = [max(map(len, of_column), default=0) for of_column in cells]
-    heads = [_in_lines(title, letters) for title, letters in zip(titles, longest, strict=True)]
-    letters = [max(most, *map(len, lines)) for most, lines in zip(longest, heads, strict=True)]
+    longest = [max(map(width, of_column), default=0.0) for of_column in cells]
+    heads = [_in_lines(title, int(letters)) for title, letters in zip(titles, longest, strict=True)]
+    letters = [max(most, *map(width, lines)) for most, lines in zip(longest, heads, strict=True)]
     fewest = {
-        at: max([FEWEST, *(len(word) for cell in cells[at] for word in cell.split())])
+        at: max([FEWEST, *(width(word) for cell in cells[at] for word in cell.split())])
         for at, is_number in enumerate(numeric)
         if not is_number
     }
     least = [min(most, fewest.get(at, most)) for at, most in enumerate(letters)]
     is_sideways = _width(least, SIZES[-1]) > PAGE
     page = TALL if is_sideways else PAGE
-    size = next((size for size in SIZES if _width(letters, size) <= page), SIZES[-1])
+    smallest = TINY if _width(least, SIZES[-1]) > TALL else SIZES[-1]
+    size = next((size for size in SIZES if _width(letters, size) <= page), smallest)
     over = (_width(letters, size) - page) / size.letter
     wrapped = _wrapped({at: letters[at] for at in fewest}, fewest, over) if over > 0 else {}
     kinds = "".join(
@@ -109,6 +121,11 @@ def fitted(titles: Sequence[str], cells: Sequence[Sequence[str]], numeric: Seque
     return Layout(size, kinds, tuple(zip(*padded, strict=True)), tuple(rows), bool(wrapped), is_sideways)
 
 
+def width(text: str) -> float:
+    """How wide a line is, in digits."""
+    return sum(_WIDTHS.get(character, 1.0) for character in text)
+
+
 def _width(letters: Sequence[float], size: Size) -> float:
     return sum(letters) * size.letter + 2 * size.beside * len(letters)
 
@@ -126,7 +143,7 @@ def _in_lines(title: str, letters: int, fewest: int = FEWEST) -> list[str]:
     return lines
 
 
-def _wrapped(letters: Mapping[int, int], fewest: Mapping[int, int], over: float) -> dict[int, float]:
+def _wrapped(letters: Mapping[int, float], fewest: Mapping[int, float], over: float) -> dict[int, float]:
     """Letters in a line of each column that wraps: the longest give up `over` letters in all, but keep `fewest`."""
     widths = {at: float(most) for at, most in letters.items()}
     while over > 1e-9:

@@ -33,6 +33,7 @@ COMMANDS = (
         "small",
         "footnotesize",
         "scriptsize",
+        "tiny",
     ),
     *("multicolumn", "mathbf", "mathrm", "toprule", "midrule", "bottomrule", "cmidrule"),
     *("textsuperscript", "textsubscript"),

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.latex_widths import FEWEST, PAGE, SIZES, TALL, fitted
+from tableqa.latex_widths import FEWEST, PAGE, SIZES, TALL, fitted, width
 from tableqa.sheets import Cell, Column, Sheet, as_latex, text
 from tests.latex_structure import check
 
@@ -69,11 +69,11 @@ def test_a_table_is_as_wide_as_a_page_unless_its_numbers_and_words_are_wider(
     assert not [share for share, is_number in zip(shares, numeric, strict=True) if share and is_number]
     page = TALL if layout.is_sideways else PAGE
     taken = [
-        float(share) * page if share else layout.size.letter * max(map(len, [cell, *head]))
+        float(share) * page if share else layout.size.letter * max(map(width, [cell, *head]))
         for share, cell, head in zip(shares, cells, heads, strict=True)
     ]
     fewest = [
-        layout.size.letter * max(FEWEST, *map(len, [*cell.split(), ""]), *map(len, head))
+        layout.size.letter * max(FEWEST, *map(width, [*cell.split(), ""]), *map(width, head))
         for cell, head in zip(cells, heads, strict=True)
     ]
     is_tight = all(
@@ -84,6 +84,16 @@ def test_a_table_is_as_wide_as_a_page_unless_its_numbers_and_words_are_wider(
     assert (
         not is_tight or layout.is_sideways or sum(taken) + 2 * layout.size.beside * len(columns) <= page + 1
     )
+
+
+def test_a_table_that_is_wider_than_a_page_is_high_is_set_in_the_smallest_font() -> None:
+    digest = "0123456789abcdef" * 4
+    columns = [["askew/value_change_answer_changes_incomplete.jsonl"], [digest]]
+
+    layout = fitted(["File", "sha256"], columns, [False, False])
+
+    assert (layout.size.command, layout.is_sideways, layout.wraps) == ("small", True, False)
+    assert fitted(["File", "Again", "sha256"], [*columns, [digest]], [False] * 3).size.command == "tiny"
 
 
 def test_a_table_of_many_numbers_is_set_sideways() -> None:
