@@ -349,19 +349,12 @@ class Raw:
 
     def current_counts(self) -> dict[str, int]:
         """Current responses (the newest revision of a person to an item, unless withdrawn), their people and items."""
-        return {
-            "responses": self._one("SELECT count(*) FROM annotations WHERE newest AND response != 'null'"),
-            "respondents": self._one(
-                "SELECT count(DISTINCT annotator) FROM annotations WHERE newest AND response != 'null'"
-            ),
-            "answered_items": self._one(
-                "SELECT count(DISTINCT item) FROM annotations WHERE newest AND response != 'null'"
-            ),
-            "undecided_items": self._one(
-                "SELECT count(DISTINCT item) FROM annotations WHERE newest AND response != 'null' "
-                "AND item NOT IN (SELECT item FROM decisions)"
-            ),
-        }
+        row = self._db.execute(
+            "SELECT count(*), count(DISTINCT annotator), count(DISTINCT item), "
+            "count(DISTINCT CASE WHEN item NOT IN (SELECT item FROM decisions) THEN item END) "
+            "FROM annotations WHERE newest AND response != 'null'"
+        ).fetchone()
+        return dict(zip(CURRENT_COUNTS, row, strict=True))
 
     def repeated(self) -> tuple[str, str, int] | None:
         """The first annotation or decided item that stands more than once: (what, id, times); None if there is none."""
