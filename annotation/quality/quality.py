@@ -103,7 +103,7 @@ def report(batch: Batch) -> dict[str, Any]:
                 "submitted": tally.submitted,
                 "skipped": tally.skipped,
                 "returned": tally.returned,
-                "seconds": round(sum(mine.seconds), 1),
+                "seconds": sum(mine.seconds),
                 "timed": len(mine.seconds),
                 **_pace(mine.seconds),
                 "gold": [share.hits, share.n]
