@@ -673,8 +673,9 @@ SENT_BACK_WITH: Final = ("annotation__event", "assignment__batch", "assignment__
 
 def _sent_back_by(item: Item, person: Person) -> list[SentBack]:
     """The responses of the item that the person sent back last, in one act, if the item waited for an adjudicator then."""
-    last = Event.objects.filter(thing="item", thing_id=item.pk).order_by("-pk").first()
-    if last is None or (last.before, last.after, last.actor_id) != ("adjudication", "sent back", person.pk):
+    acts = Event.objects.filter(thing="item", thing_id=item.pk, after="sent back").order_by("-pk")
+    last = acts.first()
+    if last is None or (last.before, last.actor_id) != ("adjudication", person.pk):
         return []
     sent = SentBack.objects.filter(assignment__item=item, made_by=person, made_at=last.at)
     return list(sent.select_related(*SENT_BACK_WITH).order_by("pk"))

@@ -368,6 +368,19 @@ def test_sending_back_cannot_be_undone_once_the_author_has_written(world: World)
     assert last_act(batch, world.ivo, now) == LastAct(first.public_id, is_passed_over=True)
 
 
+def test_sending_back_cannot_be_undone_once_the_author_has_submitted_again(world: World) -> None:
+    batch = labelled(world)
+    item = adjudicating.waiting(batch).get()
+    sent = adjudicating.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
+    now = LATER + timedelta(minutes=2)
+    world.answer(world.reload(sent.assignment), {"label": "extraction"}, now=now)
+
+    error = refused(lambda: adjudicating.undo_send_back(item=item, by=world.ivo, now=now))
+
+    assert (error.code, "already worked" in error.detail) == ("decided", True)
+    assert last_act(batch, world.ivo, now) == LastAct(is_passed_over=True)
+
+
 def test_only_who_sent_back_undoes_it_and_only_once_and_not_in_a_closed_batch(world: World) -> None:
     batch = labelled(world)
     item = adjudicating.waiting(batch).get()
