@@ -16,8 +16,8 @@ WIDTH = 1048
 """Pixels of the column of text; a longer flow is wider, and scrolls where the window is not."""
 ENDS, WIDEST_ENDS = 110, 180
 """Pixels: least and most width of sources and releases."""
-GAP, TIP = 100, 12
-"""Pixels: the least distance of columns, in which arrows have their words, and what is left beside the words."""
+GAP, TIP, BEND = 100, 12, 22
+"""Pixels: the least distance of columns, in which arrows have their words, and what is left behind and before the words."""
 NARROWEST, WIDEST = 150, 300
 """Pixels: the width of a box."""
 ARROW = 26
@@ -165,7 +165,7 @@ def _gap(arrows: Sequence[Arrow]) -> int:
     """Columns are as far apart as the longest words on an arrow need."""
     words = (line for arrow in arrows for line in (arrow.above, *(below for below, _ in arrow.below)))
     longest = max(map(len, words), default=0)
-    return max(GAP, int(longest * LETTER * WIDE_SMALL) + 2 * TIP)
+    return max(GAP, int(longest * LETTER * WIDE_SMALL) + TIP + BEND)
 
 
 def _of_box(box: Box, rows: Sequence[tuple[int, int]], wide: int, left: int) -> _Place:

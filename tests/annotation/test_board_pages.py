@@ -159,6 +159,22 @@ def test_automatic_perturbations_of_what_a_batch_accepts_are_a_box_behind_it(wor
     assert "1,234 examples · takes accepted items from Types" in page(world.mara)
 
 
+def test_the_list_on_phones_says_what_is_complete_and_what_waits_for_an_adjudicator(world: World) -> None:
+    types = world.batch(size=1, overlap=2, name="Types")
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(types, who, label)
+    adjudicating.resolve_batch(batch=types, now=NOON)
+    rounds = world.batch(size=1, overlap=3, name="Round 1", purpose="calibration")
+    for who in ("ada", "bo", "cy"):
+        world.label(rounds, who, "extraction")
+
+    listed = browser(world.mara).get("/projects/films/").content.decode().split('class="flow-list"')[1]
+    words = " ".join(html.unescape(re.sub(r"<[^>]*>", "", listed.split("</ol>")[0])).split())
+
+    assert "0 waiting · 0 in progress · 1 to adjudicate · 0 accepted · 0 excluded" in words
+    assert "0 waiting · 0 in progress · 1 complete" in words
+
+
 def test_numbers_of_a_board_say_that_qualification_and_calibration_are_left_out(world: World) -> None:
     world.batch(size=1, name="Types")
     assert "Without qualification and calibration." not in page(world.mara)

@@ -71,13 +71,19 @@ def test_a_manager_reads_what_to_do_what_is_blocked_and_how_far_it_is_without_sc
 
 
 @pytest.mark.parametrize("words", ["1,234,567 accepted", "12.345 in Bearbeitung", "6 accepted"])
-def test_words_on_arrows_touch_no_box(new_context: Callable[..., BrowserContext], words: str) -> None:
-    boxes = [Box(str(number), number, 0, "Types", "open", "/x/", "Types. open") for number in (1, 2)]
+def test_words_on_arrows_touch_no_box_and_no_bend(
+    new_context: Callable[..., BrowserContext], words: str
+) -> None:
+    places = [(1, 0), (2, 0), (2, 1)]
+    boxes = [
+        Box(str(at), column, row, "Types", "open", "/x/", "Types. open")
+        for at, (column, row) in enumerate(places, 1)
+    ]
     ends = [
         End("from", 0, 0, "wtq", "Source", "/s/", is_start=True),
         End("releases", 0, 0, "Releases", "None yet", "/r/", is_start=False),
     ]
-    pairs = [("from", "1"), ("1", "2"), ("2", "releases")]
+    pairs = [("from", "1"), ("1", "2"), ("1", "3"), ("2", "releases")]
     arrows = [Arrow(start, end, words, ((words, "/w/"),)) for start, end in pairs]
     style = Path("static/askew/askew.css").read_text() + Path("static/askew/board.css").read_text()
     page = new_context(viewport=DESK).new_page()
@@ -88,7 +94,7 @@ def test_words_on_arrows_touch_no_box(new_context: Callable[..., BrowserContext]
         """() => {
         const box = (element) => element.getBoundingClientRect();
         const boxes = [...document.querySelectorAll("rect.box")].map(box);
-        const touch = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        const touch = (a, b) => a.left < b.right + 12 && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
         const texts = [...document.querySelectorAll("text.end")].map(box);
         return texts.filter((text) => text.width < 10 || boxes.some((other) => touch(text, other))).length;
     }"""
