@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from annotation.releases import release_diff
 from annotation.releases.raw_records import CURRENT_COUNTS
@@ -44,15 +44,24 @@ class Pair:
         return self.before == self.after
 
 
+COUNTS: Final = (
+    *CURRENT_COUNTS,
+    *("annotations", "annotators", "items", "simulated_annotators"),
+    *("accepted", "excluded", "adjudicated", "outcomes", "contradicted"),
+)
+"""The counts of a manifest in the order of a table: PostgreSQL keeps the keys of JSON in an order of its own."""
+
+
 def counts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Count]:
-    """The counts of both manifests, in the order of the first.
+    """The counts of both manifests, in the order of `COUNTS`.
 
     Responses, their people and items are those that are current; of a manifest before rules 7, which has revisions alone,
     those of revisions are compared.
     """
     has_current = "responses" in before["counts"] and "responses" in after["counts"]
     left_out = ("annotators", "items") if has_current else CURRENT_COUNTS
-    names = [name for name in dict.fromkeys([*before["counts"], *after["counts"]]) if name not in left_out]
+    either = before["counts"].keys() | after["counts"].keys()
+    names = [name for name in COUNTS if name in either and name not in left_out]
     return [Count(name, before["counts"].get(name, 0), after["counts"].get(name, 0)) for name in names]
 
 
