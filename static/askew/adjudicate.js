@@ -291,8 +291,11 @@ class AskewAdjudicate extends HTMLElement {
     this.#restore();
     this.#mark();
     this.#isRestored = Boolean(this.#form?.hasAttribute("data-restored"));
-    if (this.#isRestored) this.#keep();
     const announced = this.querySelector("[data-announced]")?.dataset.announced;
+    if (this.#isRestored) {
+      this.#keep();
+      this.#sign(announced);
+    }
     const invalid = this.querySelector("[aria-invalid=true]");
     this.#announce([announced, this.querySelector(".question, .caught-up :is(h1, h2)")?.textContent].filter(Boolean).join(" "));
     if (invalid) {
