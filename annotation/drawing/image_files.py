@@ -134,9 +134,9 @@ def _described(svg: bytes, figure: Figure) -> bytes:
     subject = f"{_subject(figure)}." if figure.subject else ""
     about = figure.sheet.note or figure.basis or ("" if subject else figure.title)
     sentences = " ".join(filter(None, (subject, about, *remarks(figure.sheet))))
-    said = f"</title>\n <desc>{_xml(sentences)}</desc>".encode()
+    title_end = f"</title>\n <desc>{_xml(sentences)}</desc>".encode()
     svg = svg.replace(b"<svg ", b'<svg role="img" ', 1)
-    return svg.replace(b"</title>", said, 1)
+    return svg.replace(b"</title>", title_end, 1)
 
 
 def _xml(text: str) -> str:

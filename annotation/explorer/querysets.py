@@ -53,7 +53,6 @@ from annotation.models import (
     Source,
 )
 from annotation.roles import Permission
-from tasks.contract import task_types
 
 MOST_COUNTED: Final = 10_000
 """More matches than this are not counted: pages say "10,000+"."""
@@ -353,8 +352,8 @@ def _batches(who: Reader, chosen: Selection) -> list[int]:
         )
     keys = [known[name] for name in chosen.batches] or list(who.batches)
     kinds = set(chosen.task_types)
-    known_types = {*task_types(), *(batch.task_type for batch in who.batches.values())}
-    if missing := sorted(kinds - known_types):
+    others = kinds - {batch.task_type for batch in who.batches.values()}
+    if missing := sorted(name for name in others if Batch(task_type=name).installed_task() is None):
         raise BadSelection([gettext("There is no task type {name}.").format(name=name) for name in missing])
     return [
         key for key in keys if key not in who.beyond and (not kinds or who.batches[key].task_type in kinds)

@@ -694,16 +694,16 @@ def _untouched(sent: Sequence[SentBack]) -> bool:
 
 def _wait_again(item: Item, now: datetime) -> Adjudication:
     """Have an undecided item wait for an adjudicator where it was in the queue."""
-    asked = _last_asked(item)
+    request = _last_asked(item)
     task, plain = item.batch.task(), item.plain()
     responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
     resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
     return Adjudication.objects.create(
         item=item,
-        reason=(asked.detail or {})["reason"] if asked else UNDONE.format(),
-        asked_by=asked.actor if asked else None,
+        reason=(request.detail or {})["reason"] if request else UNDONE.format(),
+        asked_by=request.actor if request else None,
         weight=_weight(item, task, plain, responses),
-        asked_at=asked.at if asked else now,
+        asked_at=request.at if request else now,
     )
 
 

@@ -483,10 +483,12 @@ def _reason(reason: str, note: str, listed_reason: str | None) -> str:
 
 def _counts_now(batches: Sequence[Batch], decided: QuerySet[Decision]) -> Record:
     """Those counts of a manifest that the appendix reads, without records."""
-    made = Annotation.objects.filter(
+    revisions = Annotation.objects.filter(
         assignment__batch__in=batches, assignment__item__is_gold=False
     ).order_by()
-    simulated = made.filter(assignment__person__is_simulated=True).values("assignment__person").distinct()
+    simulated = (
+        revisions.filter(assignment__person__is_simulated=True).values("assignment__person").distinct()
+    )
     responses = Assignment.objects.filter(batch__in=batches, item__is_gold=False).submitted().order_by()
     return {
         "responses": responses.count(),

@@ -151,7 +151,9 @@ def monitors(batch: Batch) -> dict[str, Any]:
     made = _made(batch, items)
     shown = made or _given(items)
     marked, edited, sizes, asked = _responses(batch, task, items)
-    answers = [(answer, one[4]) for one in shown for answer in sorted({_plain(answer) for answer in one[1]})]
+    answers = [
+        (answer, item) for _, texts, *_, item in shown for answer in sorted({_plain(text) for text in texts})
+    ]
     items_shown = [item for *_, item in shown]
     found: dict[str, Any] = {
         "items": len(items),

@@ -950,7 +950,7 @@ class _Costs(_Comparison):
         )
 
     def costs(self, people: int) -> Iterator[Cost]:
-        """The cost of each batch where so many people annotate."""
+        """The cost of each batch with this number of annotators."""
         # Of each batch, how many items there will be in all, and how many of these are still to be decided.
         items: dict[str, int | None] = {}
         coming: dict[str, int | None] = {}

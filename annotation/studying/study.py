@@ -216,7 +216,7 @@ def quoted(names: Iterable[str]) -> str:
 def people_needed(study: Study) -> int:
     """The smallest number of annotators with whom every item of a study gets its responses.
 
-    Whoever made an example, or made a decision that a task type looks into, never gets the items that follow from it.
+    Makers of an example, and of a decision that a task type looks into, never get the items that follow from it.
     """
     return max((_people_for(work, study) for work in study.batches), default=0)
 

@@ -24,5 +24,5 @@ def figure_menu(context: Context, figure: Figure) -> dict[str, Any]:
 
 @register.filter
 def decimals_below_ten(number: float, decimals: int) -> str:
-    """The number with so many decimals if it is below ten, else as a whole number."""
+    """A number with this many decimals if it is below ten, else a whole number."""
     return str(floatformat(number, decimals if round(number, decimals) < 10 else 0))

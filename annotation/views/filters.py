@@ -107,9 +107,9 @@ def settled(sent: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """The parameters that a form sent, without empty ones, and with the several values that a field keeps."""
     params = {}
     for name, values in sent.items():
-        kept = sent.get(KEPT + name, []) if list(values) == [KEEP] else values
-        if not name.startswith(KEPT) and (written := [value for value in kept if value]):
-            params[name] = written
+        chosen = sent.get(KEPT + name, []) if list(values) == [KEEP] else values
+        if not name.startswith(KEPT) and (filled := [value for value in chosen if value]):
+            params[name] = filled
     return params
 
 

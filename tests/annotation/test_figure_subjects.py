@@ -32,8 +32,8 @@ pytestmark = pytest.mark.one_database
 ABOUT = Subject("Project Films, batch Types", "films-types")
 
 
-def with_subject(made: Figure) -> Figure:
-    return Figure(made.name, made.title, made.sheet, made.chart, made.basis, ABOUT)
+def with_subject(exported: Figure) -> Figure:
+    return Figure(exported.name, exported.title, exported.sheet, exported.chart, exported.basis, ABOUT)
 
 
 def file_of(world: World, page: str, key: str, name: str, **query: str) -> str:
@@ -45,8 +45,8 @@ def file_of(world: World, page: str, key: str, name: str, **query: str) -> str:
 
 
 def test_every_form_of_a_figure_says_what_it_is_about() -> None:
-    made = with_subject(figure(CHARTS["bars"]))
-    svg, pdf, tex, markdown, table = (made.file(format) for format in ("svg", "pdf", "tex", "md", "csv"))
+    exported = with_subject(figure(CHARTS["bars"]))
+    svg, pdf, tex, markdown, table = (exported.file(format) for format in ("svg", "pdf", "tex", "md", "csv"))
 
     tree = ElementTree.fromstring(svg)
     (title,), (description,) = (
@@ -89,11 +89,11 @@ def test_a_chart_says_why_a_point_has_no_whiskers() -> None:
     from annotation.drawing.image_files import _below
 
     week = {"name": "2026-W09", "value": 1.0, "low": 1.0, "high": 1.0, "units": 9, "raters": 3}
-    made = drawn.agreement_over_weeks([("label, Fleiss' kappa", "fleiss_kappa", [week])])
-    assert made is not None
+    exported = drawn.agreement_over_weeks([("label, Fleiss' kappa", "fleiss_kappa", [week])])
+    assert exported is not None
 
-    description = next(ElementTree.fromstring(made.file("svg")).iter(f"{SVG}desc")).text or ""
-    assert "No interval: " in _below(made)
+    description = next(ElementTree.fromstring(exported.file("svg")).iter(f"{SVG}desc")).text or ""
+    assert "No interval: " in _below(exported)
     assert "No interval: " in description
 
 
