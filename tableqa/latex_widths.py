@@ -104,7 +104,7 @@ def fitted(titles: Sequence[str], cells: Sequence[Sequence[str]], numeric: Seque
     over = (_width(letters, size) - page) / size.letter
     wrapped = _wrapped({at: letters[at] for at in fewest}, fewest, over) if over > 0 else {}
     kinds = "".join(
-        rf">{{\raggedright\arraybackslash}}p{{{wrapped[at] * size.letter / page:.3f}\linewidth}}"
+        rf">{{\raggedright\arraybackslash}}p{{{wrapped[at] * size.letter / page:.4f}\linewidth}}"
         if at in wrapped
         else "r"
         if is_number

@@ -86,6 +86,12 @@ def test_a_table_is_as_wide_as_a_page_unless_its_numbers_and_words_are_wider(
     )
 
 
+def test_rounded_widths_of_many_columns_are_no_wider_than_a_page() -> None:
+    layout = fitted([""] * 8, [[words(10)]] * 8, [False] * 8)
+
+    assert sum(widths(layout.kinds)) * PAGE + 2 * layout.size.beside * 8 <= PAGE + 0.2
+
+
 def test_a_table_that_is_wider_than_a_page_is_high_is_set_in_the_smallest_font() -> None:
     digest = "0123456789abcdef" * 4
     columns = [["askew/value_change_answer_changes_incomplete.jsonl"], [digest]]
