@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -725,3 +726,13 @@ def test_filters_name_labels_and_open_conditions_in_words(world: World) -> None:
     assert "Answers: 1995" in page
     assert "Open in the checklist: no marked cells and no program" in page
     assert "Open in the checklist: own code" in page
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no statistics of several columns")
+def test_postgresql_knows_which_values_of_response_facts_go_together(world: World) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT stxkind::text, array_length(stxkeys::int2[], 1) FROM pg_statistic_ext"
+            " WHERE stxrelid = 'annotation_responsefact'::regclass"
+        )
+        assert cursor.fetchall() == [("{m}", 3)]
