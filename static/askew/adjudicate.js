@@ -297,7 +297,8 @@ class AskewAdjudicate extends HTMLElement {
       this.#sign(announced);
     }
     const invalid = this.querySelector("[aria-invalid=true]");
-    this.#announce([announced, this.querySelector(".question, .caught-up :is(h1, h2)")?.textContent].filter(Boolean).join(" "));
+    const parts = [this.#isRestored ? "" : announced, this.querySelector(".question, .caught-up :is(h1, h2)")?.textContent];
+    this.#announce(parts.filter(Boolean).join(" "));
     if (invalid) {
       invalid.closest("details")?.setAttribute("open", "");
       invalid.focus();

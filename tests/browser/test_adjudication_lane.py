@@ -15,6 +15,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotation.journeys import adjudicating, annotating
 from annotation.models import Batch, Decision, Item, SentBack
 from benchmarks.adjudication_data import waiting_item, waiting_items
+from tableqa.operations import SetCell
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import HeldRequests, intercept, signed_in, takes_keys
@@ -100,8 +101,8 @@ def test_ten_decisions_by_keys_with_an_undo_a_response_sent_back_and_an_own_resp
 
     page.keyboard.press("u")
     shows(page, items[1])
-    expect(page.get_by_role("status").first).to_contain_text("Decision undone.")
     expect(page.locator("[data-ignored]")).to_have_text("Decision undone.")
+    expect(page.get_by_role("status").filter(has_text="Decision undone.")).to_have_count(1)
     assert not Decision.objects.filter(item=items[1]).exists()
     expect(page.locator("input[name=choose]:checked")).to_have_count(1)
     page.keyboard.press("3")
@@ -689,6 +690,37 @@ def test_all_responses_are_visible_beside_the_table_without_scrolling_for_every_
         page.close()
     assert len(covered) == len(KINDS) >= 18
     assert {name: number for name, number in covered.items() if number} == {}
+
+
+def test_on_a_phone_a_response_that_excludes_the_item_says_so_below_its_words(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    question = questions()[0]
+    world.import_written(question)
+    edit = SetCell(row="r0", column="c1", old=question.table.cell("r0", "c1"), new="1996").to_dict()
+    batch = world.batch(
+        "value_change",
+        variant="answer_changes",
+        overlap=2,
+        sources=[world.project.sources.get(name="written")],
+    )
+    for who, data in (
+        ("ada", {"unanswerable": True}),
+        ("bo", {"unanswerable": False, "operations": [edit], "answers": ["1996"]}),
+    ):
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        world.answer(assignment, data)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    page = opened(world, new_context, live_server.url, adjudicating.waiting(batch)[0], **PHONE)
+
+    words = page.locator(".candidate", has_text="excludes the item").locator(".response").bounding_box()
+    about = page.get_by_text("excludes the item").bounding_box()
+
+    assert words is not None
+    assert about is not None
+    assert about["y"] >= words["y"] + words["height"]
+    assert about["x"] + about["width"] <= PHONE["viewport"]["width"]
 
 
 @pytest.mark.parametrize(("language", "more"), [("en", "More"), ("de", "Mehr")])
