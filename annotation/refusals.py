@@ -20,6 +20,7 @@ STATUS: Final[dict[str, int]] = {
     "already_submitted": 409,
     "not_submitted": 409,
     "decided": 409,
+    "responses_changed": 409,
     "batch_closed": 409,
     "author_gone": 409,
     "batch_not_open": 409,

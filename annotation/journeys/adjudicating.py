@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from string import ascii_uppercase
@@ -21,6 +21,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_noop
 
 from annotation import events, jobs
 from annotation.database import failures
@@ -92,6 +93,9 @@ NOT_SENT_BACK = message("adjudicating.not_sent_back", "Sending the response back
 ACTION_UNDONE = message("adjudicating.action_undone", "The action on several items was undone.")
 UNDONE = message("adjudicating.undone", "The adjudicator took the decision back.")
 UNDONE_SEND_BACK = message("adjudicating.undone_send_back", "The adjudicator undid sending a response back.")
+RESPONSES_CHANGED = gettext_noop(
+    "The responses changed after this page was loaded. Look at them again before you decide."
+)
 SITTING: Final = timedelta(minutes=30)
 """A longer pause between two decisions of a person ends a sitting."""
 DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside_at__isnull=True)
@@ -313,10 +317,7 @@ def _waiting(where: Q) -> QuerySet[Item]:
 def candidates(item: Item) -> list[Candidate]:
     """The responses under letters, in an order drawn for the item: nobody can tell who is who."""
     task, plain = item.batch.task(), item.plain()
-    annotations = _annotations(item)
-    # By the installation's key: who knows the item's id, and who had it, could work the order out otherwise.
-    drawn = salted_hmac("annotation.adjudication", item.public_id, algorithm="sha256").hexdigest()
-    random.Random(drawn).shuffle(annotations)
+    annotations = _in_order_of_letters(item)
     notes: dict[int, list[str]] = {}
     sent_back = SentBack.objects.filter(assignment__item=item).order_by("pk")
     for assignment_id, note in sent_back.values_list("assignment_id", "note"):
@@ -332,6 +333,11 @@ def candidates(item: Item) -> list[Candidate]:
             Candidate(letter, annotation, response, words, added, told, unmet, bool(annotation.unsure))
         )
     return found
+
+
+def in_one_text(annotations: Iterable[Annotation]) -> str:
+    """The ids of responses in the order of their letters: a page sends back what it has shown."""
+    return ",".join(annotation.public_id for annotation in annotations)
 
 
 def unmet_in_words(
@@ -373,14 +379,15 @@ def decide(
     response: Mapping[str, Any] | None = None,
     based_on: Sequence[str] = (),
     exclude: str = "",
+    seen: str = "",
 ) -> Decision:
     """An adjudicator's word: `choose` responses (letters or annotation ids), write one's own, or `exclude`.
 
     A response of one's own rests on those that it was `based_on` (letters or ids), and on all that it has a piece in common
     with: the same operation, cell, answer or words. Their authors are makers like whoever wrote it.
     `listed_reason` is one of the batch's reasons with a key. A note is needed where the batch requires one; where the item
-    is excluded, the reason may stand for it. Raises Refused: decided, invalid_request; `tasks.contract.Invalid` for a
-    response that does not hold.
+    is excluded, the reason may stand for it. `seen` are the responses (`in_one_text`) that were shown with their letters.
+    Raises Refused: decided, responses_changed, invalid_request; `tasks.contract.Invalid` for a response that does not hold.
     """
     note = note.strip() or exclude.strip()
     require_storable(note, exclude, listed_reason)
@@ -392,6 +399,7 @@ def decide(
     with transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)
+        _require_seen(item, seen)
         _check_why(item.batch, note, listed_reason)
         task, plain = item.batch.task(), item.plain()
         annotations: list[Annotation] = []
@@ -465,6 +473,18 @@ def undo_send_back(*, item: Item, by: Person, now: datetime) -> list[SentBack]:
         return sent
 
 
+def last_undo(item: Item, by: Person) -> dict[str, Any] | None:
+    """What the log keeps of the person's undo, if nothing has happened to the item since; else None.
+
+    `undone` in it is the decision that was taken back; sending back has none.
+    """
+    last = Event.objects.filter(thing="item", thing_id=item.pk).order_by("-pk").first()
+    if last is None or last.actor_id != by.pk or last.after != "adjudication":
+        return None
+    detail = dict(last.detail or {})
+    return detail if detail.get("reason") in (UNDONE.format(), UNDONE_SEND_BACK.format()) else None
+
+
 def sitting(batch: Batch, person: Person, now: datetime) -> list[str]:
     """The items (ids) that the person decided in the batch without a break of 30 minutes until now, newest first."""
     decisions = Decision.objects.filter(item__batch=batch, made_by=person).order_by("-event_id")
@@ -511,12 +531,12 @@ def last_act(batch: Batch, person: Person, now: datetime, decided: str = "") -> 
     return LastAct(decided, is_passed_over=True)
 
 
-def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) -> SentBack:
+def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime, seen: str = "") -> SentBack:
     """Give one response (its letter or annotation id) back to whoever wrote it, with a note that they read.
 
     The submission is withdrawn by a revision that follows it; its author holds the item again, with what they had
     written as the draft. Nobody adjudicates until they have submitted: then the item is resolved like any other.
-    Raises Refused: decided, invalid_request, batch_closed, author_gone.
+    `seen` as in `decide`. Raises Refused: decided, responses_changed, invalid_request, batch_closed, author_gone.
     """
     require_storable(note)
     if not note.strip():
@@ -524,6 +544,7 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) 
     with transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)
+        _require_seen(item, seen)
         (candidate,) = _chosen(item, [choose])
         annotation = candidate.annotation
         assignment = annotation.assignment
@@ -753,6 +774,12 @@ def _require_waiting(item: Item) -> None:
         refuse("invalid_request", "This item does not need adjudication.")
 
 
+def _require_seen(item: Item, seen: str) -> None:
+    """Refuse what rests on other responses than the item has: a letter may have become that of another one."""
+    if seen and seen != in_one_text(_in_order_of_letters(item)):
+        refuse("responses_changed", RESPONSES_CHANGED)
+
+
 def _decidable(item: Item) -> bool:
     batch = item.batch
     return not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.set_aside_at is None
@@ -832,6 +859,14 @@ def _weight(item: Item, task: TaskType, plain: PlainItem, responses: Sequence[An
         followers += len(batches)
     hangs = followers + (item.batch.closed_at is not None)
     return round((0.5 + resolving.apart(task, responses, plain)) * (1 + hangs), 4)
+
+
+def _in_order_of_letters(item: Item) -> list[Annotation]:
+    annotations = _annotations(item)
+    # By the installation's key: who knows the item's id, and who had it, could work the order out otherwise.
+    drawn = salted_hmac("annotation.adjudication", item.public_id, algorithm="sha256").hexdigest()
+    random.Random(drawn).shuffle(annotations)
+    return annotations
 
 
 def _annotations(item: Item) -> list[Annotation]:

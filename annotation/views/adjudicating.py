@@ -19,7 +19,7 @@ from annotation import access, visibility
 from annotation.forms.deciding import DecisionForm, SendBackForm
 from annotation.journeys import adjudicating
 from annotation.journeys.adjudicating import Candidate
-from annotation.models import Batch, Decision, Item, Outcome, Person, SentBack
+from annotation.models import Batch, Decision, Item, Person, SentBack
 from annotation.quality import agreement, guidance
 from annotation.refusals import Refused
 from annotation.roles import Permission
@@ -94,20 +94,29 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         excludes=action == "exclude",
     )
     now, following = timezone.now(), _behind(person, item) if post is not None else ""
+    seen, problem = request.POST.get("responses", ""), ""
+    chosen = post.getlist("choose") if post is not None else []
     if not waits:  # somebody else was first: what was chosen and written stays on the page
         (back if back.is_bound else form).add_error(None, _was_decided(item))
+    elif seen and seen != _in_one_text(candidates):
+        written = {name: request.POST.get(name, "") for name in ("exclude", "note", "back_note")}
+        form = DecisionForm(initial=written, letters=letters, batch=item.batch)
+        back = SendBackForm(initial=written, letters=letters)
+        chosen, action = [], ""  # a letter may be that of another response now
+        problem = gettext(adjudicating.RESPONSES_CHANGED)
     elif back.is_valid():
         with refusals_on(back):
             said = back.cleaned_data
-            adjudicating.send_back(item=item, by=person, choose=said["back"], note=said["back_note"], now=now)
+            adjudicating.send_back(
+                item=item, by=person, choose=said["back"], note=said["back_note"], now=now, seen=seen
+            )
             done = gettext("Response {said} was sent back to its author.").format(said=said["back"])
             return _following(request, person, item.batch, done, following)
     elif form.is_valid():
         with refusals_on(form):
-            adjudicating.decide(item=item, by=person, now=now, **form.cleaned_data)
+            adjudicating.decide(item=item, by=person, now=now, seen=seen, **form.cleaned_data)
             done = gettext("Excluded.") if form.cleaned_data["exclude"] else gettext("Decided.")
             return _following(request, person, item.batch, done, following)
-    chosen = post.getlist("choose") if post is not None else []
     return _item_page(
         request,
         person,
@@ -118,6 +127,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         open=action if post is not None else "",
         chosen=chosen,
         waits=waits,
+        problem=problem,
     )
 
 
@@ -132,6 +142,7 @@ def _item_page(
     open: str = "",
     chosen: Sequence[str] = (),
     waits: bool = True,
+    problem: str = "",
     announced: str = "",
     is_restored: bool = False,
 ) -> HttpResponse:
@@ -148,9 +159,11 @@ def _item_page(
         "written": [form["note"], form["exclude"], back["back_note"]],
         "open": open,
         "chosen": chosen,
+        "seen": _in_one_text(candidates),
         "returnable": adjudicating.returnable(item, candidates),
         "reasons": list(enumerate(listed_reasons(item.batch.adjudication_reasons), start=1)),
         "gone": not waits,
+        "problem": problem,
         "announced": announced,
         "is_restored": is_restored,
         "single_outcome": item.batch.task().compares in SINGLE_OUTCOME,
@@ -160,6 +173,11 @@ def _item_page(
     }
     template = "adjudicating/_lane.html" if _is_lane(request) else "adjudicating/adjudicate.html"
     return render(request, template, context, status=200 if waits else 409)
+
+
+def _in_one_text(candidates: Sequence[Candidate]) -> str:
+    """The responses that a page shows, for the form that it sends back."""
+    return adjudicating.in_one_text(candidate.annotation for candidate in candidates)
 
 
 def _queue_of(person: Person, batch: Batch) -> dict[str, Any]:
@@ -183,14 +201,11 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
     item = access.item(actor, request.POST["undo"], Permission.ADJUDICATE)
     if item.batch_id != batch.pk or not visibility.may_adjudicate(actor.person, item):
         raise Http404(access.NOT_HERE)
-    decision = Decision.objects.filter(item=item, made_by=actor.person).first()
-    outcomes = decision.outcomes.all() if decision is not None else Outcome.objects.none()
-    accepted = set(outcomes.values_list("annotations__public_id", flat=True))
     sent: Sequence[SentBack] = ()
     try:
-        if decision is not None:
+        if Decision.objects.filter(item=item, made_by=actor.person).exists():
             adjudicating.undo(item=item, by=actor.person, now=timezone.now())
-        else:
+        elif adjudicating.last_undo(item, actor.person) is None:  # else the page did not hear of it
             sent = adjudicating.undo_send_back(item=item, by=actor.person, now=timezone.now())
     except Refused as refused:
         if _is_lane(request):
@@ -202,12 +217,8 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
     item = access.item(actor, item.public_id, Permission.ADJUDICATE)
     candidates = adjudicating.candidates(item)
     letters = [candidate.letter for candidate in candidates]
-    written = {"note": decision.note, "exclude": ""} if decision is not None else {}
-    if decision is not None and _is_excluded_in_words(decision, item.batch.task()):
-        written = {
-            "note": "" if decision.note == decision.reason else decision.note,
-            "exclude": decision.reason,
-        }
+    undone = (adjudicating.last_undo(item, actor.person) or {}).get("undone")
+    written, chosen = _restored(undone, item.batch.task(), candidates) if undone else ({}, [])
     return _item_page(
         request,
         actor.person,
@@ -215,10 +226,32 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
         candidates,
         form=DecisionForm(initial=written, letters=letters, batch=batch),
         back=SendBackForm(initial={"back_note": sent[0].note} if sent else {}, letters=letters),
-        chosen=[one.letter for one in candidates if one.annotation.public_id in accepted],
-        announced=gettext("Sending back undone.") if sent else gettext("Decision undone."),
+        chosen=chosen,
+        announced=gettext("Decision undone.") if undone else gettext("Sending back undone."),
         is_restored=True,
     )
+
+
+def _restored(
+    undone: Mapping[str, Any], task: TaskType, candidates: Sequence[Candidate]
+) -> tuple[dict[str, str], list[str]]:
+    """What had been written and chosen (letters) for a decision that was undone.
+
+    An exclusion was written as a reason, or followed from a response such as "unanswerable": the first with this reason.
+    """
+    note, reason = undone.get("note", ""), undone.get("reason", "")
+    if undone["kind"] == Decision.Kind.EXCLUDED:
+        if reason not in task.excludes.values():
+            return {"note": "" if note == reason else note, "exclude": reason}, []
+        excluding = [
+            candidate.letter
+            for candidate in candidates
+            if task.excludes.get(task.word(candidate.response)) == reason
+        ]
+        return {"note": note, "exclude": ""}, excluding[:1]
+    accepted = {annotation for outcome in undone["outcomes"] for annotation in outcome["annotations"]}
+    letters = [candidate.letter for candidate in candidates if candidate.annotation.public_id in accepted]
+    return {"note": note, "exclude": ""}, letters
 
 
 @page("GET", "POST")
@@ -236,8 +269,8 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         messages.info(request, gettext("This item no longer needs adjudication."))
         return redirect("adjudication", batch.public_id)
     task, plain = batch.task(), item.plain()
-    base = request.GET.get("from", "")
-    data = data_of_base = _data_of(item, base)
+    base, candidates = request.GET.get("from", ""), adjudicating.candidates(item)
+    data = data_of_base = _data_of(candidates, base)
     problems: list[Problem] = []
     if entered:
         data, problems = _entered(request, task, plain, action)
@@ -261,6 +294,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         "task": task,
         "item": plain,
         "public_id": item.public_id,
+        "seen": _in_one_text(candidates),
         "assignment": _own_assignment(item, task, plain, data, base),
         "base": base,
         "data": data,
@@ -281,11 +315,9 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     )
 
 
-def _data_of(item: Item, letter: str) -> dict[str, Any]:
+def _data_of(candidates: Sequence[Candidate], letter: str) -> dict[str, Any]:
     """The data of the response with that letter; empty if there is none."""
-    responses = {
-        candidate.letter: candidate.annotation.response for candidate in adjudicating.candidates(item)
-    }
+    responses = {candidate.letter: candidate.annotation.response for candidate in candidates}
     return dict((responses.get(letter) or {"data": {}})["data"])
 
 
@@ -301,17 +333,13 @@ def _decide(
             response=response,
             based_on=based_on,
             now=timezone.now(),
+            seen=request.POST.get("responses", ""),
         )
     except Invalid as invalid:
         return list(invalid.problems)
     except Refused as refused:
         return [Problem("", refused.code, refused.detail)]
     return []
-
-
-def _is_excluded_in_words(decision: Decision, task: TaskType) -> bool:
-    """Whether an adjudicator wrote the reason of an exclusion; else a response excludes, such as "unanswerable"."""
-    return decision.kind == Decision.Kind.EXCLUDED and decision.reason not in task.excludes.values()
 
 
 def _own_assignment(

@@ -327,7 +327,7 @@ class AskewAdjudicate extends HTMLElement {
     const form = this.#form;
     if (!form) return;
     this.#mark();
-    const draft = { choose: this.#chosen(), back: form.elements.back?.value ?? "" };
+    const draft = { responses: form.elements.responses.value, choose: this.#chosen(), back: form.elements.back?.value ?? "" };
     for (const name of WRITTEN) draft[name] = form.elements[name]?.value ?? "";
     keepDraft(form.dataset.itemId, draft);
   }
@@ -341,9 +341,10 @@ class AskewAdjudicate extends HTMLElement {
     const form = this.#form;
     const draft = form && draftOf(form.dataset.itemId);
     if (!draft || this.#chosen().length || WRITTEN.some((name) => form.elements[name]?.value)) return;
-    for (const input of outside(this, "input[name=choose]")) input.checked = draft.choose?.includes(input.value) ?? false;
+    const isSame = draft.responses === form.elements.responses.value; // else a letter may be that of another response
+    for (const input of outside(this, "input[name=choose]")) input.checked = (isSame && draft.choose?.includes(input.value)) ?? false;
     for (const name of WRITTEN) if (form.elements[name]) form.elements[name].value = draft[name] ?? "";
-    if (form.elements.back && draft.back) form.elements.back.value = draft.back;
+    if (isSame && form.elements.back && draft.back) form.elements.back.value = draft.back;
     if (draft.note) this.querySelector("[data-note]").open = true;
   }
 }

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from annotation.journeys import adjudicating, annotating
 from annotation.models import Annotation, Batch, Decision, Item, Person, SentBack
+from annotation.refusals import Refused
 from annotation.views.contrasting import NEAR, PART, WHOLE, Said, contrasted
 from tableqa import Example, Table
 from tableqa.operations import (
@@ -517,3 +518,91 @@ def test_a_note_is_brought_along_to_an_own_response_and_back(world: World, edits
     assert "By the row." in text(back)
     assert "notice problem" not in back.content.decode()
     assert not Decision.objects.exists()
+
+
+def replaced_response(world: World, item: Item) -> tuple[str, str]:
+    """The letter of a response that was sent back and submitted with another answer, and the responses shown before."""
+    shown = adjudicating.candidates(item)
+    (edited,) = [candidate for candidate in shown if candidate.response.answers == ("1996",)]
+    adjudicating.send_back(item=item, by=world.rea, choose=edited.letter, note="Look again.", now=LATER)
+    again = world.take(item.batch, "ada")
+    assert again is not None
+    data = {"unanswerable": False, "operations": [put("r0", "1998").to_dict()], "answers": ["1998"]}
+    world.answer(again, data, now=LATER)
+    adjudicating.resolve_batch(batch=item.batch, now=LATER)
+    assert adjudicating.waiting(item.batch).get() == item
+    return edited.letter, adjudicating.in_one_text(candidate.annotation for candidate in shown)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"choose": "LETTER", "note": "As I saw it."},
+        {"action": "send_back", "back": "LETTER", "back_note": "Is it so?"},
+        {"action": "exclude", "exclude": "Nobody can know."},
+    ],
+)
+def test_nothing_rests_on_a_response_that_changed_after_the_page_was_loaded(
+    world: World, edits: Item, sent: dict[str, str]
+) -> None:
+    letter, seen = replaced_response(world, edits)
+    before = SentBack.objects.count()
+    answer = browser(world.ivo).post(
+        reverse("adjudicate", args=[edits.public_id]),
+        {name: value.replace("LETTER", letter) for name, value in sent.items()} | {"responses": seen},
+    )
+
+    page = answer.content.decode()
+    assert "The responses changed after this page was loaded." in text(answer)
+    assert not Decision.objects.exists()
+    assert SentBack.objects.count() == before
+    assert all(words in page for words in sent.values() if " " in words)
+    assert not re.search(r'name="(choose|back)"[^>]* checked', page)
+    (now,) = re.findall(r'name="responses" value="([^"]*)"', page)
+    assert now != seen
+
+
+def test_an_own_response_is_not_decided_over_responses_that_changed(world: World, edits: Item) -> None:
+    _, seen = replaced_response(world, edits)
+    data = {"unanswerable": False, "operations": [put("r0", "1999").to_dict()], "answers": ["1999"]}
+    sent = {"action": "submit", "response": json.dumps({"data": data}), "responses": seen}
+    answer = browser(world.ivo).post(reverse("own_response", args=[edits.public_id]), sent)
+
+    assert "The responses changed after this page was loaded." in text(answer)
+    assert not Decision.objects.exists()
+
+
+def test_a_decision_that_meets_the_change_in_between_is_refused(world: World, edits: Item) -> None:
+    letter, seen = replaced_response(world, edits)
+    with pytest.raises(Refused) as refused:
+        adjudicating.decide(item=edits, by=world.ivo, choose=[letter], seen=seen, now=LATER)
+
+    assert refused.value.code == "responses_changed"
+
+
+def test_an_undo_whose_answer_was_lost_shows_the_item_again_when_it_is_repeated(
+    world: World, edits: Item
+) -> None:
+    (unanswerable,) = [one for one in adjudicating.candidates(edits) if one.response.unanswerable]
+    adjudicating.decide(
+        item=edits, by=world.ivo, choose=[unanswerable.letter], note="No such film.", now=LATER
+    )
+    ivo, address = browser(world.ivo), reverse("adjudication", args=[edits.batch.public_id])
+
+    pages = [ivo.post(address, {"undo": edits.public_id}, headers={"X-Lane": "1"}) for _ in range(2)]
+
+    assert [page.status_code for page in pages] == [200, 200]
+    for page in pages:
+        assert 'data-announced="Decision undone."' in page.content.decode()
+        assert "No such film." in text(page)
+        assert re.findall(r'value="([A-Z])"[^>]* checked', page.content.decode()) == [unanswerable.letter]
+
+
+def test_sending_back_whose_undo_was_answered_in_vain_is_not_undone_twice(world: World, edits: Item) -> None:
+    adjudicating.send_back(item=edits, by=world.ivo, choose="A", note="Look again.", now=LATER)
+    ivo, address = browser(world.ivo), reverse("adjudication", args=[edits.batch.public_id])
+
+    pages = [ivo.post(address, {"undo": edits.public_id}, headers={"X-Lane": "1"}) for _ in range(2)]
+
+    assert [page.status_code for page in pages] == [200, 200]
+    assert all('data-announced="Sending back undone."' in page.content.decode() for page in pages)

@@ -206,8 +206,8 @@ def test_the_key_of_undo_takes_back_sending_back_and_then_the_decision_before_it
 
     page.keyboard.press("u")
     shows(page, second)
-    expect(page.get_by_role("status").first).to_contain_text("Sending back undone.")
     expect(page.locator("[data-ignored]")).to_have_text("Sending back undone.")
+    expect(page.get_by_role("status").filter(has_text="Sending back undone.")).to_have_count(1)
     expect(page.locator("details[data-panel][open]")).to_have_count(0)
     assert not SentBack.objects.exists()
     assert Decision.objects.filter(item=first).exists()
@@ -652,6 +652,35 @@ def test_whoever_is_second_reads_what_the_first_did_and_goes_on(
     page.keyboard.press("Enter")
     shows(page, second)
     assert Decision.objects.get().made_by == world.rea
+
+
+def test_a_letter_of_a_response_that_was_replaced_decides_nothing_until_it_is_chosen_again(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = labelled(world, items=1)
+    item = adjudicating.waiting(batch).get()
+    page = opened(world, new_context, live_server.url, item)
+    letter = letter_of(item, "extraction")
+    page.keyboard.press(letter)
+    page.keyboard.press("r")
+    page.keyboard.type("As I saw it.")
+    adjudicating.send_back(item=item, by=world.rea, choose=letter.upper(), note="Look again.", now=LATER)
+    world.label(batch, "ada", "unanswerable")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    page.keyboard.press("Control+Enter")
+
+    expect(page.get_by_text("The responses changed after this page was loaded.")).to_be_visible()
+    expect(page.locator("input[name=choose]:checked")).to_have_count(0)
+    expect(page.get_by_label("Note on the decision")).to_have_value("As I saw it.")
+    page.reload()
+    shows(page, item)
+    expect(page.locator("input[name=choose]:checked")).to_have_count(0)
+    assert not Decision.objects.exists()
+    page.keyboard.press(letter)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
+    assert Decision.objects.get().kind == "excluded"
 
 
 def test_a_batch_that_requires_a_note_asks_for_it_before_anything_is_sent(
