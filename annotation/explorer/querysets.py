@@ -242,11 +242,11 @@ def _within(who: Reader, chosen: Selection) -> QuerySet[Any] | None:
         return _leases(who, chosen)
     if chosen.assignment:
         return _assignments(who, chosen)
+    if facts := _facts_by_filter(who, chosen):
+        has_one_each = len(facts) == 1 and len(chosen.findings) < 2
+        return facts[0] if has_one_each else None
     if chosen.in_progress is None and (chosen.answered or chosen.people):
         return _given(who, chosen)
-    if len({measure for measure, _ in chosen.labels}) == 1:
-        labels = Selection(labels=chosen.labels)
-        return _facts(ResponseFact.objects.filter(project=who.project), labels)[0]
     return None
 
 
@@ -565,9 +565,8 @@ def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
         found.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
     people, period = _respondents(who, chosen), _period(chosen)
     facts = ResponseFact.objects.filter(project=who.project)
-    narrowed = _narrowed(facts, people, chosen, period, at="at", seconds="seconds")
-    said = _facts(narrowed, chosen)
-    found += [Q(pk__in=rows.values("item")) for rows in said]
+    facts_by_filter = _facts_by_filter(who, chosen)
+    found += [Q(pk__in=rows.values("item")) for rows in facts_by_filter]
     for measure, one, other in chosen.pairs:
         labels = facts.filter(kind=ResponseFact.Kind.LABEL, name=measure)
         of_one, of_other = labels.filter(value=one), labels.filter(value=other)
@@ -578,7 +577,9 @@ def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
         found += [Q(pk__in=of_one.values("item")), Q(pk__in=of_other.values("item"))]
     if chosen.skipped:
         found.append(Q(pk__in=_skips(who, chosen).values("item")))
-    elif not said and (people or period or chosen.seconds_from is not None or chosen.seconds_to is not None):
+    elif not facts_by_filter and (
+        people or period or chosen.seconds_from is not None or chosen.seconds_to is not None
+    ):
         found.append(Q(pk__in=_given(who, chosen).values("item")))
     return found
 
@@ -602,9 +603,15 @@ def _of_people(who: Reader, chosen: Selection, rows: QuerySet[Any]) -> QuerySet[
     )
 
 
-def _facts(facts: QuerySet[ResponseFact], chosen: Selection) -> list[QuerySet[ResponseFact]]:
+def _facts(who: Reader, chosen: Selection) -> QuerySet[ResponseFact]:
+    """What responses say, of those that a selection of people, a period or active time is about."""
+    facts = ResponseFact.objects.filter(project=who.project)
+    return _narrowed(facts, _respondents(who, chosen), chosen, _period(chosen), at="at", seconds="seconds")
+
+
+def _facts_by_filter(who: Reader, chosen: Selection) -> list[QuerySet[ResponseFact]]:
     """For each filter of what responses say, the facts of which one has to be there."""
-    kinds = ResponseFact.Kind
+    facts, kinds = _facts(who, chosen), ResponseFact.Kind
     found = []
     labels: dict[str, list[str]] = {}
     for name, value in chosen.labels:

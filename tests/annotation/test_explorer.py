@@ -268,6 +268,64 @@ def test_facets_of_very_many_items_of_a_period_count_the_first_and_say_so(
     assert max(int(number[:-1]) for number in states()) == 1, "of one item, each person once"
 
 
+@pytest.mark.parametrize(
+    ("labels", "names", "more", "number"),
+    [
+        (["reasoning"], ["ada", "bo"], {}, 1),
+        (["reasoning", "neither"], ["bo", "cy"], {}, 2),
+        (["reasoning", "neither"], ["ada", "bo", "cy"], {}, 2),
+        (["extraction"], ["ada"], {}, 2),
+        (["extraction"], ["ada", "bo"], {"until": ["2026-03-02"]}, 3),
+        (["extraction"], [], {}, 4),
+        (["reasoning"], [], {"answered": ["yes"]}, 1),
+        ([], ["ada", "bo"], {}, 4),
+    ],
+)
+def test_a_selection_of_labels_counts_the_responses_that_give_them(
+    batch: Batch, world: World, labels: list[str], names: list[str], more: dict[str, list[str]], number: int
+) -> None:
+    people = [pseudonym(world, name) for name in names]
+    chosen = {"label": [f"label:{label}" for label in labels], "person": people, **more}
+
+    assert responses_counted(world, chosen) == number
+
+
+def test_a_selection_of_labels_counts_the_responses_of_its_period_alone(batch: Batch, world: World) -> None:
+    early = Assignment.objects.get(batch=batch, item__position=1, person=world.ada)
+    Assignment.objects.filter(pk=early.pk).update(ended_at=NOON - timedelta(days=9))
+    chosen = {"label": ["label:extraction"]}
+
+    assert responses_counted(world, chosen) == 4
+    assert responses_counted(world, {**chosen, "since": ["2026-03-01"]}) == 3
+    assert (
+        responses_counted(world, {**chosen, "since": ["2026-03-01"], "person": [pseudonym(world, "ada")]})
+        == 1
+    )
+
+
+def test_a_selection_of_open_conditions_and_people_counts_the_responses_that_leave_them_open(
+    batch: Batch, world: World
+) -> None:
+    index.refresh(world.project, now=timezone.now())
+    of_bo = ResponseFact.objects.get(value="reasoning")
+    finding = ResponseFact.Kind.FINDING
+    ResponseFact.objects.create(
+        project=world.project, item=of_bo.item, person=of_bo.person, kind=finding, value="answer_gone"
+    )
+    people = [pseudonym(world, name) for name in ("ada", "bo")]
+
+    assert responses_counted(world, {"finding": ["answer_gone"], "person": people}) == 1
+    assert responses_counted(world, {"finding": ["answer_gone", "part_foreign"], "person": people}) is None
+
+
+def responses_counted(world: World, chosen: dict[str, list[str]]) -> int | None:
+    """How many responses the page counts beside the items of a selection."""
+    index.refresh(world.project, now=timezone.now())
+    reader, selection = querysets.reader(Actor(world.mara), world.project), parse(chosen)
+    items = querysets.counted(querysets.matching(reader, selection))
+    return querysets.counted_within(reader, selection, items)
+
+
 @pytest.mark.parametrize("name", ["answered=yes", "assignment=assigned", "label=label:extraction"])
 def test_of_very_many_items_the_responses_are_not_counted_as_well(
     batch: Batch, world: World, monkeypatch: pytest.MonkeyPatch, name: str
