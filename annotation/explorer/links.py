@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotation.explorer.querysets import Reader, lists_all
-from annotation.explorer.selection import MOST_VALUES, Selection, parse, query
+from annotation.explorer.selection import MOST_VALUES, YEARS, Selection, parse, query
 from annotation.models import Batch, Project
 
 
@@ -52,10 +52,13 @@ def url_of_batches(project: Project, batches: Iterable[Batch], **filters: str | 
 
 
 def submitted_between(begin: datetime | None, end: datetime | None) -> dict[str, str]:
-    """The filters of what was submitted or skipped from one moment until before another; None is open on that side."""
+    """The filters of what was submitted or skipped from one moment until before another; None is open on that side.
+
+    A period that reaches beyond the `YEARS` of a selection is open there.
+    """
     return {
-        "submitted_from": begin.isoformat() if begin else "",
-        "submitted_before": end.isoformat() if end else "",
+        "submitted_from": begin.isoformat() if begin and begin.year >= YEARS[0] else "",
+        "submitted_before": end.isoformat() if end and end.year <= YEARS[-1] else "",
     }
 
 

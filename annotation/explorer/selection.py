@@ -62,6 +62,8 @@ ANY: Final = "any"
 MOST_VALUES: Final = 200
 LONGEST: Final = 500
 MOST_TERMS: Final = 20
+YEARS: Final = range(1900, 9999)
+"""Years of dates. Beyond the years 1 and 9999 there is no calendar, and a day ends there in another time zone."""
 SEPARATOR: Final = ":"
 BETWEEN: Final = "~"
 
@@ -236,7 +238,7 @@ class _Parser:
     def day(self, name: str) -> date | None:
         value = self.one(name)
         try:
-            return date.fromisoformat(value) if value else None
+            day = date.fromisoformat(value) if value else None
         except ValueError:
             self.problems.append(
                 gettext("{name}: {value} is not a date. Write it as 2026-11-24.").format(
@@ -244,6 +246,7 @@ class _Parser:
                 )
             )
             return None
+        return day if day is None or self.is_in_range(name, value, day) else None
 
     def moment(self, name: str) -> datetime | None:
         value = self.one(name)
@@ -260,7 +263,34 @@ class _Parser:
                 )
             )
             return None
-        return moment
+        return moment if self.is_in_range(name, value, moment) else None
+
+    def is_in_range(self, name: str, value: str, day: date) -> bool:
+        if day.year in YEARS:
+            return True
+        self.problems.append(
+            gettext(
+                "{name}: {value} is out of range. Use a date between the years {first} and {last}."
+            ).format(name=name, value=value, first=YEARS[0], last=YEARS[-1])
+        )
+        return False
+
+    def require_order(self, found: Mapping[str, Any]) -> None:
+        """Note ends of a range that no value lies between."""
+        since, until = found["since"], found["until"]
+        if since is not None and until is not None and since > until:
+            self.problems.append(
+                gettext("since: {since} is after until, {until}. Swap the two dates.").format(
+                    since=since, until=until
+                )
+            )
+        low, high = found["seconds_from"], found["seconds_to"]
+        if low is not None and high is not None and low > high:
+            self.problems.append(
+                gettext("seconds_from: {low} is more than seconds_to, {high}. Swap the two numbers.").format(
+                    low=_written("seconds_from", low), high=_written("seconds_to", high)
+                )
+            )
 
 
 def rests_on_responses(chosen: Selection) -> bool:
@@ -349,6 +379,7 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         "after": parser.one("after"),
         "before": parser.one("before"),
     }
+    parser.require_order(found)
     if found["after"] and found["before"]:
         parser.problems.append(gettext("Give either after or before."))
     if parser.problems:

@@ -744,6 +744,9 @@ def sent_by_form(page: str) -> dict[str, list[str]]:
         ("?action=zz", "There is no action zz in this project."),
         ("?verdict=zz", "verdict: zz is not one of fooled, not_fooled,"),
         ("?q=%00", "q: a value has a NUL character. Remove it."),
+        ("?until=9999-12-31", "until: 9999-12-31 is out of range."),
+        ("facets/?until=9999-12-31", "until: 9999-12-31 is out of range."),
+        ("export/?until=9999-12-31", "until: 9999-12-31 is out of range."),
     ],
 )
 def test_a_value_that_cannot_be_is_named(batch: Batch, world: World, address: str, sentence: str) -> None:
@@ -751,6 +754,19 @@ def test_a_value_that_cannot_be_is_named(batch: Batch, world: World, address: st
 
     assert response.status_code == 400
     assert sentence in text(response)
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12"])
+def test_the_first_and_last_days_of_the_calendar_select_everything_in_each_time_zone(
+    batch: Batch, world: World, zone: str
+) -> None:
+    with timezone.override(zone):
+        assert found(world, since="1900-01-01", until="9998-12-31") == [0, 1]
+        assert found(
+            world,
+            submitted_from="1900-01-01T00:00:00+14:00",
+            submitted_before="9998-12-31T23:59:59-12:00",
+        ) == [0, 1]
 
 
 def test_pairs_of_labels_are_counted_only_where_the_selection_is_about_all_people(

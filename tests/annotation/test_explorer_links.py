@@ -410,6 +410,21 @@ def test_pay_of_a_period_counts_the_items_that_a_reader_elsewhere_gets_listed(wo
     assert items_of(client, paid[0][0]) == items_of(client, paid[1][0])
 
 
+def test_pay_of_a_period_that_begins_before_all_dates_of_the_explorer_leads_to_the_items(
+    world: World,
+) -> None:
+    batch = world.batch(overlap=1)
+    pay(world, 0, **EUR_36)
+    worked(world, batch, "ada", 60, begun=0)
+    client = mara(world)
+
+    address = reverse("people", args=[world.project.slug]) + "?first=1800-01-01&last=2026-12-31"
+    paid = [link for link in links(client, address) if "submitted_" in link[0]]
+
+    assert [number for _, number in paid] == [1, 1], "in total, and of Ada"
+    assert [listed(client, target) for target, _ in paid] == [1, 1]
+
+
 def of_row(page: str, head: str) -> list[tuple[str, int]]:
     """The links of the row with this head, each with its number."""
     row = re.search(rf'<th scope="row"[^>]*>{re.escape(head)}</th>(.*?)</tr>', page)
