@@ -189,4 +189,4 @@ def _text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
-    return f"{value:g}" if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)

@@ -631,6 +631,32 @@ class TestExports:
         assert json.loads(table[lines.index(first)]["response"]) == {"label": "extraction"}
         assert "Ada" not in self.get(world, "csv").decode()
 
+    @pytest.mark.parametrize("seconds", [0.0, 30.0, 1517.721696, 1_234_567.891011])
+    def test_every_format_holds_the_same_active_time(
+        self, batch: Batch, world: World, seconds: float
+    ) -> None:
+        import csv
+        import io
+        import json
+        import zipfile
+
+        from pyarrow import parquet
+
+        Assignment.objects.filter(batch=batch).submitted().update(active_seconds=seconds)
+        chosen = {"label": "label:neither", "person": pseudonym(world, "cy")}
+
+        lines = [json.loads(line) for line in self.get(world, "jsonl", **chosen).splitlines()]
+        rows = list(csv.DictReader(io.StringIO(self.get(world, "csv", **chosen).decode())))
+        table = parquet.read_table(io.BytesIO(self.get(world, "parquet", **chosen))).to_pylist()
+        book = zipfile.ZipFile(io.BytesIO(self.get(world, "xlsx", **chosen)))
+        cells = re.findall(r"<c r=\"\w+\"><v>([^<]+)</v>", book.read("xl/worksheets/sheet1.xml").decode())
+
+        assert {one["active_seconds"] for one in lines} == {seconds}
+        assert {one["active_seconds"] for one in table} == {seconds}
+        assert {float(one["active_seconds"]) for one in rows} == {seconds}
+        assert {float(cell) for cell in cells} == {seconds}
+        assert not any("e" in one["active_seconds"] for one in rows)
+
     def test_only_the_selection_is_in_the_file(self, batch: Batch, world: World) -> None:
         assert len(self.get(world, "jsonl", state="adjudication").splitlines()) == 3
 
