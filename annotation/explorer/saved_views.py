@@ -38,8 +38,7 @@ def save(*, who: Reader, name: str, filters: str, is_shared: bool, now: datetime
     if is_shared and not who.leads:
         refuse("invalid_request", "Only managers can share a view with the project.")
     try:
-        params = {key: values for key, values in QueryDict(filters).lists() if any(values)}
-        chosen = query(parse(params).without("after", "before"))
+        chosen = selected(filters)
     except BadSelection:
         refuse("invalid_request", "These filters cannot be saved. Set them again.")
     if len(chosen) > LONGEST_QUERY:
@@ -61,6 +60,12 @@ def save(*, who: Reader, name: str, filters: str, is_shared: bool, now: datetime
             )
     except IntegrityError:
         refuse("name_taken", "A saved view is already called {name}. Choose another name.", name=name)
+
+
+def selected(filters: str) -> str:
+    """The selection of a query string in its canonical form, without pages of the list. Raises BadSelection."""
+    params = {key: values for key, values in QueryDict(filters).lists() if any(values)}
+    return query(parse(params).without("after", "before"))
 
 
 def deletable(who: Reader) -> QuerySet[SavedView]:

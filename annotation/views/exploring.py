@@ -30,6 +30,7 @@ from annotation.views import filters
 from annotation.views.acting import menu
 from annotation.views.contrasting import contrasted, for_scripts, said, thumbnail
 from annotation.views.pages import ROWS, PageRequest, kind_title, page
+from annotation.views.saved_views import REFUSED_VIEW
 from annotation.views.tables import pointed_at
 from tableqa.operations import OperationError
 
@@ -134,7 +135,7 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
     behind = index.refresh(project, now=now)
     address = _address(project, batch)
     context: dict[str, Any] = {"project": project, "batch": batch, "address": address, "behind": behind}
-    context["reader"] = who
+    context |= {"reader": who, "refused_view": request.session.pop(REFUSED_VIEW, None)}
     try:
         chosen = parse(_params(request), ignore=(OPEN,))
         if batch is not None:

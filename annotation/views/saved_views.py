@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -13,26 +15,30 @@ from annotation import access
 from annotation.explorer import querysets, saved_views
 from annotation.explorer.links import with_query
 from annotation.explorer.querysets import Reader
+from annotation.explorer.selection import BadSelection
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page, refusals_to
+
+REFUSED_VIEW: Final = "refused_view"
+"""Key in the session: the name of a view that was refused and whether it was to be shared, for the form of the next page."""
 
 
 @page("POST")
 def save_view(request: PageRequest, slug: str) -> HttpResponse:
-    """Save a selection under a name, then show it; with a message and all items where it is refused."""
+    """Save a selection under a name, then show it; with a message and the form as it was sent where it is refused."""
     who = _reader(request, slug)
     address = reverse("explorer", args=[slug])
+    name, filters = request.POST.get("name", ""), request.POST.get("query", "")
+    is_shared = "is_shared" in request.POST
     with refusals_to(request):
-        view = saved_views.save(
-            who=who,
-            name=request.POST.get("name", ""),
-            filters=request.POST.get("query", ""),
-            is_shared="is_shared" in request.POST,
-            now=timezone.now(),
-        )
+        view = saved_views.save(who=who, name=name, filters=filters, is_shared=is_shared, now=timezone.now())
         messages.success(request, gettext("View “{name}” saved.").format(name=view.name))
         return redirect(with_query(address, view.query))
-    return redirect(address)
+    request.session[REFUSED_VIEW] = {"name": name[: saved_views.LONGEST_NAME], "is_shared": is_shared}
+    try:
+        return redirect(with_query(address, saved_views.selected(filters)))
+    except BadSelection:
+        return redirect(address)
 
 
 @page("POST")

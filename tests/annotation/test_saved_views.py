@@ -74,6 +74,37 @@ def test_what_cannot_be_saved_is_refused(
     assert not SavedView.objects.exists()
 
 
+def test_a_refused_view_keeps_the_selection_and_what_was_entered(
+    clients: dict[str, Client], world: World
+) -> None:
+    world.batch()
+    save(clients["mara"], world, "Torn", is_shared="on")
+
+    refused = save(
+        clients["mara"], world, "Torn", "sort=-seconds&state=open&flagged=no&after=x", is_shared="on"
+    )
+
+    address = explorer_url(world.project, state="open", flagged="no", sort="-seconds")
+    page = refused.content.decode()
+    assert refused.redirect_chain[-1][0] == address
+    assert "already called Torn" in page
+    form = page.split('class="popped stack"')[1].split("</form>")[0]
+    assert 'value="Torn"' in form
+    assert " checked" in form
+    later = clients["mara"].get(address).content.decode()
+    assert 'value="Torn"' not in later, "only the next page has it"
+    assert save(clients["mara"], world, "Another", "state=open").status_code == 200
+    assert SavedView.objects.get(name="Another").query == "state=open"
+
+
+def test_a_view_whose_filters_are_refused_leads_to_all_items(
+    clients: dict[str, Client], world: World
+) -> None:
+    refused = save(clients["mara"], world, "Odd", "nothing=1")
+
+    assert refused.redirect_chain[-1][0] == explorer_url(world.project)
+
+
 def test_a_name_is_used_once_and_their_number_is_limited(
     clients: dict[str, Client], world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
