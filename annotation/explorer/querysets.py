@@ -565,6 +565,9 @@ def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
         found.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
     people, period = _respondents(who, chosen), _period(chosen)
     facts = ResponseFact.objects.filter(project=who.project)
+    if chosen.unsure is False:
+        doubts = _facts(who, chosen).filter(kind=ResponseFact.Kind.UNSURE, name="")
+        found.append(~Exists(doubts.filter(item=OuterRef("pk"))))
     facts_by_filter = _facts_by_filter(who, chosen)
     found += [Q(pk__in=rows.values("item")) for rows in facts_by_filter]
     for measure, one, other in chosen.pairs:

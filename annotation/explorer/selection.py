@@ -91,6 +91,7 @@ class Selection:
     people       pseudonyms: they submitted a response; with `skipped`, they skipped the item
     differs      responses differ (True) or are identical (False)
     skipped      reasons, or `ANY`
+    unsure       an annotator was not sure (True), or none was (False)
     findings     codes of checklist items that a response leaves open
     verdicts     of the model in the loop
     seconds_from, seconds_to       active time of a response, in seconds

@@ -112,6 +112,7 @@ def batch(world: World) -> Batch:
         ({"since": "2026-03-02", "until": "2026-03-02"}, [0, 1]),
         ({"since": "2026-03-03"}, []),
         ({"unsure": "yes"}, []),
+        ({"unsure": "no"}, [0, 1, 2, 3]),
         ({"adjudicated": "yes"}, []),
         ({"adjudicated": "no"}, [0, 1, 2, 3]),
         ({"assignment": "planned"}, [0, 1, 2, 3]),
@@ -135,6 +136,27 @@ def test_a_label_of_a_person_is_one_that_this_person_gave(batch: Batch, world: W
     assert found(world, person=ada, label="label:reasoning") == []
     assert found(world, person=pseudonym(world, "cy"), skipped="any") == [2]
     assert found(world, person=ada, skipped="any") == []
+
+
+def test_items_without_doubt_have_no_response_whose_annotator_was_not_sure(
+    batch: Batch, world: World
+) -> None:
+    index.refresh(world.project, now=timezone.now())
+    of_bo = ResponseFact.objects.get(value="reasoning")
+    ResponseFact.objects.create(
+        project=world.project,
+        item=of_bo.item,
+        person=of_bo.person,
+        kind=ResponseFact.Kind.UNSURE,
+        value="yes",
+    )
+    ada, bo = pseudonym(world, "ada"), pseudonym(world, "bo")
+
+    assert found(world, unsure="yes") == [1]
+    assert found(world, unsure="no") == [0, 2, 3]
+    assert found(world, unsure="no", person=bo) == [0]
+    assert found(world, unsure="no", person=ada) == [0, 1]
+    assert found(world, unsure="no", label="label:extraction") == [0]
 
 
 def test_assignments_of_a_person_are_those_that_this_person_has_or_had(batch: Batch, world: World) -> None:
@@ -409,6 +431,7 @@ RESPONSE_FILTERS: tuple[dict[str, str], ...] = (
     {"skipped": "any"},
     {"flagged": "yes"},
     {"flagged": "no"},
+    {"unsure": "no"},
     {"since": "2026-01-01"},
     {"seconds_from": "0"},
     {"q": "torn"},
