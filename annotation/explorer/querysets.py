@@ -29,6 +29,7 @@ from annotation.explorer.selection import (
     OF_ITEMS,
     OF_PEOPLE,
     PLACE,
+    SEPARATOR,
     BadSelection,
     Selection,
     rests_on_responses,
@@ -52,7 +53,9 @@ from annotation.models import (
     ResponseFact,
     Source,
 )
+from annotation.quality.agreement import in_words
 from annotation.roles import Permission
+from tasks.contract import TaskType, task_types
 
 MOST_COUNTED: Final = 10_000
 """More matches than this are not counted: pages say "10,000+"."""
@@ -93,6 +96,12 @@ class Reader:
     def listed(self) -> list[int]:
         """Keys of the batches whose items are listed."""
         return [key for key in self.batches if key not in self.beyond]
+
+    @cached_property
+    def tasks(self) -> list[TaskType | None]:
+        """The task types of the batches, the newest last; None for one that is not installed any more."""
+        batches = {(batch.task_type, batch.definition_id): batch for batch in self.batches.values()}
+        return [batch.installed_task() for batch in batches.values()]
 
     @cached_property
     def undecided(self) -> frozenset[int]:
@@ -172,6 +181,7 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
         found = knowing(who, found).filter(_released(who, chosen))
     if chosen.actions:
         found = knowing(who, found).filter(_changed_by(who, chosen.actions))
+    _require_labels(who, chosen)
     for term in terms(chosen.q):
         found = found.filter(
             Q(indexed__given__contains=term) | Q(readable(who), indexed__responded__contains=term)
@@ -377,6 +387,31 @@ def _sources(who: Reader, chosen: Selection) -> list[int]:
     return [known[name] for name in chosen.sources]
 
 
+def _require_labels(who: Reader, chosen: Selection) -> None:
+    """Refuse labels that no installed task type has, and that nobody gave as far as the reader may know."""
+    labels = [*chosen.labels, *((measure, label) for measure, *both in chosen.pairs for label in both)]
+    missing = [label for label in dict.fromkeys(labels) if not _has_label(who, *label)]
+    if missing:
+        raise BadSelection(
+            [
+                gettext("There is no label {name} in this project.").format(name=SEPARATOR.join(label))
+                for label in missing
+            ]
+        )
+
+
+def _has_label(who: Reader, name: str, label: str) -> bool:
+    tasks = [*who.tasks, *task_types().values()]
+    measures = [measure for task in tasks if task for measure in task.measures if measure.name == name]
+    if any(not measure.order or label in map(in_words, measure.order) for measure in measures):
+        return True
+    given = ResponseFact.objects.filter(
+        project=who.project, kind=ResponseFact.Kind.LABEL, name=name, value=label
+    )
+    items = Item.objects.filter(readable(who), batch__in=who.listed)
+    return given.filter(item__in=items).exists()
+
+
 def _in_progress(who: Reader, chosen: Selection, items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items that somebody has in progress, or nobody."""
     if chosen.people:
@@ -495,24 +530,36 @@ def _changed_by(who: Reader, actions: Sequence[str]) -> Q:
 
 
 def _made_of(who: Reader, ids: Sequence[str]) -> Q:
-    """Items on examples with these ids, and those whose outcome is such an example."""
-    named = Q(public_id__in=ids) | Q(external_id__in=ids)
-    keys = list(
-        Example.objects.filter(named, source__project=who.project).values_list("pk", flat=True)[:MOST_COUNTED]
-    )
+    """Items on examples with these ids, and those whose outcome is such an example.
+
+    An example of which the reader may see no item is refused as one that does not exist.
+    """
+    examples = _with_items(who, Q(public_id__in=ids) | Q(external_id__in=ids))
+    rows = list(examples.values_list("pk", "public_id", "external_id")[:MOST_COUNTED])
+    if missing := sorted(set(ids).difference(*(names for _, *names in rows))):
+        raise BadSelection(
+            [
+                gettext("There is no item with the example {name} in this project.").format(name=name)
+                for name in missing
+            ]
+        )
+    keys = [key for key, *_ in rows]
     outcomes = Outcome.objects.filter(example__in=keys)
     return Q(example__in=keys) | Q(readable(who), decision__in=outcomes.values("decision"))
 
 
 def listed_examples(who: Reader, ids: Collection[str]) -> frozenset[str]:
     """Those of these ids of examples whose selection (`example`) lists an item."""
+    return frozenset(_with_items(who, Q(external_id__in=ids)).values_list("external_id", flat=True))
+
+
+def _with_items(who: Reader, named: Q) -> QuerySet[Example]:
+    """Examples of the project with an item that the reader may see, or that are an outcome of one."""
     items = Item.objects.filter(batch__in=who.listed)
     own_items = items.filter(example=OuterRef("pk"))
     outcomes = Outcome.objects.filter(example=OuterRef("pk"), decision__item__in=items.filter(readable(who)))
-    examples = Example.objects.filter(source__project=who.project, external_id__in=ids)
-    return frozenset(
-        examples.filter(Exists(own_items) | Exists(outcomes)).values_list("external_id", flat=True)
-    )
+    examples = Example.objects.filter(named, source__project=who.project)
+    return examples.filter(Exists(own_items) | Exists(outcomes))
 
 
 def resolving(who: Reader) -> list[int]:

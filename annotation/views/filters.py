@@ -241,9 +241,7 @@ def _label(who: Reader, measure: str, label: str) -> str:
 
 def _tasks(who: Reader, measure: str) -> list[TaskType]:
     """The task types with a measure of this name, the newest last."""
-    batches = {(batch.task_type, batch.definition_id): batch for batch in who.batches.values()}
-    tasks = (batch.installed_task() for batch in batches.values())
-    return [task for task in tasks if task and any(one.name == measure for one in task.measures)]
+    return [task for task in who.tasks if task and any(one.name == measure for one in task.measures)]
 
 
 def _action(who: Reader, public_id: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -32,7 +33,10 @@ from annotation.models import (
 from annotation.roles import Role
 from annotation.views import filters
 from annotation.work import shares
+from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
+
+FILMS = Table(["Film", "Year"], [["Heat", "1995"]])
 
 
 def browser(person: Person) -> Client:
@@ -791,6 +795,12 @@ def sent_by_form(page: str) -> dict[str, list[str]]:
         ("?type=zz", "There is no task type zz."),
         ("?item=zz", "There is no item zz in this project."),
         ("?action=zz", "There is no action zz in this project."),
+        ("?example=zz", "There is no item with the example zz in this project."),
+        ("?label=zz:yes", "There is no label zz:yes in this project."),
+        ("?label=label:zz", "There is no label label:zz in this project."),
+        ("?pair=label:zz~reasoning", "There is no label label:zz in this project."),
+        ("facets/?label=label:zz", "There is no label label:zz in this project."),
+        ("export/?label=label:zz", "There is no label label:zz in this project."),
         ("?verdict=zz", "verdict: zz is not one of fooled, not_fooled,"),
         ("?q=%00", "q: a value has a NUL character. Remove it."),
         ("?until=9999-12-31", "until: 9999-12-31 is out of range."),
@@ -816,6 +826,41 @@ def test_the_first_and_last_days_of_the_calendar_select_everything_in_each_time_
             submitted_from="1900-01-01T00:00:00+14:00",
             submitted_before="9998-12-31T23:59:59-12:00",
         ) == [0, 1]
+
+
+@pytest.mark.parametrize("label", ["label:neither", "answers:1995", "answerable:yes"])
+def test_a_label_that_an_installed_task_type_can_give_is_searched(world: World, label: str) -> None:
+    world.batch()
+
+    assert found(world, label=label) == []
+
+
+def test_a_label_that_somebody_gave_is_searched_though_no_task_type_has_it_now(
+    batch: Batch, world: World
+) -> None:
+    found(world)
+    ResponseFact.objects.filter(value="neither").update(name="kind", value="of another version")
+
+    assert found(world, label="kind:of another version") == [1]
+    assert found(world, pair="kind:of another version~of another version") == []
+    with pytest.raises(BadSelection, match="There is no label kind:of another version"):
+        found(world, "ivo", label="kind:of another version")
+
+
+def test_an_example_whose_items_are_hidden_is_refused_like_one_that_does_not_exist(
+    batch: Batch, world: World
+) -> None:
+    member = Membership.objects.get(person=world.mara, project=world.project)
+    setting_up.change_roles(membership=member, roles=[Role.MANAGER, Role.ANNOTATOR], by=world.mara, now=NOON)
+    question = Example(id="w-1", question="When was Heat?", table=FILMS, answers=("1995",))
+    hidden = world.batch(name="Second", sources=[world.import_written(question)], size=1, open=False)
+    Batch.objects.filter(pk=hidden.pk).update(feeds_from=batch)
+    world.import_written(replace(question, id="w-2"), name="in no batch")
+
+    for name in ("w-1", hidden.items.get().example.public_id, "w-2", "elsewhere"):
+        with pytest.raises(BadSelection) as refused:
+            found(world, example=name)
+        assert refused.value.problems == (f"There is no item with the example {name} in this project.",)
 
 
 def test_pairs_of_labels_are_counted_only_where_the_selection_is_about_all_people(
