@@ -1,0 +1,40 @@
+"""The pages of managers on a phone: forms open on screen, tabs scroll, events and labels have the width they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import signed_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Contexts = Callable[..., BrowserContext]
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    return make_world(tmp_path)
+
+
+@pytest.fixture
+def page(world: World, new_context: Contexts, live_server: Any) -> Page:
+    """A phone of the manager."""
+    return signed_in(new_context, live_server.url, world.mara, base_url=live_server.url, **PHONE).new_page()
+
+
+def test_save_view_opens_its_form_on_screen(world: World, page: Page) -> None:
+    world.batch(size=3)
+    page.goto(reverse("explorer", args=[world.project.slug]) + "?state=open")
+
+    page.get_by_text("Save view").tap()
+
+    form = page.locator(".saved-views form")
+    expect(form).to_be_in_viewport(ratio=1)
+    expect(form.get_by_role("button", name="Save")).to_be_in_viewport(ratio=1)
