@@ -66,6 +66,7 @@ def named_long(world: World) -> dict[str, str]:
         "gold": reverse("gold", args=[batch.public_id]),
         "perturbations": reverse("perturbations", args=[slug]),
         "templates": reverse("study_templates", args=[slug]),
+        "guidelines": reverse("guidelines", args=[slug, "answer_rating"]),
     }
 
 
