@@ -38,3 +38,25 @@ def test_save_view_opens_its_form_on_screen(world: World, page: Page) -> None:
     form = page.locator(".saved-views form")
     expect(form).to_be_in_viewport(ratio=1)
     expect(form.get_by_role("button", name="Save")).to_be_in_viewport(ratio=1)
+
+
+def test_tabs_of_a_batch_stay_on_one_line_and_events_get_the_width(world: World, page: Page) -> None:
+    batch = world.batch()
+    world.label(batch, "ada", "extraction")
+    page.goto(reverse("batch_settings", args=[batch.public_id]))
+    tops = page.locator(".places .line:not(.within) > ul > li").evaluate_all(
+        "(tabs) => tabs.map((tab) => tab.getBoundingClientRect().top)"
+    )
+    assert len(tops) > 3
+    assert len(set(tops)) == 1
+
+    item = batch.items.get(position=1)
+    for address in (
+        reverse("item_story", args=[item.public_id]),
+        reverse("project_log", args=[world.project.slug]),
+    ):
+        page.goto(address)
+        row = page.locator("main .data tbody tr").last
+        width = row.locator("> :is(td, th):not(.when, .actor)").first.evaluate("(cell) => cell.clientWidth")
+        assert width > 300, address
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
