@@ -16,6 +16,14 @@ from tests.browser.pages import signed_in
 pytestmark = pytest.mark.django_db(transaction=True)
 Contexts = Callable[..., BrowserContext]
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+LINES = """(label) => {
+  const range = new Range();
+  range.selectNodeContents(label);
+  const box = label.querySelector("input").getBoundingClientRect();
+  const lines = [...range.getClientRects()].filter(({ width, top }) => width > 1 && top > box.bottom - 4);
+  return lines.map(({ left }) => left - box.right);
+}"""
+"""How far the lines of a label below its first one begin from the end of its check box."""
 
 
 @pytest.fixture
@@ -60,3 +68,14 @@ def test_tabs_of_a_batch_stay_on_one_line_and_events_get_the_width(world: World,
         width = row.locator("> :is(td, th):not(.when, .actor)").first.evaluate("(cell) => cell.clientWidth")
         assert width > 300, address
         assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_lines_of_long_labels_begin_beside_the_box(world: World, page: Page) -> None:
+    page.goto(reverse("people", args=[world.project.slug]))
+
+    lines = page.locator("#invite label", has=page.get_by_role("checkbox")).evaluate_all(
+        f"(labels) => labels.flatMap({LINES})"
+    )
+
+    assert lines
+    assert min(lines) > 0
