@@ -8,8 +8,8 @@ from typing import Any
 from django import template
 from django.conf import settings
 from django.urls import reverse
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
 from annotation import words as said
@@ -42,6 +42,14 @@ def percent(share: Proportion) -> str:
 def interval(share: Proportion) -> str:
     """The interval of a share in the form of the reader's language."""
     return said.interval(share)
+
+
+@register.filter
+def breakable(address: str) -> SafeString:
+    """An e-mail address that breaks after its "@" and before a dot of its host, where a line ends there."""
+    name, at, host = address.partition("@")
+    parts = format_html_join(mark_safe("<wbr>."), "{}", ((part,) for part in host.split(".")))
+    return format_html("{}{}<wbr>{}", name, at, parts)
 
 
 @register.filter

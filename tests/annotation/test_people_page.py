@@ -123,3 +123,12 @@ def test_a_wrong_rate_does_not_touch_the_form_of_invitations(world: World, mara:
 
     assert page.context["rates"].errors or "three capitals" in words(page.content.decode())
     assert not page.context["form"].is_bound
+
+
+def test_a_long_address_breaks_at_its_host_and_not_within_a_word(world: World, mara: Client) -> None:
+    world.ada.email = "ada<b>@films.example.org"
+    world.ada.save()
+
+    page = mara.get(ADDRESS).content.decode()
+
+    assert "ada&lt;b&gt;@<wbr>films<wbr>.example<wbr>.org, joined" in page
