@@ -84,7 +84,7 @@ class RenameForm(forms.Form):
 
     name = forms.CharField(
         max_length=120,
-        help_text=gettext_lazy("Cannot be changed, so that links and tokens stay valid."),
+        help_text=gettext_lazy("The short name in the URL stays, so that links and tokens stay valid."),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
