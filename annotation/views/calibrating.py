@@ -67,6 +67,7 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         **shown,
         "batch": batch,
+        "task": task,
         "project": batch.project,
         "compared": bool(agreement.measures_of(task, batch.people_compared)),
         "manages": manages,

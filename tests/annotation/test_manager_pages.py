@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 
+import pytest
 from django.test import Client
 
 from annotation.models import Person
@@ -27,3 +28,20 @@ def test_renaming_says_that_the_short_name_stays_and_the_name_can_be_changed(wor
 
     assert "Cannot be changed" not in page
     assert "The short name in the URL stays, so that links and tokens stay valid." in page
+
+
+@pytest.mark.parametrize("address", ["", "calibration/"])
+def test_a_batch_of_edits_says_whether_the_people_per_item_or_the_task_type_prevent_agreement(
+    world: World, address: str
+) -> None:
+    edits = world.batch("value_change", variant="answer_changes", only=["nu-0"])
+    questions = world.batch("question_paraphrase", variant="word", only=["nu-0"])
+    compared = world.batch("value_change", variant="answer_changes", only=["nu-1"], overlap=2)
+    pages = {
+        batch.task_type + str(batch.overlap): text_of(world.mara, f"/batches/{batch.public_id}/{address}")
+        for batch in (edits, questions, compared)
+    }
+
+    one_person = "Each item of this batch has one annotator, so there is no agreement to measure."
+    assert [name for name, page in pages.items() if one_person in page] == ["value_change1"]
+    assert [name for name, page in pages.items() if "creates their own content" in page] == []
