@@ -8,8 +8,9 @@ import re
 import pytest
 from django.test import Client
 
+from annotation.journeys import assigning
 from annotation.models import Person
-from tests.annotation.cast import World
+from tests.annotation.cast import NOON, World
 
 
 def source_of(person: Person, address: str) -> str:
@@ -45,3 +46,10 @@ def test_a_batch_of_edits_says_whether_the_people_per_item_or_the_task_type_prev
     one_person = "Each item of this batch has one annotator, so there is no agreement to measure."
     assert [name for name, page in pages.items() if one_person in page] == ["value_change1"]
     assert [name for name, page in pages.items() if "creates their own content" in page] == []
+
+
+def test_the_page_of_task_types_says_that_they_are_written_in_yaml(world: World) -> None:
+    page = text_of(world.mara, "/projects/films/task-types/")
+
+    assert "Your own questions for annotators, described in YAML. Start from an example below." in page
+    assert "No code is needed" not in page
