@@ -53,3 +53,20 @@ def test_the_page_of_task_types_says_that_they_are_written_in_yaml(world: World)
 
     assert "Your own questions for annotators, described in YAML. Start from an example below." in page
     assert "No code is needed" not in page
+
+
+def test_the_dashboard_leads_to_the_cost_of_batches_that_it_leaves_out(world: World) -> None:
+    world.batch()
+
+    dashboard = source_of(world.mara, "/projects/films/dashboard/")
+
+    (link,) = re.findall(r'Their cost is in <a href="([^"]+)">Pay</a>', dashboard)
+    address, _, anchor = link.partition("#")
+    assert f'<section id="{anchor}"' in source_of(world.mara, address)
+    assert "Pay and limits" not in dashboard
+
+
+def test_who_may_not_see_pay_gets_no_link_to_it_on_the_dashboard(world: World) -> None:
+    world.batch()
+
+    assert "Their cost is" not in text_of(world.rea, "/projects/films/dashboard/")
