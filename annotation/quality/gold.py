@@ -50,6 +50,12 @@ MOST_ROWS = 1_000
 """Rows of a file of gold."""
 
 
+def require_open(batch: Batch) -> None:
+    """Raise Refused (batch_closed) where the batch is closed."""
+    if batch.closed_at is not None:
+        refuse("batch_closed", "{name} is closed, so gold items cannot be added.", name=batch.name)
+
+
 # -- marking ----------------------------------------------------------------------------------------
 
 
@@ -76,8 +82,7 @@ def mark(
         refuse(
             "invalid_request", "Enter a reason of at most {longest_why} characters.", longest_why=LONGEST_WHY
         )
-    if batch.closed_at is not None:
-        refuse("batch_closed", "{name} is closed, so gold items cannot be added.", name=batch.name)
+    require_open(batch)
     pinned = PinnedExample.objects.filter(item__example=example, item__batch__project=batch.project_id)
     if pinned.filter(item__batch__task_type=batch.task_type).exists():
         refuse(

@@ -196,6 +196,11 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
     batch = access.batch(actor, public_id, Permission.SET_UP)
     if not visibility.may_see_agreement(request.user, batch):
         return redirect("gold", batch.public_id)
+    try:
+        gold.require_open(batch)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("gold", batch.public_id)
     name, asked = request.GET.get("example", ""), _asked(request)
     if not name:
         first = None if {"choose", "q", "page"} & request.GET.keys() else _fitting(batch, asked)

@@ -70,3 +70,32 @@ def test_who_may_not_see_pay_gets_no_link_to_it_on_the_dashboard(world: World) -
     world.batch()
 
     assert "Their cost is" not in text_of(world.rea, "/projects/films/dashboard/")
+
+
+def test_gold_answers_of_a_closed_batch_are_said_to_be_final(world: World) -> None:
+    batch = world.batch()
+    assert "This batch is closed" not in text_of(world.mara, f"/batches/{batch.public_id}/gold/")
+
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+
+    page = text_of(world.mara, f"/batches/{batch.public_id}/gold/")
+    assert "This batch is closed, so its gold answers cannot be changed." in page
+    assert "No gold answers." in page
+    assert "Add them one by one" not in page
+
+
+def test_a_closed_batch_refuses_the_form_of_a_gold_answer_with_a_reason(world: World) -> None:
+    batch = world.batch()
+    example = batch.items.first().example
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    client = Client()
+    client.force_login(world.mara)
+    address = f"/batches/{batch.public_id}/gold/new/"
+
+    for found in (
+        client.get(address, follow=True),
+        client.get(f"{address}?example={example.public_id}", follow=True),
+        client.post(f"{address}?example={example.public_id}", {"label": "extraction"}, follow=True),
+    ):
+        assert found.redirect_chain == [(f"/batches/{batch.public_id}/gold/", 302)]
+        assert f"{batch.name} is closed, so gold items cannot be added." in found.content.decode()
