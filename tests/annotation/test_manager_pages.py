@@ -8,7 +8,7 @@ import re
 import pytest
 from django.test import Client
 
-from annotation.journeys import assigning
+from annotation.journeys import adjudicating, assigning, setting_up
 from annotation.models import Person
 from tests.annotation.cast import NOON, World
 
@@ -99,3 +99,15 @@ def test_a_closed_batch_refuses_the_form_of_a_gold_answer_with_a_reason(world: W
     ):
         assert found.redirect_chain == [(f"/batches/{batch.public_id}/gold/", 302)]
         assert f"{batch.name} is closed, so gold items cannot be added." in found.content.decode()
+
+
+def test_what_waits_for_others_is_no_primary_button(world: World) -> None:
+    batch = world.batch(size=1, overlap=2)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+
+    for address in ("/projects/films/", "/"):
+        page = source_of(world.mara, address)
+        assert '<a class="button" href="/projects/films/explorer/?state=adjudication">1 item waits' in page
+        assert 'class="button primary"' not in page
