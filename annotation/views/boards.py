@@ -61,7 +61,7 @@ def context(board: Board, project: Project) -> dict[str, Any]:
         **_addresses(board, project),
         "percent": 100 * counts.decided // counts.items if counts.items else 0,
         "responses": _responses(board, project),
-        "people": linked(board.people, _people(board, project)),
+        "people": {"number": board.people, "link": linked(board.people, _people(board, project))},
     }
 
 

@@ -111,3 +111,12 @@ def test_what_waits_for_others_is_no_primary_button(world: World) -> None:
         page = source_of(world.mara, address)
         assert '<a class="button" href="/projects/films/explorer/?state=adjudication">1 item waits' in page
         assert 'class="button primary"' not in page
+
+
+def test_the_board_counts_one_person_and_several_people(world: World) -> None:
+    setting_up.create_project(slug="alone", name="Alone", manager=world.mara, now=NOON)
+
+    assert re.search(r"\bperson 1\b", text_of(world.mara, "/projects/alone/"))
+    number = world.project.memberships.count()
+    for address in ("/projects/films/", "/"):
+        assert re.search(rf"\bpeople {number}\b", text_of(world.mara, address))
