@@ -249,7 +249,7 @@ def released_batches(lines: Sequence[Line]) -> Figure | None:
 def template_batches(lines: Sequence[Line]) -> Figure | None:
     """What a study template would create: a line has name, takes_from, people, expected, most and hours."""
     columns = (
-        *drawn.names("Batch", gettext("Takes accepted items from"), gettext("People per item")),
+        *drawn.names("Batch", gettext("Items from"), gettext("People per item")),
         *numbers(gettext("Expected annotations"), gettext("Maximum annotations"), gettext("Expected hours")),
     )
     rows = [

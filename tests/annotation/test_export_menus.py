@@ -255,7 +255,7 @@ def test_the_costs_of_a_plan_and_the_batches_of_a_template_are_in_their_files(th
     assert response["Content-Disposition"] == f'attachment; filename="{slug}-study-costs.csv"'
     assert {row["Batch"] for row in costs} <= set(Batch.objects.values_list("name", flat=True))
     assert costs
-    assert batches["batches"][0]["Takes accepted items from"] == things.world.source.name
+    assert batches["batches"][0]["Items from"] == things.world.source.name
 
 
 def test_the_list_of_evaluations_is_in_its_file(things: Things) -> None:
