@@ -38,7 +38,7 @@ FEWEST_UNITS = 20
 """Below so many units a percentile interval is too narrow itself."""
 FEWEST_TELLING = 8
 """Units that have to carry the spread: where two of a hundred disagree, nobody can say how many of a thousand will."""
-NOT_YET = message("needed.not_yet", "Not enough data yet.")
+NOT_YET = message("needed.not_yet", "Not enough data yet to estimate how many more items are needed.")
 REACHED = message("needed.reached", "The confidence interval is already within ± {wanted}.")
 NEARLY_REACHED = message(
     "needed.nearly_reached", "The confidence interval is just within ± {wanted} and may widen again."

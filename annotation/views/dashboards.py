@@ -217,7 +217,11 @@ def _overview_figure(rows: Sequence[Mapping[str, Any]], within: float) -> Figure
     title = gettext("Agreement by batch")
     lines = tuple(_overview_line(row, within) for row in rows)
     has_gap = any(row.get("needed") == NOTHING for row in rows)
-    note = gettext("–: not enough data yet. The batch says what is missing.") if has_gap else ""
+    note = (
+        gettext("–: not enough data yet for this estimate. Follow the link of the batch for the reason.")
+        if has_gap
+        else ""
+    )
     return Figure("overview", title, Sheet("overview", title, columns, lines, note))
 
 

@@ -120,3 +120,18 @@ def test_the_board_counts_one_person_and_several_people(world: World) -> None:
     number = world.project.memberships.count()
     for address in ("/projects/films/", "/"):
         assert re.search(rf"\bpeople {number}\b", text_of(world.mara, address))
+
+
+def test_a_missing_estimate_says_what_the_twenty_items_are_needed_for(world: World) -> None:
+    batch = world.batch(size=2, overlap=2)
+    for who in ("ada", "bo"):
+        for label in ("extraction", "reasoning"):
+            world.label(batch, who, label)
+
+    page = text_of(world.mara, f"/projects/films/agreement/?batch={batch.public_id}")
+
+    assert (
+        "Not enough data yet to estimate how many more items are needed. Only 2 items have two ratings so far."
+        in page
+    )
+    assert "–: not enough data yet for this estimate. Follow the link of the batch for the reason." in page

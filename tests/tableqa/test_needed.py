@@ -119,7 +119,7 @@ def test_where_too_little_is_known_nothing_is_promised(ratings: list, said: str)
 
     assert said in (found.reason or "")
     assert (found.likely, found.safe) == (None, None)
-    assert found.sentence == f"Not enough data yet. {found.reason}"
+    assert found.sentence == f"Not enough data yet to estimate how many more items are needed. {found.reason}"
 
 
 def test_an_agreement_without_an_interval_is_nothing_to_start_from() -> None:
