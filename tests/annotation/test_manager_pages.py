@@ -10,6 +10,7 @@ from django.test import Client
 
 from annotation.journeys import adjudicating, assigning, setting_up
 from annotation.models import Person
+from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
 
@@ -135,3 +136,29 @@ def test_a_missing_estimate_says_what_the_twenty_items_are_needed_for(world: Wor
         in page
     )
     assert "–: not enough data yet for this estimate. Follow the link of the batch for the reason." in page
+
+
+def test_the_history_of_an_item_is_headed_by_its_question(world: World) -> None:
+    item = world.batch(size=1).items.get()
+
+    page = source_of(world.mara, f"/items/{item.public_id}/story/")
+
+    (heading,) = re.findall(r"<h1[^>]*>([^<]+)</h1>", page)
+    assert heading == item.example.question
+    assert item.public_id in text_of(world.mara, f"/items/{item.public_id}/story/")
+    assert page.split("<main")[1].count(item.example.question) == 1, "not again below its heading"
+
+
+def test_a_long_question_is_cut_in_the_heading_and_whole_below(world: World) -> None:
+    question = "Which film is the longest? " * 20 + "Heat?"
+    source = world.import_written(
+        Example(id="long", question=question, table=Table(["Film"], [["Heat"]]), answers=("Heat",))
+    )
+    item = world.batch(size=1, sources=[source]).items.get()
+
+    page = source_of(world.mara, f"/items/{item.public_id}/story/")
+
+    (heading,) = re.findall(r"<h1[^>]*>([^<]+)</h1>", page)
+    assert heading.endswith("…")
+    assert len(heading) == 140
+    assert item.example.question in page
