@@ -27,7 +27,7 @@ class ResponsesFileForm(forms.Form):
 
     tool = forms.ChoiceField(
         label=gettext_lazy("Tool"),
-        choices=[("", "---------"), *((name, tool.title) for name, tool in TOOLS.items())],
+        choices=[("", gettext_lazy("choose a tool")), *((name, tool.title) for name, tool in TOOLS.items())],
     )
     file = forms.FileField(
         label=gettext_lazy("File"),

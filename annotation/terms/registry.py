@@ -60,7 +60,7 @@ SECTIONS: Final[dict[str, str]] = {
     "limits": gettext_noop("Limits per person"),
     "pay": gettext_noop("Pay in this batch"),
     "quality": gettext_noop("Quality: practice, qualification, calibration"),
-    "gold": gettext_noop("Gold items"),
+    "gold": gettext_noop("Gold answers"),
     "loop": gettext_noop("Model in the loop"),
     "help": gettext_noop("Proposals (assistance)"),
     "budget": gettext_noop("Cost of language models"),

@@ -52,7 +52,7 @@ SECTIONS: Final[dict[str, Section]] = {
         Section("rule", gettext_noop("Decision rule"), ("rule",)),
         Section("adjudication", gettext_noop("Adjudication"), ("decision", "adjudication")),
         Section("entry", gettext_noop("Entry requirements"), ("quality",), False, FROM_NEXT_ITEM),
-        Section("gold", gettext_noop("Gold items"), ("gold",), False, FROM_NEXT_ITEM),
+        Section("gold", gettext_noop("Gold answers"), ("gold",), False, FROM_NEXT_ITEM),
         Section("limits", gettext_noop("Limits and pay"), ("limits", "pay", "budget")),
         Section("model", gettext_noop("Model in the loop"), ("loop", "help")),
         Section("fixed", gettext_noop("Sampling and task type"), ("sampling", "fed", "task")),

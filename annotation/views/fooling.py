@@ -10,6 +10,7 @@ from django.shortcuts import render
 
 from annotation import access
 from annotation.help import fooling
+from annotation.models import Batch
 from annotation.roles import Permission
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, page
@@ -29,7 +30,12 @@ def report_of(request: PageRequest, slug: str) -> dict[str, Any]:
     project = access.project(actor, slug, Permission.RELEASE)
     looked, left_out = fooling.of_project(project, actor.person)
     figures = fooling.figures(looked)
-    context = {"project": project, "figures": figures, "left_out": left_out}
+    context = {
+        "project": project,
+        "figures": figures,
+        "left_out": left_out,
+        "has_model": Batch.objects.filter(project=project).exclude(loop_model="").exists(),
+    }
     return context | figure_gallery(request, "fooling", slug, figures)
 
 

@@ -8,8 +8,9 @@ import re
 import pytest
 from django.test import Client
 
+from annotation.drawing import paper_figures
 from annotation.journeys import adjudicating, assigning, setting_up
-from annotation.models import Person
+from annotation.models import Batch, Person
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
@@ -162,3 +163,43 @@ def test_a_long_question_is_cut_in_the_heading_and_whole_below(world: World) -> 
     assert heading.endswith("…")
     assert len(heading) == 140
     assert item.example.question in page
+
+
+def test_pages_below_people_call_it_people(world: World) -> None:
+    member = world.project.memberships.get(person=world.ada)
+    for address in (
+        f"/members/{member.pk}/roles/",
+        f"/members/{member.pk}/remove/",
+        "/projects/films/crowd/",
+    ):
+        crumbs = source_of(world.mara, address).partition('class="crumbs"')[2].partition("</ol>")[0]
+        assert '<a href="/projects/films/people/">People</a>' in crumbs
+
+
+def test_the_settings_call_gold_answers_as_the_menu_does(world: World) -> None:
+    page = source_of(world.mara, f"/batches/{world.batch().public_id}/settings/")
+
+    assert re.findall(r'<a href="#gold">([^<]+)</a>', page) == ["Gold answers"]
+
+
+def test_an_import_of_responses_asks_for_a_tool_in_words(world: World) -> None:
+    page = source_of(world.mara, "/projects/films/responses/import/")
+
+    assert '<option value="" selected>choose a tool</option>' in page
+
+
+def test_choosing_an_example_for_gold_asks_for_no_explanation(world: World) -> None:
+    page = text_of(world.mara, f"/batches/{world.batch().public_id}/gold/new/?choose=1")
+
+    assert "Answer the example on the annotation page. An explanation is optional." in page
+
+
+def test_fooling_asks_for_a_model_only_where_no_batch_has_one(world: World) -> None:
+    without = text_of(world.mara, "/projects/films/fooling/")
+    assert "No batch has a model in the loop yet. Choose a model when you create a batch." in without
+
+    Batch.objects.filter(pk=world.batch("question_paraphrase", variant="word").pk).update(loop_model="loop")
+
+    page = text_of(world.mara, "/projects/films/fooling/")
+    assert "The model in the loop has not evaluated any submission yet." in page
+    assert "Choose a model" not in page
