@@ -194,7 +194,7 @@ def _blind_answers() -> QuerySet[Decision]:
 
 def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> Iterator[Missing]:
     if not batches:
-        yield Missing(gettext("batches"), gettext("There are no batches yet."))
+        yield Missing(gettext("Batches"), gettext("There are no batches yet."), kind="batches")
     for batch in batches:
         found = counts[batch.pk]
         if batch.state == "planned":
@@ -265,7 +265,7 @@ def _runs(project: Project) -> Iterator[Missing]:
             )
         else:
             words = gettext("They wait for decisions in “{batch}”.").format(batch=run.feeds_from.name)
-        yield Missing(gettext("perturbations {name}").format(name=name), words)
+        yield Missing(gettext("Perturbations {name}").format(name=name), words)
 
 
 def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
@@ -282,7 +282,7 @@ def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
             "{number} of {made} have no blind answer by another person. They come from {items} items.",
             len(items),
         ).format(number=_n(number), made=_n(made), items=_n(len(items)))
-        yield Missing(gettext("perturbed examples"), words, number, "unchecked", items=items)
+        yield Missing(gettext("Perturbed examples"), words, number, "unchecked", items=items)
 
 
 def _blind() -> list[str]:
@@ -294,17 +294,17 @@ def _people(project: Project) -> Iterator[Missing]:
     simulated = Assignment.objects.filter(batch__project=project, person__is_simulated=True)
     if simulated.filter(annotations__isnull=False).exists():
         words = gettext("Simulated people annotated here. They must be included explicitly.")
-        yield Missing(gettext("people"), words)
+        yield Missing(gettext("People"), words)
     if unanswered := Inquiry.objects.filter(project=project, answered_at__isnull=True).count():
         words = ngettext(
             "{number} question to the managers is unanswered.",
             "{number} questions to the managers are unanswered.",
             unanswered,
         ).format(number=_n(unanswered))
-        yield Missing(gettext("questions"), words, unanswered, "questions")
+        yield Missing(gettext("Questions"), words, unanswered, "questions")
     if silent := [shown(one.title) for one in statements.ASKED if not project.statement.get(one.name)]:
         words = gettext("No statement on {titles}.").format(titles=", ".join(silent))
-        yield Missing(gettext("data statement"), words, len(silent), "statement")
+        yield Missing(gettext("Data statement"), words, len(silent), "statement")
 
 
 def _n(number: int) -> str:

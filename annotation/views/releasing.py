@@ -68,6 +68,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
         "barred": barred,
         "may_release": may_release,
         "missing": gaps,
+        "has_batches": all(gap.kind != "batches" for gap in gaps),
         "summary": _summary(gaps, project, access.may(actor, project)),
     }
     return render(request, "releasing/releases.html", context)

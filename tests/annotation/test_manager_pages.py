@@ -203,3 +203,15 @@ def test_fooling_asks_for_a_model_only_where_no_batch_has_one(world: World) -> N
     page = text_of(world.mara, "/projects/films/fooling/")
     assert "The model in the loop has not evaluated any submission yet." in page
     assert "Choose a model" not in page
+
+
+def test_an_empty_project_is_not_said_to_be_ready_for_a_release(world: World) -> None:
+    page = text_of(world.mara, "/projects/films/releases/")
+
+    assert "A release is possible now." not in page
+    assert "These are not finished: Batches: There are no batches yet." in page
+
+    world.batch()
+    assert "A release is possible now. These are not finished:" in text_of(
+        world.mara, "/projects/films/releases/"
+    )

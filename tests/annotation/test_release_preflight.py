@@ -83,7 +83,7 @@ def test_the_page_the_dry_run_and_the_study_plan_name_the_same_gaps(world: World
     assert "These are not finished:" in page
     assert listed(page) == dry_run() == plan(tmp_path)
     assert (
-        "perturbed examples: 1 of 1 have no blind answer by another person. They come from 1 item."
+        "Perturbed examples: 1 of 1 have no blind answer by another person. They come from 1 item."
         in listed(page)
     )
 
@@ -115,7 +115,7 @@ def test_the_page_sums_the_gaps_of_all_batches(world: World) -> None:
         "1 item to adjudicate",
         "2 decisions that later batches wait for",
     ]
-    assert [line.partition(":")[0] for line in lines[3:]] == ["data statement"]
+    assert [line.partition(":")[0] for line in lines[3:]] == ["Data statement"]
 
 
 def test_a_gap_leads_to_the_page_where_it_is_filled(world: World) -> None:
@@ -123,7 +123,7 @@ def test_a_gap_leads_to_the_page_where_it_is_filled(world: World) -> None:
 
     page = client_of(world.mara).get(RELEASES).content.decode()
 
-    assert '<a href="/projects/films/statement/">data statement: ' in page
+    assert '<a href="/projects/films/statement/">Data statement: ' in page
     assert "/projects/films/adjudication/" not in page, "Mara does not adjudicate"
 
 
@@ -152,7 +152,7 @@ def test_unfinished_items_lead_to_the_explorer(world: World) -> None:
     address = f"/projects/films/explorer/?batch={check.public_id}&amp;state=open"
     assert f'<a href="{address}">1 item with too few responses</a>' in page
     item = edits.items.get().public_id
-    assert f'<a href="/projects/films/explorer/?item={item}">perturbed examples: 1 of 1 have no' in page
+    assert f'<a href="/projects/films/explorer/?item={item}">Perturbed examples: 1 of 1 have no' in page
 
 
 def test_decisions_that_later_batches_wait_for_lead_to_their_items(world: World) -> None:

@@ -1274,7 +1274,7 @@ class TestTheCommand:
         with pytest.raises(CommandError, match="A release is possible"):
             call_command("release", "--project", "films", "--dry-run", stdout=out)
 
-        assert "Missing from a release now: batches: There are no batches yet." in out.getvalue()
+        assert "Missing from a release now: Batches: There are no batches yet." in out.getvalue()
         assert not Release.objects.exists()
         with pytest.raises(CommandError, match="Add --name, --format, --out"):
             call_command("release", "--project", "films")
