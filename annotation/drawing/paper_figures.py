@@ -44,7 +44,9 @@ def label_distribution(
     accepted = dict(map(tuple, decided["labels"])) if same and decided is not None else {}
     items = decided["items"] if same and decided is not None else 0
     title = gettext("Label distribution: {measure}").format(measure=words.measure(measure["name"]))
-    series = [Series(gettext("responses"), [_percent_point(one["share"]) for one in labels])]
+    ratings = sum(one["ratings"] for one in labels)
+    points = [replace(_percent_point(one["share"]), n=ratings) for one in labels]
+    series = [Series(gettext("responses"), points)]
     columns = [
         *drawn.names("Label"),
         Column(gettext("Responses")),

@@ -215,3 +215,14 @@ def test_an_empty_project_is_not_said_to_be_ready_for_a_release(world: World) ->
     assert "A release is possible now. These are not finished:" in text_of(
         world.mara, "/projects/films/releases/"
     )
+
+
+def test_the_chart_of_labels_counts_responses_as_responses() -> None:
+    share = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 18}
+    labels = [{"label": label, "ratings": 27, "share": share} for label in ("extraction", "reasoning")]
+
+    figure = paper_figures.label_distribution({"name": "label", "labels": labels}, None)
+
+    assert figure is not None
+    assert "n = 54" in figure.svg
+    assert "n = 18" not in figure.svg
