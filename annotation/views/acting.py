@@ -25,7 +25,7 @@ from annotation.explorer.actions import (
     planned_in_words,
     refused_in_words,
 )
-from annotation.explorer.links import with_query
+from annotation.explorer.links import explorer_url, with_query
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BadSelection, Selection, parse, query
 from annotation.models import Batch, Item, ItemAction, Job, Project
@@ -38,6 +38,8 @@ BATCH = "batch"
 """The action that opens the form of a new batch with these items."""
 MOST_LINKED = 100
 """Items of a group that the preview links to: more do not fit into an address."""
+QUESTIONS_SHOWN = 3
+"""Items that change whose questions the preview lists."""
 
 
 @page("POST")
@@ -193,11 +195,24 @@ def _preview(request: PageRequest, who: Reader, keys: Sequence[int], context: di
         "number": len(plan.changes),
         "selected": len(keys),
         "planned": planned_in_words(kind, len(plan.changes)),
+        "questions": _questions(who, plan.changes[:QUESTIONS_SHOWN]),
+        "more": max(0, len(plan.changes) - QUESTIONS_SHOWN),
+        "undo_minutes": acting.UNDO_WITHIN.seconds // 60,
         "refused": _groups(who, plan.refused),
         "items": " ".join(items[key].public_id for key in plan.changes),
         "longest": LONGEST_NOTE,
     }
     return render(request, "explorer/act.html", context, status=422 if context.get("problem") else 200)
+
+
+def _questions(who: Reader, keys: Sequence[int]) -> list[tuple[str, str]]:
+    """The addresses and questions of these items: what the explorer lists for the reader, and no more."""
+    listed = Item.objects.filter(batch__in=who.listed).select_related("example").in_bulk(keys)
+    return [
+        (explorer_url(who.project, item=listed[key].public_id), listed[key].example.question)
+        for key in keys
+        if key in listed
+    ]
 
 
 def _groups(who: Reader, refused: Mapping[Refusal, Sequence[int]]) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -41,6 +42,7 @@ from annotation.people.worked_examples import worked_examples
 from annotation.quality import gold
 from annotation.refusals import Refused
 from annotation.roles import Role
+from annotation.views.acting import QUESTIONS_SHOWN
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tests.annotation.cast import NOON, World
@@ -447,6 +449,38 @@ def test_a_page_shows_what_will_change_does_it_and_undoes_it(batch: Batch, world
     assert undone.redirect_chain[-1][0] == explorer_url(world.project)
     assert "Undone for 1 item." in undone.content.decode()
     assert state(four[0]) == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"), [("flag", [0, 1, 2, 3]), ("exclude", [0, 1, 2, 3]), ("adjudicate", [0])]
+)
+def test_a_preview_lists_the_first_questions_that_change_and_says_that_undo_is_possible(
+    batch: Batch, world: World, kind: str, changed: list[int]
+) -> None:
+    four = items(batch)
+    form = {"action": kind, "item": [item.public_id for item in four]}
+
+    response = browser(world.mara).post(reverse("explorer_act", args=[world.project.slug]), form)
+
+    page = html.unescape(response.content.decode())
+    questions = re.findall(r'<li><a href="([^"]+)" dir="auto">([^<]+)</a></li>', page)
+    expected = [four[place] for place in changed]
+    assert questions == [
+        (explorer_url(world.project, item=item.public_id), item.example.question)
+        for item in expected[:QUESTIONS_SHOWN]
+    ]
+    more = max(0, len(expected) - QUESTIONS_SHOWN)
+    assert re.findall(r"<li>and (\d+) more</li>", page) == ([str(more)] if more else [])
+    assert "You can undo this for 30 minutes. Items that change meanwhile are left as they are." in page
+
+
+def test_a_preview_without_an_item_to_change_mentions_no_undo(batch: Batch, world: World) -> None:
+    form = {"action": "adjudicate", "item": [items(batch)[3].public_id]}
+
+    response = browser(world.mara).post(reverse("explorer_act", args=[world.project.slug]), form)
+
+    assert "You can undo this" not in response.content.decode()
+    assert "None of the selected items can be changed." in response.content.decode()
 
 
 def test_all_that_match_means_the_filter_and_at_most_a_thousand(
