@@ -41,7 +41,7 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
                 replace(_whole(line[name]), address=line["links"].get(name, "") if line[name] else "")
                 for name in ("submitted", "places", "accepted", "items", "excluded")
             ),
-            _decimal(line["hours"], 2),
+            _hours(line["hours"]),
             _with_ends(line["seconds"], line["spent"].ends, line["spent"].timed, 0),
             *(text(line[name] or NOTHING) for name in ("cost", "per_hundred") if costs),
         )
@@ -169,7 +169,7 @@ def pay(rows: Sequence[Line]) -> Figure | None:
             text(row["batch"]),
             _whole(row["items"]),
             _whole(row["skipped"]),
-            _decimal(row["hours"], 2),
+            _hours(row["hours"]),
             _decimal(row["hourly"], 0),
             _decimal(row["amount"], 2),
             text(row["currency"]),
@@ -196,7 +196,7 @@ def costs(rows: Sequence[Line]) -> Figure | None:
     lines = tuple(
         (
             Cell(row["batch"], address=row["address"]),
-            _decimal(row["hours"], 2),
+            _hours(row["hours"]),
             replace(_whole(row["accepted"]), address=row["items_address"] if row["accepted"] else ""),
             _decimal(row["amounts"].get(currency), 2),
             _decimal(row["per_hundred"].get(currency), 2),
@@ -224,7 +224,7 @@ def members(rows: Sequence[Line]) -> Figure | None:
             text(row["roles"]),
             _whole(row["submitted"]),
             _whole(row["in_progress"]),
-            _decimal(row["hours"], 2),
+            _hours(row["hours"]),
             _decimal(amount, 2),
             text(currency or NOTHING),
         )
@@ -336,6 +336,11 @@ def _with_ends(value: float | None, ends: Sequence[float | None], n: int, digits
 
 def _whole(value: int | None) -> Cell:
     return text(NOTHING) if value is None else Cell(words.number(f"{value:,}"), float(value))
+
+
+def _hours(value: float | None) -> Cell:
+    """Hours of active time; a dash where nothing was timed."""
+    return _decimal(value or None, 2)
 
 
 def _decimal(value: float | None, digits: int) -> Cell:

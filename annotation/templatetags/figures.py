@@ -9,6 +9,7 @@ from django.template import Context
 from django.template.defaultfilters import floatformat
 
 from annotation.drawing.figures import Figure
+from tableqa.sheets import NOTHING
 
 register = template.Library()
 
@@ -20,6 +21,12 @@ def figure_menu(context: Context, figure: Figure) -> dict[str, Any]:
     if gallery is None or figure.name not in gallery.by_name:
         return {"figure": figure, "links": ()}
     return {"figure": figure, "links": gallery.links(figure)}
+
+
+@register.filter
+def hours(number: float | None) -> str:
+    """Hours of active time with two decimals; a dash where nothing was timed."""
+    return str(floatformat(number, 2)) if number else NOTHING
 
 
 @register.filter

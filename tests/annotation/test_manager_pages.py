@@ -8,7 +8,7 @@ import re
 import pytest
 from django.test import Client
 
-from annotation.drawing import paper_figures
+from annotation.drawing import paper_figures, work_tables
 from annotation.journeys import adjudicating, assigning, setting_up
 from annotation.models import Batch, Person
 from tableqa import Example, Table
@@ -226,3 +226,30 @@ def test_the_chart_of_labels_counts_responses_as_responses() -> None:
     assert figure is not None
     assert "n = 54" in figure.svg
     assert "n = 18" not in figure.svg
+
+
+def test_hours_without_timed_work_are_a_dash_on_every_page(world: World) -> None:
+    batch = world.batch(size=1, overlap=1)
+    world.label(batch, "ada", "extraction")
+
+    for address in ("/projects/films/dashboard/", "/projects/films/people/"):
+        assert "active hours –" in text_of(world.mara, address)
+        cells = re.findall(r"<td[^>]*>(.*?)</td>", source_of(world.mara, address), re.DOTALL)
+        assert "0.00" not in [re.sub(r"<[^>]*>", "", cell).strip() for cell in cells]
+
+
+def test_timed_hours_keep_their_decimals() -> None:
+    row = {
+        "person": "P1",
+        "batch": "Types",
+        "items": 1,
+        "skipped": 0,
+        "hourly": None,
+        "amount": None,
+        "currency": "",
+    }
+
+    figure = work_tables.pay([{**row, "hours": 0.0}, {**row, "hours": 0.5}])
+
+    assert figure is not None
+    assert [line[4].text for line in figure.sheet.rows] == ["–", "0.50"]
