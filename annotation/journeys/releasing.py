@@ -458,6 +458,7 @@ def study_now(
         for figure in data["figures"]
     ]
     manifest = {
+        "rules": release_files.RULES,
         "project": project.slug,
         "sources": list({one["name"]: one for one in sources}.values()),
         "batches": [_batch(release, batch) for batch in batches],

@@ -58,7 +58,7 @@ BESIDE: Mapping[str, tuple[str, ...]] = {
 
 
 class Rated(NamedTuple):
-    """One person's newest response to an item, with the slices that the item's figures go into."""
+    """One person's response to an item, as it enters agreement, with the slices that the item's figures go into."""
 
     item: str
     annotator: str
@@ -345,7 +345,7 @@ def rounded(measure: Measure, statistic: str, found: Agreement) -> Figure:
 
 
 def of_batch(batch: Batch) -> list[Figure]:
-    """The figures of a batch as it stands: newest submitted responses on planned places, gold items left out."""
+    """The figures of a batch as it stands, from what enters agreement (`_entering`)."""
     return [one.figure(statistic) for one in tallied(batch) for statistic in named(one.measure)]
 
 

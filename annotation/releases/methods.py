@@ -26,6 +26,8 @@ from tasks.contract import TaskType, task_types
 
 FOLDER = "pictures"
 """The folder of the pictures beside the document."""
+RULES_OF_SENT_BACK = 3
+"""Rules of releases from which on responses that were sent back enter agreement in their first version."""
 MOST_REASONS = 20
 """Reasons of exclusions that are listed, the most frequent first."""
 
@@ -288,11 +290,18 @@ def _agreement(study: Study) -> Iterator[Block]:
     yield Table(Sheet("agreement", "Agreement", columns, tuple(rows)))
     replicates = max(figure["replicates"] for figure in defined)
     yield Paragraph(
-        f"Intervals: 95 % confidence, bootstrap over items ({replicates:,} replicates). Figures are "
-        "computed from the newest responses on planned slots, before adjudication."
+        f"Intervals: 95 % confidence, bootstrap over items ({replicates:,} replicates). {_basis(study)}"
     )
     if left := len(study.manifest["agreement"]) - len(defined):
         yield Paragraph(f"{_times(left, 'further figure')} undefined for lack of ratings and left out.")
+
+
+def _basis(study: Study) -> str:
+    """Which responses the figures of agreement are computed from, by the rules of the release."""
+    each = "Figures are computed from each person's newest response on a planned slot, before adjudication."
+    if study.manifest.get("rules", 1) < RULES_OF_SENT_BACK:
+        return f"{each} Responses that an adjudicator sent back are left out."
+    return f"{each} Of a response that an adjudicator sent back, the version before that is used."
 
 
 def _decisions(study: Study) -> Iterator[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -107,6 +108,29 @@ def test_shares_have_their_n_and_an_interval(studied: World) -> None:
         f"{share} of 3 decided items excluded.",
     ]
     assert "Not 100 % clear: 1" in lines
+
+
+def test_agreement_is_said_to_leave_out_what_was_written_after_a_response_was_sent_back(studied: World) -> None:
+    now = releasing.study_now(project=studied.project, pictures=(), now=LATER)
+    later = releasing.study_of(made(studied), pictures=())
+    old = replace(later, manifest={**later.manifest, "rules": 2})
+
+    assert [basis_of(study) for study in (now, later, old)] == [
+        "Of a response that an adjudicator sent back, the version before that is used.",
+        "Of a response that an adjudicator sent back, the version before that is used.",
+        "Responses that an adjudicator sent back are left out.",
+    ]
+    page = client_of(studied.mara).get("/projects/films/agreement/").content.decode()
+    assert "A response that was sent back counts as it was before." in page
+
+
+def basis_of(study: methods.Study) -> str:
+    """Which version of a response that was sent back enters agreement, as the appendix says."""
+    before = "Figures are computed from each person's newest response on a planned slot, before adjudication. "
+    (paragraph,) = [
+        one.text for one in methods.blocks(study) if isinstance(one, Paragraph) and before in one.text
+    ]
+    return paragraph.partition(before)[2]
 
 
 def test_guidelines_and_pictures_of_the_task_types_that_were_used_are_in_it(studied: World) -> None:
