@@ -32,12 +32,12 @@ def label_distribution(
     address: Callable[[str], str] = lambda label: "",
     address_of_items: Callable[[Sequence[str]], str] = lambda ids: "",
 ) -> Figure | None:
-    """How often each label was chosen, and how many items were decided so; of a measure of `agreement.report`.
+    """How often each label was chosen in current responses, and how many items were decided so; of a measure of `agreement.report`.
 
     `address` gives the page of the items with a response of this label, as it is stored, `address_of_items` that of items
     by their public ids; "" for none.
     """
-    labels = measure.get("labels")
+    labels = measure.get("distribution")
     if not labels:
         return None
     same = decided is not None and decided["measure"] == measure["name"]

@@ -23,7 +23,7 @@ from annotation.models import Tally as Counts
 from annotation.quality import patterns
 from tableqa.agreement import Agreement, from_patterns, influence_of_patterns, over_clusters
 from tableqa.bootstrap import Bootstrap
-from tableqa.label_agreement import Share
+from tableqa.label_agreement import LabelFigures, Share
 from tableqa.needed import Basis, basis
 from tableqa.zero_width import honest_interval
 from tasks.contract import Measure, TaskType
@@ -392,12 +392,17 @@ def _entering(batch: Batch) -> Any:
     """The assignments whose responses enter agreement (a queryset), with `blind`: what was said on a planned place, and
     where an adjudicator sent that back, as it was before its author had read why.
     """
-    planned = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
+    planned = _planned(batch)
     if not SentBack.objects.filter(assignment__batch=batch).exists():
         return planned.annotate(blind=F("annotation__response"))
     first = SentBack.objects.filter(assignment=OuterRef("pk")).order_by("pk").values("annotation__response")
     blind = Coalesce(Subquery(first[:1]), F("annotation__response"), output_field=JSONField())
     return planned.annotate(blind=blind)
+
+
+def _planned(batch: Batch) -> Any:
+    """The assignments of planned places with a submitted response (a queryset), without those of gold items."""
+    return Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
 
 
 def _responses_of(batch: Batch, person: int) -> Iterator[dict[str, Any]]:
@@ -541,7 +546,8 @@ def report(batch: Batch) -> dict[str, Any]:
     """Everything a page says of a batch's agreement, as JSON; people by their keys, which the page turns into names.
 
     `figures` is what `of_batch` gives, and so what a release says. `measures` holds for each measure the slices, the
-    figures of pairs and people, the confusion of labels, and what is needed to say how many more items it takes.
+    figures of pairs and people, the confusion of labels, how often each label was chosen in current responses, and what is
+    needed to say how many more items it takes.
     """
     task = batch.task()
     measures = measures_of(task, batch.people_compared)
@@ -550,13 +556,30 @@ def report(batch: Batch) -> dict[str, Any]:
     most = Counts.objects.filter(batch=batch, submitted__gt=0).order_by("-submitted", "person_id")
     people = {str(key) for key in most.values_list("person_id", flat=True)[:IN_PAIRS]}
     found = surveyed(measures, rated(batch), shapes(batch), people)
+    current = _current(batch, measures)
     return {
         "figures": [figure.to_dict() for figure in of_batch(batch)],
-        "measures": [_said(one) for one in found],
+        "measures": [_said(one, current.get(one.whole.measure.name, one.whole)) for one in found],
     }
 
 
-def _said(one: Survey) -> dict[str, Any]:
+def _current(batch: Batch, measures: Sequence[Measure]) -> dict[str, Tally]:
+    """By name, the labels of current responses, where one was sent back and so enters agreement as it was before."""
+    tallies = {one.name: Tally(one) for one in measures if one.level in ("nominal", "ordinal")}
+    if not tallies or not SentBack.objects.filter(assignment__batch=batch).exists():
+        return {}
+    task, planned = batch.task(), _planned(batch).order_by("item_id", "person_id")
+    for keys in item_pages(batch):
+        rows = planned.filter(item_id__gte=keys[0], item_id__lte=keys[-1])
+        of_items = rows.values_list("item__public_id", "person_id", "annotation__response")
+        for item, group in itertools.groupby(of_items, key=lambda row: row[0]):
+            responses = {str(person): stored(task, response) for _, person, response in group if response}
+            for tally in tallies.values():
+                tally.add(_given(tally.measure, responses), item, NO_SHAPES)
+    return tallies
+
+
+def _said(one: Survey, current: Tally) -> dict[str, Any]:
     measure, statistic = one.whole.measure, one.statistic
     in_pairs = "cohen_kappa" if measure.level == "nominal" else statistic
     return {
@@ -584,6 +607,7 @@ def _said(one: Survey) -> dict[str, Any]:
         "basis": asdict(one.whole.basis(statistic)),
         "confusion": confusion(one.whole),
         "labels": labels(one.whole),
+        "distribution": distribution(current),
     }
 
 
@@ -611,23 +635,30 @@ def _identical(measure: Measure, tally: Tally) -> dict[str, Any] | None:
 
 
 def labels(tally: Tally) -> list[dict[str, Any]] | None:
-    """How often each label was chosen, and how far people agree on it; None as for `confusion`."""
+    """How far people agree on each label; None as for `confusion`."""
+    found = _of_labels(tally)
+    if found is None:
+        return None
+    return [{"label": in_words(one.label), "specific": _ends(one.specific)} for one in found]
+
+
+def distribution(tally: Tally) -> list[dict[str, Any]] | None:
+    """How often each label was chosen; None as for `confusion`."""
+    found = _of_labels(tally)
+    if found is None:
+        return None
+    return [
+        {"label": in_words(one.label), "ratings": one.ratings, "share": _ends(one.share)} for one in found
+    ]
+
+
+def _of_labels(tally: Tally) -> list[LabelFigures] | None:
     if tally.measure.level not in ("nominal", "ordinal"):
         return None
     from tableqa.label_agreement import of_patterns
 
     found = of_patterns(tally.patterns, order=tally.measure.order, bootstrap=Bootstrap(REPLICATES, SEED))
-    if not 1 < len(found) <= FEW_LABELS:
-        return None
-    return [
-        {
-            "label": in_words(one.label),
-            "ratings": one.ratings,
-            "share": _ends(one.share),
-            "specific": _ends(one.specific),
-        }
-        for one in found
-    ]
+    return found if 1 < len(found) <= FEW_LABELS else None
 
 
 def _ends(share: Share) -> dict[str, Any]:

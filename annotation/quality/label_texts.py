@@ -36,11 +36,16 @@ def of_figure(task: TaskType, figure: Mapping[str, Any]) -> Data:
 
 
 def _of_measure(task: TaskType, measure: Data) -> Data:
-    name, labels, confusion = measure["name"], measure["labels"], measure["confusion"]
+    name, confusion = measure["name"], measure["confusion"]
+    labels = {
+        part: rows and [{**row, "label": task.label_text(name, row["label"])} for row in rows]
+        for part in ("labels", "distribution")
+        for rows in (measure[part],)
+    }
     return {
         **measure,
         "name": task.measure_text(name),
-        "labels": labels and [{**label, "label": task.label_text(name, label["label"])} for label in labels],
+        **labels,
         "confusion": confusion and _with_labels(task, name, confusion),
     }
 

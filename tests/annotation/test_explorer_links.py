@@ -16,7 +16,7 @@ from annotation.explorer.links import explorer_url
 from annotation.explorer.querysets import reader
 from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import Assignment, Batch, Item, Membership
-from annotation.quality import gold
+from annotation.quality import agreement, gold
 from annotation.roles import Role
 from annotation.templatetags.explorer import items_link
 from annotation.views.figure_gallery import pseudonyms
@@ -149,6 +149,30 @@ def test_labels_and_steps_lead_to_their_items(world: World) -> None:
     answered = re.search(r"with a response</th><td[^>]*><a href=\"[^\"]*answered=yes\">", page)
     assert answered is not None
     assert [each for each in [*numbers, *steps] if each[1] not in said(client, each[0])] == []
+
+
+def test_a_response_that_was_sent_back_counts_and_is_listed_with_its_new_label(world: World) -> None:
+    done, client = world.batch(size=3, name="Revised"), mara(world)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+        for _ in range(3):
+            world.label(done, who, label)
+    adjudicating.resolve_batch(batch=done, now=NOON + timedelta(days=1))
+    before = agreement.report(done)["figures"]
+    item = done.items.order_by("pk").first()
+    assert item is not None
+    response = item.assignments.get(person=world.cy).annotation.public_id  # type: ignore[union-attr]
+    later = NOON + timedelta(days=1, minutes=1)
+    adjudicating.send_back(item=item, by=world.ivo, choose=response, note="Read it again.", now=later)
+    revised = item.assignments.get(state=Assignment.State.LEASED)
+    world.answer(revised, {"label": "extraction"}, now=later)
+
+    listed = links(client, reverse("batch_quality", args=[done.public_id]))
+
+    of_labels = [each for each in listed if "label=" in each[0] and "person=" not in each[0]]
+    assert sorted(number for _, number in of_labels) == [2, 3, 4]
+    assert [each for each in of_labels if each[1] not in said(client, each[0])] == []
+    after = agreement.report(done)["figures"]
+    assert after == before, "agreement is of independent judgements"
 
 
 def test_more_items_than_a_selection_takes_have_no_link(world: World) -> None:

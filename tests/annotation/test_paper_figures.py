@@ -70,8 +70,8 @@ def test_intervals_of_the_learning_curve_are_over_people(world: World) -> None:
 def test_each_label_has_its_share_and_the_agreement_on_it(world: World) -> None:
     (measure, *_) = agreement.report(timed(world))["measures"]
 
-    assert sum(one["ratings"] for one in measure["labels"]) == 72
-    for one in measure["labels"]:
+    assert sum(one["ratings"] for one in measure["distribution"]) == 72
+    for one in measure["distribution"]:
         assert one["share"]["low"] < one["share"]["value"] < one["share"]["high"]
         assert one["share"]["n"] == 24
     made = paper_figures.label_agreement(measure)
