@@ -15,6 +15,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from tableqa import language
 from tableqa.proportions import Proportion
+from tableqa.rounding import decimals
 
 
 def shown(words: Any) -> str:
@@ -78,6 +79,12 @@ def decimal(value: float, digits: int = 3) -> str:
     return number(said.replace("-", "\N{MINUS SIGN}"))
 
 
+def estimate(value: float, low: float, high: float, digits: int = 3) -> tuple[str, str, str]:
+    """A number and the ends of its interval, with so many decimals, or as many more as the ends need to differ."""
+    of_value, of_ends = decimals(value, low, high, digits)
+    return decimal(value, of_value), decimal(low, of_ends), decimal(high, of_ends)
+
+
 def percent(share: Proportion) -> str:
     """A share, "92.5 %", in the form of the reader's language."""
     return number(share.percent)
@@ -85,11 +92,10 @@ def percent(share: Proportion) -> str:
 
 def interval(share: Proportion) -> str:
     """The interval of a share, "88.0 to 95.4 %", in the form of the reader's language."""
-    if share.low is None or share.high is None:
+    if share.value is None or share.low is None or share.high is None:
         return share.interval
-    return gettext("{low} to {high} %").format(
-        low=decimal(100 * share.low, 1), high=decimal(100 * share.high, 1)
-    )
+    _, low, high = estimate(100 * share.value, 100 * share.low, 100 * share.high, 1)
+    return gettext("{low} to {high} %").format(low=low, high=high)
 
 
 def measure(name: str) -> str:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
+from tableqa.rounding import decimals
+
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
@@ -18,14 +20,23 @@ class Proportion:
     @property
     def percent(self) -> str:
         """In words for a table of figures: "92.5 %", or a dash where nothing was counted."""
-        return "–" if self.value is None else f"{100 * self.value:.1f} %"
+        if self.value is None:
+            return "–"
+        return f"{100 * self.value:.{self._decimals[0]}f} %"
 
     @property
     def interval(self) -> str:
         """The interval in words: "88.0 to 95.4 %", or a dash where nothing was counted."""
         if self.low is None or self.high is None:
             return "–"
-        return f"{100 * self.low:.1f} to {100 * self.high:.1f} %"
+        digits = self._decimals[1]
+        return f"{100 * self.low:.{digits}f} to {100 * self.high:.{digits}f} %"
+
+    @property
+    def _decimals(self) -> tuple[int, int]:
+        if self.value is None or self.low is None or self.high is None:
+            return 1, 1
+        return decimals(100 * self.value, 100 * self.low, 100 * self.high, 1)
 
 
 def proportion(hits: int, n: int, confidence: float = 0.95) -> Proportion:

@@ -25,6 +25,7 @@ from tableqa.language import gettext, gettext_noop, shown
 from tableqa.latex_characters import escape, unsupported
 from tableqa.latex_widths import Layout, Size, fitted
 from tableqa.metrics import Estimate
+from tableqa.rounding import decimals
 
 UNDEFINED = gettext_noop("undefined")
 NOTHING = "–"
@@ -175,11 +176,12 @@ def figure(estimate: Estimate, *, factor: float = 1.0, places: int = 3) -> Cell:
         reason = shown(estimate.reason or gettext_noop("No data yet."))
         return Cell(gettext(UNDEFINED), reason=reason, n=estimate.n)
     low, high, detail = estimate.low, estimate.high, ""
+    value = factor * estimate.value
     if low is not None and high is not None:
         low, high = round(factor * low, 6), round(factor * high, 6)
-        detail = gettext("{low} to {high}").format(low=_rounded(low, places), high=_rounded(high, places))
+        places, of_ends = decimals(value, low, high, places)
+        detail = gettext("{low} to {high}").format(low=_rounded(low, of_ends), high=_rounded(high, of_ends))
     reason = shown(estimate.reason) if estimate.reason else ""
-    value = factor * estimate.value
     return Cell(_rounded(value, places), round(value, 6), detail, reason, low=low, high=high, n=estimate.n)
 
 

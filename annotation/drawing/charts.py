@@ -663,9 +663,8 @@ def _said(point: Point) -> str:
         return gettext("undefined")
     said = _number(point.value)
     if point.low is not None and point.high is not None:
-        said = gettext("{said} ({number} to {number_2})").format(
-            said=said, number=_number(point.low), number_2=_number(point.high)
-        )
+        value, low, high = words.estimate(point.value, point.low, point.high, 2)
+        said = gettext("{said} ({number} to {number_2})").format(said=value, number=low, number_2=high)
     return said if point.n is None else f"{said}, {n_of([Series('', [point])], 0)}"
 
 

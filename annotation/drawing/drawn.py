@@ -43,7 +43,8 @@ def interval(figure: Statistics, statistic: str) -> str:
     found = interval_of(figure, statistic)
     if found.low is None or found.high is None:
         return words.shown(found.reason) or DASH
-    return gettext("{number} to {number_2}").format(number=number(found.low), number_2=number(found.high))
+    _, low, high = words.estimate(figure["value"], found.low, found.high)
+    return gettext("{number} to {number_2}").format(number=low, number_2=high)
 
 
 def estimate(figure: Statistics, statistic: str, n: int | None = None) -> Cell:
@@ -52,9 +53,12 @@ def estimate(figure: Statistics, statistic: str, n: int | None = None) -> Cell:
     if figure["value"] is None:
         return Cell(gettext("undefined"), reason=words.shown(figure["reason"]), n=n)
     found = interval_of(figure, statistic)
-    detail = interval(figure, statistic) if found.low is not None else ""
+    written, detail = number(figure["value"]), ""
+    if found.low is not None and found.high is not None:
+        written, _, _ = words.estimate(figure["value"], found.low, found.high)
+        detail = interval(figure, statistic)
     return Cell(
-        number(figure["value"]),
+        written,
         figure["value"],
         detail,
         low=found.low,
@@ -80,11 +84,10 @@ def median(found: medians.Estimate) -> Cell:
     value = round(found.value, 6)
     if found.low is None or found.high is None:
         return Cell(words.decimal(value, 1), value, n=found.n, no_interval=_no_interval(found.n))
-    detail = gettext("{number} to {number_2}").format(
-        number=words.decimal(found.low, 1), number_2=words.decimal(found.high, 1)
-    )
+    written, *ends = words.estimate(value, found.low, found.high, 1)
+    detail = gettext("{number} to {number_2}").format(number=ends[0], number_2=ends[1])
     low, high = round(found.low, 6), round(found.high, 6)
-    return Cell(words.decimal(value, 1), value, detail, low=low, high=high, n=found.n)
+    return Cell(written, value, detail, low=low, high=high, n=found.n)
 
 
 def _no_interval(n: int) -> str:
@@ -417,9 +420,10 @@ def _concentrated(name: str, title: str, head: str, found: Statistics | None) ->
         found_2=number_format(found["n"], force_grouping=True),
     )
     if spread is not None and found["low"] is not None and found["low"] < found["high"]:
+        written, low, high = words.estimate(spread, found["low"], found["high"])
         note += gettext(
             " Spread {spread} (95 % CI {low} to {high}); 1: all differ, 0: all identical."
-        ).format(spread=number(spread), low=number(found["low"]), high=number(found["high"]))
+        ).format(spread=written, low=low, high=high)
     top = [(str(value), Proportion(**share)) for value, share in found["top"]]
     return shares(name, title, (head, "Share"), top, f"{note}{_over_items(found, name)}")
 
@@ -499,13 +503,14 @@ def _over_items(found: Statistics, name: str) -> str:
 def _sizes(found: Statistics | None) -> Figure | None:
     if found is None:
         return None
+    has_interval = found["low"] is not None and found["low"] < found["high"]
+    ends = (found["low"], found["high"]) if has_interval else (found["mean"], found["mean"])
+    mean, low, high = words.estimate(found["mean"], *ends, 2)
     note = gettext("Median {median}, mean {mean}").format(
-        median=words.number(f"{found['median']:g}"), mean=words.decimal(found["mean"], 2)
+        median=words.number(f"{found['median']:g}"), mean=mean
     )
-    if found["low"] is not None and found["low"] < found["high"]:
-        note += gettext(" (95 % CI {low} to {high})").format(
-            low=words.decimal(found["low"], 2), high=words.decimal(found["high"], 2)
-        )
+    if has_interval:
+        note += gettext(" (95 % CI {low} to {high})").format(low=low, high=high)
     top = [(str(size), Proportion(**share)) for size, share in found["counts"][:12]]
     return shares(
         "edit-sizes",

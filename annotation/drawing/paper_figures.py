@@ -22,8 +22,6 @@ from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
 
 Data = Mapping[str, Any]
-MOST_DIGITS = 6
-"""Decimals of an end of an interval at most."""
 
 
 def label_distribution(
@@ -32,7 +30,7 @@ def label_distribution(
     address: Callable[[str], str] = lambda label: "",
     address_of_items: Callable[[Sequence[str]], str] = lambda ids: "",
 ) -> Figure | None:
-    """How often each label was chosen in current responses, and how many items were decided so; of a measure of `agreement.report`.
+    """How often current responses chose each label, and how many items were decided so; of a measure of `agreement.report`.
 
     `address` gives the page of the items with a response of this label, as it is stored, `address_of_items` that of items
     by their public ids; "" for none.
@@ -185,14 +183,10 @@ def _estimate(
 
     The ends get as many decimals as they need to differ.
     """
-    written = words.decimal(value, digits)
     if low is None or high is None:
-        return Cell(written, round(value, 6), n=n, no_interval=reason)
-    while digits < MOST_DIGITS and round(low, digits) == round(high, digits):
-        digits += 1
-    detail = gettext("{low} to {high}").format(
-        low=words.decimal(low, digits), high=words.decimal(high, digits)
-    )
+        return Cell(words.decimal(value, digits), round(value, 6), n=n, no_interval=reason)
+    written, *ends = words.estimate(value, low, high, digits)
+    detail = gettext("{low} to {high}").format(low=ends[0], high=ends[1])
     return Cell(written, round(value, 6), detail, low=low, high=high, n=n)
 
 
@@ -310,11 +304,11 @@ def _percent(found: Data) -> Cell:
     value, low, high = (
         None if found[name] is None else 100 * found[name] for name in ("value", "low", "high")
     )
-    detail = ""
-    if low is not None and high is not None:
-        detail = gettext("{low} to {high} %").format(low=words.decimal(low, 1), high=words.decimal(high, 1))
-    written = f"{words.decimal(value or 0.0, 1)} %"
-    return Cell(written, value, detail, low=low, high=high, n=found["n"])
+    written, detail = words.decimal(value or 0.0, 1), ""
+    if value is not None and low is not None and high is not None:
+        written, *ends = words.estimate(value, low, high, 1)
+        detail = gettext("{low} to {high} %").format(low=ends[0], high=ends[1])
+    return Cell(f"{written} %", value, detail, low=low, high=high, n=found["n"])
 
 
 def _percent_point(found: Data) -> Point:

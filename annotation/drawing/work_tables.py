@@ -117,8 +117,8 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
     """Everybody's pace, gold accuracy, agreement and reliability; None where nobody has worked.
 
     Each row has name, anchor, items_address, skipped_address, review (items that need it), review_address, submitted,
-    skipped, timed, median_seconds, median_ends, hourly, hourly_ends (of the intervals, None without one), gold (a share or
-    None), agreement (a cell or None), accuracy (from 0 to 1, or None),
+    skipped, timed, median_seconds, median_ends, hourly, hourly_ends (of the intervals, None without one; the upper one
+    alone where the times allow none), gold (a share or None), agreement (a cell or None), accuracy (from 0 to 1, or None),
     accuracy_ends (of its interval; None in earlier snapshots), labelled and raised (a list).
     """
     if not rows:
@@ -139,7 +139,7 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
             replace(_whole(row["submitted"]), address=row["items_address"] if row["submitted"] else ""),
             replace(_whole(row["skipped"]), address=row["skipped_address"] if row["skipped"] else ""),
             _with_ends(row["median_seconds"], row["median_ends"], row["timed"], 1),
-            _with_ends(row["hourly"], row["hourly_ends"], row["timed"], 0),
+            _hourly(row),
             _gold(row),
             _with_n(row["agreement"]) if row["agreement"] is not None else text(NOTHING),
             _reliability(row),
@@ -301,6 +301,15 @@ def _of_expected(share: float, n: float) -> Cell:
     return replace(cell, text=f"{words.decimal(100 * share, 0)} %", n=None)
 
 
+def _hourly(row: Line) -> Cell:
+    """Items per hour, with the reason where the times allow no upper end."""
+    low, high = row["hourly_ends"]
+    cell = _with_ends(row["hourly"], row["hourly_ends"], row["timed"], 0)
+    if low is None or high is not None:
+        return cell
+    return replace(cell, no_interval=gettext("times vary too much for an upper limit of items per hour."))
+
+
 def _gold(row: Line) -> Cell:
     found: Proportion | None = row["gold"]
     return _with_n(replace(drawn.share(found), text=row["right"])) if found is not None else text(NOTHING)
@@ -326,12 +335,11 @@ def _with_ends(value: float | None, ends: Sequence[float | None], n: int, digits
     cell, (low, high) = _decimal(value, digits), ends
     if value is None:
         return cell
-    detail = ""
-    if low is not None and high is not None:
-        detail = gettext("{number} to {number_2}").format(
-            number=words.decimal(low, digits), number_2=words.decimal(high, digits)
-        )
-    return _with_n(replace(cell, detail=detail, low=low, high=high, n=n))
+    if low is None or high is None:
+        return _with_n(replace(cell, n=n))
+    written, *texts = words.estimate(value, low, high, digits)
+    detail = gettext("{number} to {number_2}").format(number=texts[0], number_2=texts[1])
+    return _with_n(replace(cell, text=written, detail=detail, low=low, high=high, n=n))
 
 
 def _whole(value: int | None) -> Cell:

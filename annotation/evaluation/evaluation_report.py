@@ -377,16 +377,11 @@ def _cell(point: Point | None) -> Cell:
         return text("–")
     if point.value is None:
         return Cell(gettext("undefined"))
-    between = (
-        gettext("{low} to {high}").format(
-            low=words.number(f"{point.low:.2f}"), high=words.number(f"{point.high:.2f}")
-        )
-        if point.low is not None and point.high is not None
-        else ""
-    )
-    return Cell(
-        words.number(f"{point.value:.2f}"), point.value, between, low=point.low, high=point.high, n=point.n
-    )
+    written, between = words.number(f"{point.value:.2f}"), ""
+    if point.low is not None and point.high is not None:
+        written, low, high = words.estimate(point.value, point.low, point.high, 2)
+        between = gettext("{low} to {high}").format(low=low, high=high)
+    return Cell(written, point.value, between, low=point.low, high=point.high, n=point.n)
 
 
 # -- forms ------------------------------------------------------------------------------------------

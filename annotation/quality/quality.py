@@ -242,11 +242,14 @@ def skips(batch: Batch) -> dict[int, list[list[Any]]]:
 
 
 def _pace(seconds: Sequence[float]) -> dict[str, Any]:
-    """The median of these times, and the ends of its interval and of that of items per hour."""
+    """The median of these times, and the ends of its interval and of that of items per hour.
+
+    Items per hour have no upper end where the interval of the mean time begins at 0.
+    """
     middle, mean = median_interval(seconds), mean_over((time, 1) for time in seconds)
-    hourly_ends = [3600 / mean.high, 3600 / mean.low] if mean.low and mean.high else [None, None]
+    hourly_ends = [3600 / end if end else None for end in (mean.high, mean.low)]
     return {
-        "median_seconds": round(middle.value, 1) if middle.value is not None else None,
+        "median_seconds": round(middle.value, 6) if middle.value is not None else None,
         "median_ends": [middle.low, middle.high],
         "hourly_ends": hourly_ends,
     }

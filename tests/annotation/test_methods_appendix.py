@@ -110,7 +110,9 @@ def test_shares_have_their_n_and_an_interval(studied: World) -> None:
     assert "Not 100 % clear: 1" in lines
 
 
-def test_agreement_is_said_to_leave_out_what_was_written_after_a_response_was_sent_back(studied: World) -> None:
+def test_agreement_is_said_to_leave_out_what_was_written_after_a_response_was_sent_back(
+    studied: World,
+) -> None:
     now = releasing.study_now(project=studied.project, pictures=(), now=LATER)
     later = releasing.study_of(made(studied), pictures=())
     old = replace(later, manifest={**later.manifest, "rules": 2})
@@ -126,7 +128,9 @@ def test_agreement_is_said_to_leave_out_what_was_written_after_a_response_was_se
 
 def basis_of(study: methods.Study) -> str:
     """Which version of a response that was sent back enters agreement, as the appendix says."""
-    before = "Figures are computed from each person's newest response on a planned slot, before adjudication. "
+    before = (
+        "Figures are computed from each person's newest response on a planned slot, before adjudication. "
+    )
     (paragraph,) = [
         one.text for one in methods.blocks(study) if isinstance(one, Paragraph) and before in one.text
     ]
