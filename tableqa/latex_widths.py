@@ -37,8 +37,12 @@ SIZES: Final = (
 )
 TINY: Final = Size("tiny", 3.5, 2, 6.0)
 """For tables that are wider than a page is high."""
+CAPTION: Final = "c" * 200
+"""A caption of a usual length."""
 FEWEST: Final = 9
 """Letters in a line of a wrapped column, at least."""
+WIDEST: Final = 1.08
+"""Width of a letter at most, as a factor of its width here: lines of a cell are counted with it, so that TeX has no more."""
 _WIDTHS: Final = {
     **dict.fromkeys("ijl.,:;|'` ", 0.6),
     **dict.fromkeys("frst()[]-", 0.8),
@@ -66,13 +70,14 @@ class Layout:
     wraps: bool = False
     is_sideways: bool = False
 
+    @property
+    def height(self) -> float:
+        """How high the longest row is, as a share of what a page has for it: a row is in one table."""
+        return max(self.lines, default=0) / self._room(CAPTION)
+
     def parts(self, caption: str) -> list[slice]:
         """The rows of each table: as many as fit below a caption of this length; all of them where that is one page."""
-        across, down = (TALL, PAGE) if self.is_sideways else (PAGE, TALL)
-        above = (
-            12 * (2 + len(caption) * SIZES[0].letter / across) + (len(self.heads) + 1) * self.size.line + 12
-        )
-        room = max(10 * self.size.line, down - above) / self.size.line
+        room = self._room(caption)
         begins, used = [0], 0
         for at, lines in enumerate(self.lines):
             if used + lines > room and at > begins[-1]:
@@ -81,12 +86,22 @@ class Layout:
             used += lines
         return [slice(begin, end) for begin, end in zip(begins, [*begins[1:], len(self.lines)], strict=True)]
 
+    def _room(self, caption: str) -> float:
+        """How many lines of rows fit into a page below this caption."""
+        across, down = (TALL, PAGE) if self.is_sideways else (PAGE, TALL)
+        above = (
+            12 * (2 + max(len(caption), width(caption)) * SIZES[0].letter / across)
+            + (len(self.heads) + 1) * self.size.line
+            + 12
+        )
+        return max(10 * self.size.line, down - above) / self.size.line
+
 
 def fitted(titles: Sequence[str], cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> Layout:
     """The largest font in which the table fits into a page; in the smallest, columns of texts wrap as far as they must.
 
     cells: by column, what is read in each cell. Numbers and words are not parted: a table with very many is set sideways,
-    and if it is wider than a page is high, in the font `TINY`.
+    and if it is wider than a page is high, in the font `TINY`. So is one of which a row is longer than a page.
     """
     longest = [max(map(width, of_column), default=0.0) for of_column in cells]
     heads = [_in_lines(title, int(letters)) for title, letters in zip(titles, longest, strict=True)]
@@ -97,12 +112,31 @@ def fitted(titles: Sequence[str], cells: Sequence[Sequence[str]], numeric: Seque
         if not is_number
     }
     least = [min(most, fewest.get(at, most)) for at, most in enumerate(letters)]
-    is_sideways = _width(least, SIZES[-1]) > PAGE
+    too_wide = _width(least, SIZES[-1]) > TALL
+    ways = [(False, SIZES[-1])] * (_width(least, SIZES[-1]) <= PAGE) + [(True, SIZES[-1])] * (not too_wide)
+    layouts = []
+    for is_sideways, smallest in [*ways, (True, TINY)]:
+        page = TALL if is_sideways else PAGE
+        size = next((size for size in SIZES if _width(letters, size) <= page), smallest)
+        over = (_width(letters, size) - page) / size.letter
+        wrapped = _wrapped({at: letters[at] for at in fewest}, fewest, over) if over > 0 else {}
+        layouts.append(_laid_out(heads, cells, numeric, wrapped, size, is_sideways=is_sideways))
+        if layouts[-1].height <= 1:
+            return layouts[-1]
+    return min(layouts, key=lambda layout: layout.height)
+
+
+def _laid_out(
+    heads: Sequence[Sequence[str]],
+    cells: Sequence[Sequence[str]],
+    numeric: Sequence[bool],
+    wrapped: Mapping[int, float],
+    size: Size,
+    *,
+    is_sideways: bool,
+) -> Layout:
+    """The layout with columns of these widths (`wrapped`), and with heads in lines."""
     page = TALL if is_sideways else PAGE
-    smallest = TINY if _width(least, SIZES[-1]) > TALL else SIZES[-1]
-    size = next((size for size in SIZES if _width(letters, size) <= page), smallest)
-    over = (_width(letters, size) - page) / size.letter
-    wrapped = _wrapped({at: letters[at] for at in fewest}, fewest, over) if over > 0 else {}
     kinds = "".join(
         rf">{{\raggedright\arraybackslash}}p{{{wrapped[at] * size.letter / page:.4f}\linewidth}}"
         if at in wrapped
@@ -112,10 +146,10 @@ def fitted(titles: Sequence[str], cells: Sequence[Sequence[str]], numeric: Seque
         for at, is_number in enumerate(numeric)
     )
     lines = max((len(each) for each in heads), default=1)
-    padded = [[""] * (lines - len(each)) + each for each in heads]
+    padded = [[""] * (lines - len(each)) + list(each) for each in heads]
     number = max(map(len, cells), default=0)
     rows = [
-        max([1, *(len(_in_lines(cells[at][row], int(width), 1)) for at, width in wrapped.items())])
+        max([1, *(_number_of_lines(cells[at][row], letters) for at, letters in wrapped.items())])
         for row in range(number)
     ]
     return Layout(size, kinds, tuple(zip(*padded, strict=True)), tuple(rows), bool(wrapped), is_sideways)
@@ -130,10 +164,10 @@ def _width(letters: Sequence[float], size: Size) -> float:
     return sum(letters) * size.letter + 2 * size.beside * len(letters)
 
 
-def _in_lines(title: str, letters: int, fewest: int = FEWEST) -> list[str]:
+def _in_lines(title: str, letters: int) -> list[str]:
     """A title in lines that are about as long as the cells below it, and as its longest word."""
     words = title.split()
-    longest = max([fewest, letters, *map(len, words)])
+    longest = max([FEWEST, letters, *map(len, words)])
     lines = [""]
     for word in words:
         if lines[-1] and len(lines[-1]) + 1 + len(word) > longest:
@@ -141,6 +175,18 @@ def _in_lines(title: str, letters: int, fewest: int = FEWEST) -> list[str]:
         else:
             lines[-1] = f"{lines[-1]} {word}".strip()
     return lines
+
+
+def _number_of_lines(text: str, letters: float) -> int:
+    """How many lines a text takes in a column of this width, at most."""
+    number, used, blank = 1, 0.0, WIDEST * width(" ")
+    for word in text.split():
+        wide = WIDEST * width(word)
+        if used and used + blank + wide > letters:
+            number, used = number + 1, wide
+        else:
+            used += wide + (blank if used else 0)
+    return number
 
 
 def _wrapped(letters: Mapping[int, float], fewest: Mapping[int, float], over: float) -> dict[int, float]:

@@ -129,6 +129,40 @@ def test_parts_hold_every_row_once_in_order_and_no_more_than_a_page(
         assert len(lines) <= 1 or sum(lines) * layout.size.line <= TALL
 
 
+def test_lines_of_wrapped_cells_are_counted_by_the_widths_of_their_letters() -> None:
+    wide, narrow = "mWm mWm " * 60, "ill ill " * 60
+
+    layout = fitted(["Records"] * 2, [[wide, narrow], ["a"] * 2], [False] * 2)
+
+    of_wide, of_narrow = layout.lines
+    room = widths(layout.kinds)[0] * PAGE / layout.size.letter
+    assert of_wide >= width(wide) / room
+    assert of_wide > 1.5 * of_narrow
+    assert len(layout.parts("Caption")) == 1
+
+
+def test_words_that_fill_a_line_by_a_hair_are_counted_on_lines_of_their_own() -> None:
+    """Letters such as n are up to 8 % wider than a digit, so that two words may not fit where their count says so."""
+    word = "nbdhpqu" * 3
+    layout = fitted(["Records"], [[f"{word} " * 41]], [False])
+
+    room = widths(layout.kinds)[0] * PAGE / layout.size.letter
+    fit = int((room + 0.6) / (1.08 * len(word) + 0.6))
+    assert layout.lines[0] >= 41 / fit
+
+
+def test_a_row_that_is_longer_than_a_page_is_set_along_its_height() -> None:
+    """A row cannot be parted: beside a long name of a file, a list of ids has room for one in each line or two."""
+    names = ["value_change_answer_changes_incomplete.jsonl", "decisions.jsonl"]
+    ids = [", ".join(["0123456789ab"] * number) for number in (150, 2)]
+
+    layout = fitted(["File", "Records"], [names, ids], [False, False])
+
+    assert layout.is_sideways
+    assert max(layout.lines) * layout.size.line < PAGE
+    assert not fitted(["File", "Records"], [names, [ids[1]] * 2], [False, False]).is_sideways
+
+
 def test_a_long_list_is_a_table_for_each_page_with_one_label() -> None:
     rows = tuple((text(f"Question {number}"),) for number in range(100))
 
