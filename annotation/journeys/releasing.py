@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
+from typing import Any, NamedTuple, NoReturn, NotRequired, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -176,7 +176,7 @@ def plan_release(
 ) -> Release:
     """Fix the watermark. `format` is one format or several, in any order.
 
-    Raises Refused: invalid_request, nothing_to_release, simulated_people, run_unfinished.
+    Raises Refused: invalid_request, nothing_to_release, simulated_people, name_taken, run_unfinished.
     """
     terms = options([format] if isinstance(format, str) else format, mix=mix, purpose=purpose)
     formats = terms["formats"]
@@ -199,6 +199,7 @@ def plan_release(
             "--allow-simulated). Do not publish the release as data.",
         )
     watermark = _watermark(project)
+    _require_free_name(project, name.strip(), terms, watermark)
     _require_finished_runs(project, watermark)
     change_options(project=project, terms=terms, by=by, now=now)
     return Release.objects.create(
@@ -213,6 +214,33 @@ def plan_release(
         purpose=purpose,
         made_by=by,
         made_at=now,
+    )
+
+
+def _require_free_name(project: Project, name: str, terms: Mapping[str, Any], watermark: int) -> None:
+    """Refuse a name whose release has other contents, as far as its options and new responses say so.
+
+    Whether everything else is the same is known once the files are written.
+    """
+    earlier = Release.objects.filter(project=project, name=name, ready_at__isnull=False).first()
+    if earlier is None:
+        return
+    before = (earlier.formats, earlier.mix_seed, earlier.purpose)
+    now = (terms["formats"], terms.get("mix"), terms.get("purpose", ""))
+    new = Annotation.objects.filter(
+        assignment__batch__in=_batches(Release(project=project, watermark=watermark)),
+        assignment__item__is_gold=False,
+        event_id__gt=earlier.watermark,
+    )
+    if before != now or new.exists():
+        _refuse_name(name)
+
+
+def _refuse_name(name: str) -> NoReturn:
+    refuse(
+        "name_taken",
+        "{name} was already released with different contents. Choose another name.",
+        name=name,
     )
 
 
@@ -344,11 +372,7 @@ def _write_release(
     ).first()
     if earlier is not None:
         if earlier.digest != whole:
-            refuse(
-                "name_taken",
-                "{name} was already released with different contents. Choose another name.",
-                name=release.name,
-            )
+            _refuse_name(release.name)
         Release.objects.filter(pk=release.pk, ready_at__isnull=True).delete()
         return earlier
     if packed:

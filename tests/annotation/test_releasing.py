@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from annotation.journeys import adjudicating, releasing
-from annotation.models import Person, Release
+from annotation.models import Job, Person, Release
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
@@ -235,6 +236,25 @@ def test_the_same_name_for_the_same_data_is_fine_and_for_other_data_refused(
         again()
     assert refused.value.code == "name_taken"
     assert Release.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "changed", [{"format": "askew"}, {"format": ["askew", "freb_tqa"]}, {"purpose": "training"}, "a response"]
+)
+def test_a_name_with_other_contents_is_refused_before_a_job_is_queued(
+    world: World, released: Path, changed: Any
+) -> None:
+    same: dict[str, Any] = {"name": "v1", "format": "freb_tqa"}
+    if changed == "a response":
+        world.label(world.batch("question_type", size=1), "ada", "extraction")
+        changed = {}
+
+    with pytest.raises(Refused) as refused:
+        releasing.start_release(project=world.project, by=world.rea, now=LATER, **same | changed)
+
+    assert refused.value.code == "name_taken"
+    assert Release.objects.count() == 1
+    assert not Job.objects.filter(kind="release").exists()
 
 
 def test_simulated_people_are_refused_unless_allowed(world: World) -> None:
