@@ -9,7 +9,7 @@ from django import template
 from django.conf import settings
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from annotation import words as said
@@ -48,8 +48,9 @@ def interval(share: Proportion) -> str:
 def breakable(address: str) -> SafeString:
     """An e-mail address that breaks after its "@" and before a dot of its host, where a line ends there."""
     name, at, host = address.partition("@")
-    parts = format_html_join(mark_safe("<wbr>."), "{}", ((part,) for part in host.split(".")))
-    return format_html("{}{}<wbr>{}", name, at, parts)
+    first, *parts = host.split(".")
+    rest = format_html_join("", "<wbr>.{}", ((part,) for part in parts))
+    return format_html("{}{}<wbr>{}{}", name, at, first, rest)
 
 
 @register.filter

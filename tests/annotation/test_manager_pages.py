@@ -88,7 +88,7 @@ def test_gold_answers_of_a_closed_batch_are_said_to_be_final(world: World) -> No
 
 def test_a_closed_batch_refuses_the_form_of_a_gold_answer_with_a_reason(world: World) -> None:
     batch = world.batch()
-    example = batch.items.first().example
+    example = batch.items.all()[0].example
     assigning.close_batch(batch=batch, by=world.mara, now=NOON)
     client = Client()
     client.force_login(world.mara)

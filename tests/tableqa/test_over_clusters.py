@@ -130,7 +130,7 @@ def test_a_survey_gives_people_intervals_over_items_with_their_number() -> None:
     tally = one.people["p0"]
     apart = of_batches.Tally(measure, tally.patterns, tally.raters)
 
-    told = {person["person"]: person for person in of_batches._said(one)["people"]}
+    told = {person["person"]: person for person in of_batches._said(one, one.whole)["people"]}
 
     assert told["p0"]["items"] == 20
     assert told["p0"]["units"] == 100 == len(list(combinations(range(2), 2))) * 100
