@@ -221,7 +221,7 @@ def test_the_chart_of_labels_counts_responses_as_responses() -> None:
     share = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 18}
     labels = [{"label": label, "ratings": 27, "share": share} for label in ("extraction", "reasoning")]
 
-    figure = paper_figures.label_distribution({"name": "label", "labels": labels}, None)
+    figure = paper_figures.label_distribution({"name": "label", "distribution": labels}, None)
 
     assert figure is not None
     assert "n = 54" in figure.svg

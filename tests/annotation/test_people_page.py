@@ -54,7 +54,7 @@ def test_a_member_has_progress_and_pay_in_one_row(world: World, mara: Client) ->
 
     page = mara.get(ADDRESS)
 
-    assert re.search(r"annotator 2 1 \d+\.\d\d 4\.00 EUR Roles Remove", row(page, "Ada"))
+    assert "annotator 2 1 – 4.00 EUR Roles Remove" in row(page, "Ada")
     assert "annotator 0 0 – – Roles Remove" in row(page, "Bo")
 
 

@@ -921,7 +921,7 @@ class TestTheReportOfAProject:
         assert "Per person" in self.opened(world.rea).content.decode()
 
     def test_says_so_where_no_model_has_looked(self, world: World) -> None:
-        assert b"has not evaluated any submission yet" in self.opened(world.rea).content
+        assert b"No batch has a model in the loop yet." in self.opened(world.rea).content
         assert self.opened(world.rea, "?as=csv").content.decode().count("\n") == 1
 
     def test_costs_the_same_for_many_submissions(self, world: World, server: Scripted) -> None:

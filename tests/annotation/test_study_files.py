@@ -988,7 +988,7 @@ class TestChains:
         assert any(
             "They use the decisions of “Types” and are released once it is closed." in one for one in said
         )
-        assert any(one.startswith("data statement: No statement on Recruitment") for one in said)
+        assert any(one.startswith("Data statement: No statement on Recruitment") for one in said)
 
 
 @pytest.mark.parametrize(
