@@ -245,9 +245,9 @@ def test_the_log_and_the_accounts_say_times_states_and_kinds_in_german(world: Wo
     log = client.get(reverse("project_log", args=["films"])).content.decode()
     accounts = client.get(reverse("people", args=["films"])).content.decode()
 
-    assert re.search(r"<td>\d+\. \S+ 20\d\d, \d\d:\d\d:\d\d</td>", log)
+    assert re.search(r'<td class="when">\d+\. \S+ 20\d\d, \d\d:\d\d:\d\d</td>', log)
     assert ">leased<" not in log
-    assert "<td>in Arbeit" in log
+    assert '<td class="after">in Arbeit' in log
     assert '<th scope="col" class="n">In Arbeit</th>' in accounts
     assert "Öffnen" not in accounts
     assert "Question type" not in re.sub(r'<a href="[^"]*">[^<]*</a>', "", accounts)
