@@ -232,7 +232,13 @@ def _require_free_name(project: Project, name: str, terms: Mapping[str, Any], wa
         assignment__item__is_gold=False,
         event_id__gt=earlier.watermark,
     )
-    if before != now or new.exists():
+    if before != now:
+        refuse(
+            "name_taken",
+            "{name} was already released with other formats or options. Choose another name, or those options.",
+            name=name,
+        )
+    if new.exists():
         _refuse_name(name)
 
 

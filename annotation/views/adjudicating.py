@@ -95,14 +95,15 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
     )
     now, following = timezone.now(), _behind(person, item) if post is not None else ""
     seen, problem = request.POST.get("responses", ""), ""
-    chosen = post.getlist("choose") if post is not None else []
+    are_others = bool(seen) and seen != _in_one_text(candidates)
+    chosen = post.getlist("choose") if post is not None and not are_others else []
     if not waits:  # somebody else was first: what was chosen and written stays on the page
         (back if back.is_bound else form).add_error(None, _was_decided(item))
-    elif seen and seen != _in_one_text(candidates):
+    elif are_others:
         written = {name: request.POST.get(name, "") for name in ("exclude", "note", "back_note")}
         form = DecisionForm(initial=written, letters=letters, batch=item.batch)
         back = SendBackForm(initial=written, letters=letters)
-        chosen, action = [], ""  # a letter may be that of another response now
+        action = ""  # and nothing is chosen: a letter may be that of another response now
         problem = gettext(adjudicating.RESPONSES_CHANGED)
     elif back.is_valid():
         with refusals_on(back):
@@ -172,7 +173,7 @@ def _item_page(
         **queue,
     }
     template = "adjudicating/_lane.html" if _is_lane(request) else "adjudicating/adjudicate.html"
-    return render(request, template, context, status=200 if waits else 409)
+    return render(request, template, context, status=200 if waits and not problem else 409)
 
 
 def _in_one_text(candidates: Sequence[Candidate]) -> str:
@@ -294,7 +295,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         "task": task,
         "item": plain,
         "public_id": item.public_id,
-        "seen": _in_one_text(candidates),
+        "seen": request.POST.get("responses", "") or _in_one_text(candidates),
         "assignment": _own_assignment(item, task, plain, data, base),
         "base": base,
         "data": data,
@@ -441,7 +442,7 @@ def _was_decided(item: Item) -> str:
     decision = Decision.objects.filter(item=item).first()
     if decision is None:
         became = gettext(
-            "A response was sent back to its author. The item does not need adjudication at the moment."
+            "A response was sent back to its author or changed. The item does not need adjudication now."
         )
     elif decision.kind == Decision.Kind.EXCLUDED:
         became = gettext("This item was excluded in the meantime: {reason}").format(

@@ -248,6 +248,7 @@ class AskewAdjudicate extends HTMLElement {
       const parts = new DOMParser().parseFromString(await response.text(), "text/html");
       if (body && response.ok && parts.querySelector("[data-part=item]") && !body.has("undo")) forgetDraft(item);
       this.#take(parts, response);
+      if (body && this.#form?.dataset.itemId === item) this.#keep(); // it was refused: what the page shows is kept
     } catch {
       this.#notice(t("The server cannot be reached. Your choice is kept. Try again."));
     } finally {

@@ -1395,7 +1395,8 @@ class AskewAnnotate extends HTMLElement {
   /* Of one topic, or all but answers to questions: those stay until an item was finished beside them. */
   #clearNotices(topic = null) {
     for (const notice of this.notices.querySelectorAll(".notice")) {
-      if (topic ? notice.dataset.topic === topic : !notice.dataset.topic?.startsWith(ANSWER)) notice.remove();
+      const goes = notice.dataset.topic !== "server" && !notice.dataset.topic?.startsWith(ANSWER); // "server" came with the page
+      if (topic ? notice.dataset.topic === topic : goes) notice.remove();
     }
   }
 

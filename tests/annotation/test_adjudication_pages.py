@@ -553,6 +553,7 @@ def test_nothing_rests_on_a_response_that_changed_after_the_page_was_loaded(
     )
 
     page = answer.content.decode()
+    assert answer.status_code == 409
     assert "The responses changed after this page was loaded." in text(answer)
     assert not Decision.objects.exists()
     assert SentBack.objects.count() == before
@@ -566,10 +567,26 @@ def test_an_own_response_is_not_decided_over_responses_that_changed(world: World
     _, seen = replaced_response(world, edits)
     data = {"unanswerable": False, "operations": [put("r0", "1999").to_dict()], "answers": ["1999"]}
     sent = {"action": "submit", "response": json.dumps({"data": data}), "responses": seen}
-    answer = browser(world.ivo).post(reverse("own_response", args=[edits.public_id]), sent)
+    ivo, address = browser(world.ivo), reverse("own_response", args=[edits.public_id])
+    answer = ivo.post(address, sent)
 
     assert "The responses changed after this page was loaded." in text(answer)
+    (again,) = re.findall(r'name="responses" value="([^"]*)"', answer.content.decode())
+    assert "changed after this page" in text(ivo.post(address, {**sent, "responses": again}))
     assert not Decision.objects.exists()
+
+
+def test_a_letter_is_not_shown_as_chosen_while_another_response_has_it(world: World, edits: Item) -> None:
+    letter, seen = replaced_response(world, edits)
+    adjudicating.send_back(item=edits, by=world.rea, choose=letter, note="Once more.", now=LATER)
+
+    sent = {"choose": letter, "note": "As I saw it.", "responses": seen}
+    answer = browser(world.ivo).post(reverse("adjudicate", args=[edits.public_id]), sent)
+
+    assert answer.status_code == 409
+    assert "A response was sent back to its author or changed." in text(answer)
+    assert "As I saw it." in text(answer)
+    assert not re.search(r'name="choose"[^>]* checked', answer.content.decode())
 
 
 def test_a_decision_that_meets_the_change_in_between_is_refused(world: World, edits: Item) -> None:

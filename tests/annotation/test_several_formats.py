@@ -217,12 +217,12 @@ def client_of(world: World, who: str) -> Client:
 def test_the_api_takes_one_format_or_a_list(perturbed: World) -> None:
     rea = client_of(perturbed, "rea")
 
-    def post(format: Any) -> Any:
-        body = json.dumps({"name": "v1", "format": format})
+    def post(format: Any, name: str = "v1") -> Any:
+        body = json.dumps({"name": name, "format": format})
         return rea.post("/api/projects/films/releases/", body, content_type="application/json")
 
     assert post("robut").json()["formats"] == ["robut"]
-    several = post(["hf", "robut"]).json()
+    several = post(["hf", "robut"], "v2").json()
     assert (several["format"], several["formats"]) == ("robut", ["robut", "hf"])
     for wrong in ([], "csv", ["askew", "csv"], None, {"askew": 1}, [["askew"]]):
         assert post(wrong).status_code == 422, wrong

@@ -654,6 +654,37 @@ def test_whoever_is_second_reads_what_the_first_did_and_goes_on(
     assert Decision.objects.get().made_by == world.rea
 
 
+@pytest.mark.console_may_say("422")
+def test_an_own_response_over_responses_that_changed_is_refused_visibly_until_they_were_seen(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = labelled(world, items=1)
+    item = adjudicating.waiting(batch).get()
+    page = opened(world, new_context, live_server.url, item)
+    page.keyboard.press("w")
+    page.wait_for_url("**/own/")
+    takes_keys(page)
+    letter = letter_of(item, "extraction").upper()
+    adjudicating.send_back(item=item, by=world.rea, choose=letter, note="Look again.", now=LATER)
+    world.label(batch, "ada", "unanswerable")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    page.get_by_label("Note on the decision").fill("Nobody is right.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("2")
+
+    notice = page.get_by_text("The responses changed after this page was loaded.")
+    expect(notice).to_be_visible()
+    takes_keys(page)
+    page.get_by_role("button", name="Decide").click()
+    expect(notice).to_be_visible()
+    assert not Decision.objects.exists()
+    page.get_by_role("button", name="Back to the responses").click()
+    shows(page, item)
+    expect(page.get_by_label("Note on the decision")).to_have_value("Nobody is right.")
+
+
+@pytest.mark.console_may_say("409")
 def test_a_letter_of_a_response_that_was_replaced_decides_nothing_until_it_is_chosen_again(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -675,8 +706,10 @@ def test_a_letter_of_a_response_that_was_replaced_decides_nothing_until_it_is_ch
     expect(page.get_by_label("Note on the decision")).to_have_value("As I saw it.")
     page.reload()
     shows(page, item)
+    expect(page.get_by_label("Note on the decision")).to_have_value("As I saw it.")
     expect(page.locator("input[name=choose]:checked")).to_have_count(0)
     assert not Decision.objects.exists()
+    takes_lane_keys(page)
     page.keyboard.press(letter)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
