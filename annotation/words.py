@@ -80,7 +80,7 @@ def decimal(value: float, digits: int = 3) -> str:
 
 
 def estimate(value: float, low: float, high: float, digits: int = 3) -> tuple[str, str, str]:
-    """A number and the ends of its interval, with so many decimals, or as many more as the ends need to differ."""
+    """A number and the ends of its interval, in `digits` decimals, or as many more as the ends need to differ."""
     of_value, of_ends = decimals(value, low, high, digits)
     return decimal(value, of_value), decimal(low, of_ends), decimal(high, of_ends)
 

@@ -661,11 +661,11 @@ def _of(labels: Sequence[str], series: Sequence[Series]) -> str:
 def _said(point: Point) -> str:
     if point.value is None:
         return gettext("undefined")
-    said = _number(point.value)
+    written = _number(point.value)
     if point.low is not None and point.high is not None:
         value, low, high = words.estimate(point.value, point.low, point.high, 2)
-        said = gettext("{said} ({number} to {number_2})").format(said=value, number=low, number_2=high)
-    return said if point.n is None else f"{said}, {n_of([Series('', [point])], 0)}"
+        written = gettext("{said} ({number} to {number_2})").format(said=value, number=low, number_2=high)
+    return written if point.n is None else f"{written}, {n_of([Series('', [point])], 0)}"
 
 
 def _number(value: float) -> str:

@@ -405,11 +405,11 @@ def _has_label(who: Reader, name: str, label: str) -> bool:
     measures = [measure for task in tasks if task for measure in task.measures if measure.name == name]
     if any(not measure.order or label in map(in_words, measure.order) for measure in measures):
         return True
-    given = ResponseFact.objects.filter(
+    facts = ResponseFact.objects.filter(
         project=who.project, kind=ResponseFact.Kind.LABEL, name=name, value=label
     )
     items = Item.objects.filter(readable(who), batch__in=who.listed)
-    return given.filter(item__in=items).exists()
+    return facts.filter(item__in=items).exists()
 
 
 def _in_progress(who: Reader, chosen: Selection, items: QuerySet[Item]) -> QuerySet[Item]:

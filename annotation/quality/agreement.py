@@ -636,19 +636,20 @@ def _identical(measure: Measure, tally: Tally) -> dict[str, Any] | None:
 
 def labels(tally: Tally) -> list[dict[str, Any]] | None:
     """How far people agree on each label; None as for `confusion`."""
-    found = _of_labels(tally)
-    if found is None:
+    figures = _of_labels(tally)
+    if figures is None:
         return None
-    return [{"label": in_words(one.label), "specific": _ends(one.specific)} for one in found]
+    return [{"label": in_words(figure.label), "specific": _ends(figure.specific)} for figure in figures]
 
 
 def distribution(tally: Tally) -> list[dict[str, Any]] | None:
     """How often each label was chosen; None as for `confusion`."""
-    found = _of_labels(tally)
-    if found is None:
+    figures = _of_labels(tally)
+    if figures is None:
         return None
     return [
-        {"label": in_words(one.label), "ratings": one.ratings, "share": _ends(one.share)} for one in found
+        {"label": in_words(figure.label), "ratings": figure.ratings, "share": _ends(figure.share)}
+        for figure in figures
     ]
 
 
@@ -657,8 +658,8 @@ def _of_labels(tally: Tally) -> list[LabelFigures] | None:
         return None
     from tableqa.label_agreement import of_patterns
 
-    found = of_patterns(tally.patterns, order=tally.measure.order, bootstrap=Bootstrap(REPLICATES, SEED))
-    return found if 1 < len(found) <= FEW_LABELS else None
+    figures = of_patterns(tally.patterns, order=tally.measure.order, bootstrap=Bootstrap(REPLICATES, SEED))
+    return figures if 1 < len(figures) <= FEW_LABELS else None
 
 
 def _ends(share: Share) -> dict[str, Any]:

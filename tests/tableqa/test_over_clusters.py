@@ -130,11 +130,11 @@ def test_a_survey_gives_people_intervals_over_items_with_their_number() -> None:
     tally = one.people["p0"]
     apart = of_batches.Tally(measure, tally.patterns, tally.raters)
 
-    told = {person["person"]: person for person in of_batches._said(one, one.whole)["people"]}
+    people = {person["person"]: person for person in of_batches._said(one, one.whole)["people"]}
 
-    assert told["p0"]["items"] == 20
-    assert told["p0"]["units"] == 100 == len(list(combinations(range(2), 2))) * 100
+    assert people["p0"]["items"] == 20
+    assert people["p0"]["units"] == 100 == len(list(combinations(range(2), 2))) * 100
     wide, narrow = (of.agreement(one.statistic) for of in (tally, apart))
     assert wide.value == narrow.value
     assert wide.high - wide.low > 1.3 * (narrow.high - narrow.low)  # type: ignore[operator]
-    assert told["p0"]["low"] == pytest.approx(wide.low, abs=1e-6)
+    assert people["p0"]["low"] == pytest.approx(wide.low, abs=1e-6)
