@@ -1,0 +1,61 @@
+"""The scripts of static/askew and of the task types under Node: each `*.test.js` of this folder is one test here.
+
+A JavaScript test names a page, `openPage("annotate/value_change")`, or data, `data("annotate/next_value_change")`: the
+function of that name in `pages/annotate.py` renders it with Django's client from a world of its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+from django.test import Client
+
+from tests.annotation.cast import make_world
+from tests.plugin import ROOT, missing
+
+FOLDER = Path(__file__).parent
+FILES = sorted(FOLDER.glob("*.test.js"))
+NAMED = re.compile(r"""\b(?:openPage|data)\(\s*["'`](\w+)/(\w+)["'`]""")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_every_test_of_the_scripts_passes(file: Path, tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if not node or not (ROOT / "node_modules").is_dir():
+        missing("no Node 20 or newer, or no node_modules: run `npm ci`")
+        return
+    for subject, name in sorted(set(NAMED.findall(file.read_text("utf-8")))):
+        render(subject, name, tmp_path)
+    result = subprocess.run(
+        [node, "--import", str(FOLDER / "hooks.js"), "--test", "--test-force-exit", str(file)],
+        cwd=ROOT,
+        env={**os.environ, "ASKEW_RENDERED_PAGES": str(tmp_path)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=600,
+    )
+    assert result.returncode == 0, result.stdout
+
+
+def render(subject: str, name: str, folder: Path) -> None:
+    """Write what a function of `pages/` returns: HTML as NAME.html, anything else as NAME.json."""
+    page = getattr(importlib.import_module(f"tests.modules.pages.{subject}"), name)
+    (folder / subject).mkdir(exist_ok=True)
+    with transaction.atomic():
+        (folder / "world").mkdir(exist_ok=True)
+        content = page(make_world(folder / "world"), Client())
+        transaction.set_rollback(True)
+    if isinstance(content, str):
+        (folder / subject / f"{name}.html").write_text(content, "utf-8")
+    else:
+        (folder / subject / f"{name}.json").write_text(json.dumps(content), "utf-8")
