@@ -1,7 +1,7 @@
-"""The tests that touch the database, on PostgreSQL: `python -m tests.on_postgres [PYTEST ARGUMENTS]`.
+"""The tests on PostgreSQL: `python -m tests.on_postgres [PYTEST ARGUMENTS]`.
 
 On the server of DATABASE_URL where that is a PostgreSQL (tests make a database test_NAME of their own there), else on
-a temporary one. The exit status is pytest's; that no test was selected is fine here.
+a temporary one. The exit status is pytest's.
 """
 
 from __future__ import annotations
@@ -20,17 +20,12 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the server is stopped then, too
     if os.environ.get("DATABASE_URL", "").startswith("postgres"):
         try:
-            return run_tests(arguments)
+            return int(pytest.main(arguments))
         finally:
             drop_template()
     with temporary_postgres() as url:
         os.environ["DATABASE_URL"] = url
-        return run_tests(arguments)
-
-
-def run_tests(arguments: list[str]) -> int:
-    status = pytest.main(["--only-database", *arguments])
-    return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)
+        return int(pytest.main(arguments))
 
 
 def drop_template() -> None:

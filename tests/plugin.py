@@ -2,9 +2,8 @@
 
 * A test that uses a page is marked `browser`. Browser tests run last and fail on any error on the console, which is
   also where Chromium reports what the Content-Security-Policy refused; `console_may_say` names what one expects.
-* Without Chromium or without the datasets, tests that need them are skipped with the reason; with CI=true they fail.
-* `--only-database` keeps the tests that touch the database: the second pass of `./run test`, on PostgreSQL.
-* `--smoke` keeps those browser tests that are marked `smoke`: the first pass of `./run test`, on SQLite.
+* Without Chromium, Node or the datasets, tests that need them are skipped with the reason; with CI=true they fail.
+* `--both` keeps the tests marked `both`: the second pass of `./run test`, on SQLite.
 * `--quick` leaves out browser tests, the folders of SLOW_PATHS and tests that are marked `slow`.
 * `--slow` adds the tests marked `slow`, and lets Hypothesis try all of its examples. A slow test runs without it
   when it is named (`file::test`).
@@ -27,6 +26,7 @@ from hypothesis import HealthCheck, settings
 from playwright.sync_api import BrowserContext, ConsoleMessage, WebError
 from playwright.sync_api import Error as PlaywrightError
 
+from tests.costs import REPORTS, Costs
 from tests.in_flight import wait_until_quiet
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,14 +39,6 @@ RERUNS = int(os.environ.get("ASKEW_BROWSER_RERUNS", "0"))
 """How often a failed browser test is repeated. Only .ci/run sets it, to 1; the report names every repeated test."""
 
 BROWSER_FIXTURES = {"page", "context", "new_context", "browser"}
-DATABASE_FIXTURES = BROWSER_FIXTURES | {
-    "db",
-    "transactional_db",
-    "django_db_setup",
-    "live_server",
-    "admin_user",
-}
-
 EXAMPLES, ALL_EXAMPLES = 25, 100
 """Examples of a property that Hypothesis tries, and how many with --slow."""
 
@@ -55,14 +47,11 @@ SLOW_PATHS = (
     *("tests/test_demo.py", "tests/test_documented_commands.py"),
 )
 """What --quick does not even collect: real browsers, servers, faults and torch."""
-NO_DATABASE = ("tests/tableqa",)
-"""Where no test touches the database: not collected for --only-database."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("askew")
-    group.addoption("--only-database", action="store_true", help="leave out what does not touch the database")
-    group.addoption("--smoke", action="store_true", help="of the browser tests keep those marked smoke")
+    group.addoption("--both", action="store_true", help="only tests marked both, which run on both databases")
     group.addoption("--quick", action="store_true", help="no browser, no servers, no faults, nothing slow")
     group.addoption("--slow", action="store_true", help="slow tests and all examples of Hypothesis, too")
 
@@ -79,12 +68,17 @@ def pytest_configure(config: pytest.Config) -> None:
         )
     if not config.getoption("--hypothesis-profile"):
         settings.load_profile("askew-slow" if slow else "askew")
+    if REPORTS and (hasattr(config, "workerinput") or not config.getoption("numprocesses", None)):
+        config.pluginmanager.register(Costs(Path(REPORTS), on_sqlite=config.getoption("--both")))
+        os.environ.pop("ASKEW_TEST_COSTS", None)  # what a test starts is part of the test
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    left_out = [*(SLOW_PATHS if config.getoption("--quick") else ())]
-    left_out += NO_DATABASE if config.getoption("--only-database") else ()
-    return True if any(collection_path == ROOT / folder for folder in left_out) else None
+    if config.getoption("--quick") and any(collection_path == ROOT / folder for folder in SLOW_PATHS):
+        return True
+    # Importing every module of tests takes seconds; few have tests for both databases.
+    is_module = collection_path.suffix == ".py" and config.getoption("--both")
+    return True if is_module and b"mark.both" not in collection_path.read_bytes() else None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -93,11 +87,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not BROWSER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("browser")
             item.add_marker(pytest.mark.flaky(reruns=RERUNS))
-    misplaced = [
-        item.nodeid for item in items if item.nodeid.startswith(NO_DATABASE) and touches_database(item)
-    ]
-    if misplaced:
-        raise pytest.UsageError(f"touches the database, in a folder of NO_DATABASE: {', '.join(misplaced)}")
     selected = [item for item in items if is_selected(item, config)]
     if len(selected) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if not is_selected(item, config)])
@@ -112,12 +101,7 @@ def is_selected(item: pytest.Item, config: pytest.Config) -> bool:
         return False
     if is_browser and config.getoption("--quick"):
         return False
-    if is_browser and config.getoption("--smoke") and not item.get_closest_marker("smoke"):
-        return False
-    if not config.getoption("--only-database"):
-        return True
-    is_once = item.get_closest_marker("one_database") is not None and not is_browser and not named
-    return touches_database(item) and not is_once
+    return not config.getoption("--both") or item.get_closest_marker("both") is not None
 
 
 @pytest.hookimpl(trylast=True)
@@ -135,12 +119,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for report in terminalreporter.stats.get("rerun", []):
         terminalreporter.section(f"first failure of {report.nodeid}", sep="_")
         terminalreporter.line(report.longreprtext)
-
-
-def touches_database(item: pytest.Item) -> bool:
-    return item.get_closest_marker("django_db") is not None or not DATABASE_FIXTURES.isdisjoint(
-        getattr(item, "fixturenames", ())
-    )
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tests.costs import record, tree_seconds
 from tests.waiting import wait_until
 
 # Nothing here outlives the run, so nothing is worth waiting for the disk.
@@ -79,6 +80,7 @@ def temporary_postgres(settings: Sequence[str] = QUICK) -> Iterator[str]:
         yield f"postgres://postgres@/postgres?host={home}"
     finally:
         if server is not None:
+            record("PostgreSQL", tree_seconds(server.pid))
             server.send_signal(signal.SIGQUIT)
             server.wait(10)
         shutil.rmtree(home, ignore_errors=True)

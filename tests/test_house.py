@@ -489,21 +489,24 @@ class TestTheRulesForTests:
 class TestTheTiers:
     """`./run test` with and without --quick and --slow."""
 
-    def test_the_whole_suite_drives_the_browser_on_postgresql(self, run):
-        on_sqlite, on_postgres = run.test_passes([])
+    def test_the_whole_suite_runs_on_postgresql_and_what_depends_on_the_database_on_sqlite(self, run):
+        on_postgres, on_sqlite = run.test_passes([]).values()
 
-        assert on_sqlite == [*on_postgres, "--smoke"]
-
-    def test_a_quick_run_is_on_sqlite_alone(self, run):
-        on_sqlite, on_postgres = run.test_passes(["--quick"])
-
-        assert "--quick" in on_sqlite
+        assert on_postgres[:2] == ["-m", "tests.on_postgres"]
+        assert on_sqlite == ["-m", "pytest", "--both", *on_postgres[2:]]
         assert "--numprocesses" in on_sqlite
-        assert on_postgres is None
 
-    def test_what_is_named_runs_as_it_is_asked_for_on_both_databases(self, run):
-        assert run.test_passes(["-k", "queue", "-x"]) == (["-k", "queue", "-x"], ["-k", "queue", "-x"])
-        assert run.test_passes(["--quick", "tests/tasks"]) == (["--quick", "tests/tasks"], None)
+    def test_a_quick_run_is_on_postgresql_alone(self, run):
+        passes = run.test_passes(["--quick"])
+
+        assert list(passes) == ["PostgreSQL"]
+        assert "--quick" in passes["PostgreSQL"]
+
+    def test_tests_are_named_as_for_pytest(self, run):
+        assert run.test_passes(["-k", "queue", "-x"]) == {
+            "PostgreSQL": ["-m", "tests.on_postgres", "-k", "queue", "-x"],
+            "SQLite": ["-m", "pytest", "--both", "-k", "queue", "-x"],
+        }
 
 
 class TestLengths:

@@ -35,6 +35,8 @@ from annotation.work import queue
 from tasks.contract import TaskType, task_types
 from tests.annotation.cast import NOON, World, envelope, make_world
 
+pytestmark = pytest.mark.both
+
 LATER = NOON + timedelta(hours=1)
 
 

@@ -41,6 +41,8 @@ from tableqa import Example as PlainExample
 from tableqa import Table
 from tests.annotation.cast import NOON, World, make_world
 
+pytestmark = pytest.mark.both
+
 LATER = NOON + timedelta(hours=1)
 TABLE = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
 

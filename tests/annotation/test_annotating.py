@@ -16,6 +16,8 @@ from annotation.work import queue
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World, envelope
 
+pytestmark = pytest.mark.both
+
 SECOND = timedelta(seconds=1)
 
 

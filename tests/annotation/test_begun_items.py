@@ -16,6 +16,8 @@ from annotation.refusals import Refused
 from annotation.work import queue, shares
 from tests.annotation.cast import NOON, World, envelope
 
+pytestmark = pytest.mark.both
+
 LATER = NOON + timedelta(minutes=5)
 State = Assignment.State
 LABEL = {"label": "reasoning"}

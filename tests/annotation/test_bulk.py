@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation import bulk
 from annotation.models import Event, Project
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 AWKWARD = ("a\tb", "a\nb", "a\r\nb", "\\N", "\\", "a\\tb", "", "\u00a0", "\u2028", "ö", "{}")
 NAMES = ["project_id", "thing", "thing_id", "before", "after", "detail", "at"]

@@ -21,6 +21,8 @@ from tableqa import Table
 from tableqa.operations import RemoveColumn, RemoveRow, SetCell, normalise
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 LATER = NOON + timedelta(hours=1)
 TABLE = Table(
     ["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Alien", "1979", "117"], ["Ran", "1985", "162"]]

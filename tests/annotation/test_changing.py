@@ -14,6 +14,8 @@ from annotation.models import Adjudication, Assignment, Batch, Decision, Event, 
 from annotation.refusals import Refused
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 LATER = NOON + timedelta(hours=1)
 
 

@@ -22,7 +22,7 @@ from annotation.compiled import Insert, LastKey, Select, Update, moment, number,
 from annotation.kept import Kept
 from annotation.models import Event, Person, Project
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both]
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ from django.db.utils import ConnectionHandler
 from annotation.database import limits, watchdog
 from tests.annotation.silent_postgres import SilentPostgres
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both]
 
 LIMIT = 0.3
 """Seconds for a statement here."""

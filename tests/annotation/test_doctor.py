@@ -20,6 +20,8 @@ from annotation.journeys import adjudicating, importing, releasing
 from annotation.models import Adjudication, Assignment, Batch, Event, Item, Job, Membership, Release, Source
 from tests.annotation.cast import NOON, World, make_world
 
+pytestmark = pytest.mark.both
+
 LATER = NOON + timedelta(hours=1)
 
 

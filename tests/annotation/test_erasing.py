@@ -32,6 +32,8 @@ from annotation.roles import Role
 from tests.annotation.cast import NOON, World, make_world
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.both
+
 NAME, ADDRESS = "Ottilie Quandt-Ödön", "ottilie@quandt.example"
 LATER = NOON + timedelta(hours=1)
 

@@ -21,6 +21,8 @@ from tasks.contract import Prepared, Preparing, Proposing, TaskType, task_types
 from tests.annotation.cast import NOON, World, make_world
 from tests.tasks.test_contract import sample
 
+pytestmark = pytest.mark.both
+
 KINDS = [(task, variant) for task in task_types().values() for variant in (task.variants or {"": ""})]
 LATER = NOON + timedelta(days=1)
 

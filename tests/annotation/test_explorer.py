@@ -36,6 +36,8 @@ from annotation.work import shares
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 FILMS = Table(["Film", "Year"], [["Heat", "1995"]])
 
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from annotation.explorer.selection import STATES, BadSelection, Selection, params_of, parse, query, terms
 
+pytestmark = pytest.mark.both
+
 
 def test_parameters_become_a_selection() -> None:
     chosen = parse(

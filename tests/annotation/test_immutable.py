@@ -18,6 +18,8 @@ from annotation.journeys import adjudicating, importing
 from annotation.models import Event, Example, Source
 from tests.annotation.cast import NOON, World, make_world
 
+pytestmark = pytest.mark.both
+
 SQL = {
     "UPDATE": "UPDATE {table} SET id = id",
     "DELETE": "DELETE FROM {table}",

@@ -22,6 +22,8 @@ from tableqa.tables import Span
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 RICH = PlainExample(
     id="rich-1",
     question="and in 2018?",

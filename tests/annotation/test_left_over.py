@@ -29,6 +29,8 @@ from annotation.roles import Role
 from annotation.work import queue
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 LATER = NOON + timedelta(hours=1)
 EDIT = [{"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": "1996"}]
 

@@ -19,6 +19,8 @@ from tableqa.headers import HeaderNames, Thesaurus, Unavailable
 from tasks.contract import Context
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture(autouse=True)
 def folder(settings: Any, tmp_path: Path) -> Path:

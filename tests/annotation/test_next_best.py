@@ -15,6 +15,8 @@ from tableqa import Table
 from tests.annotation.cast import NOON, make_world
 from tests.predictor.scripted import answer, scripted
 
+pytestmark = pytest.mark.both
+
 
 @pytest.mark.parametrize(
     ("score", "others", "words"),

@@ -13,6 +13,8 @@ from annotation.models import Annotation, Assignment, Batch, Example, Item, Plac
 from annotation.quality import agreement, patterns
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 LABELS = ("extraction", "reasoning", "neither", "unanswerable")
 
 

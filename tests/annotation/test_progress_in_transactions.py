@@ -9,6 +9,8 @@ from annotation import jobs
 from annotation.models import Job
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 
 @pytest.mark.django_db(transaction=True)
 def test_progress_is_visible_although_the_transaction_is_rolled_back(

@@ -24,6 +24,8 @@ from annotation.roles import Role
 from annotation.work import lineage, queue
 from tests.annotation.cast import NOON, World, envelope, make_world
 
+pytestmark = pytest.mark.both
+
 State = Assignment.State
 
 

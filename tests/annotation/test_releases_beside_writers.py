@@ -23,7 +23,7 @@ SECONDS = 30.0
 only_postgresql = pytest.mark.skipif(
     connection.vendor != "postgresql", reason="SQLite has one writer at a time, in the order of its keys"
 )
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both]
 
 
 @pytest.fixture

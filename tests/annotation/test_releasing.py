@@ -20,6 +20,8 @@ from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import Difference
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 LATER = NOON + timedelta(seconds=61)
 
 

@@ -36,6 +36,8 @@ from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_defining import EASY, HARD, batch_of, define, say
 from tests.annotation.test_mixing import perturbed_thrice
 
+pytestmark = pytest.mark.both
+
 LATER = NOON + timedelta(days=1)
 OLD = Path(__file__).parent / "release_of_november"
 NAMES_THE_PROJECT = {"DATA_STATEMENT.md"}

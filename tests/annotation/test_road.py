@@ -16,6 +16,8 @@ from annotation.releases import release_files
 from annotation.roles import Role
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 
 def agree_on(world: World, batch, labels: dict[str, list[str]]) -> None:
     for who, said in labels.items():

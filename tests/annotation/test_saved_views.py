@@ -15,6 +15,8 @@ from annotation.models import Person, SavedView
 from annotation.people import erasing
 from tests.annotation.cast import NOON, World
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def clients(world: World) -> dict[str, Client]:

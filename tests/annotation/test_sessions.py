@@ -19,6 +19,8 @@ from annotation.work.gates import Facts
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold import examples, mark, small
 
+pytestmark = pytest.mark.both
+
 GAPS = st.lists(st.integers(0, 90), max_size=12)
 
 

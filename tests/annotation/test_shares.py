@@ -19,6 +19,8 @@ from annotation.refusals import Refused
 from annotation.work import accounting, queue, shares
 from tests.annotation.cast import NOON, World, make_world
 
+pytestmark = pytest.mark.both
+
 State = Assignment.State
 
 

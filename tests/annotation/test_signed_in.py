@@ -14,7 +14,7 @@ from annotation.models import Annotation, Assignment, Person
 from annotation.work import queue
 from tests.annotation.cast import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both]
 
 JSON = "application/json"
 

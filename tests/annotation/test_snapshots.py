@@ -18,6 +18,8 @@ from annotation.quality import snapshots
 from tests.annotation.cast import World
 from tests.annotation.test_live_agreement import labelled, text
 
+pytestmark = pytest.mark.both
+
 LATER = timedelta(minutes=5)
 
 

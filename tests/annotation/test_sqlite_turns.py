@@ -22,7 +22,7 @@ from annotation.journeys import adjudicating
 from annotation.models import Item
 from tests.annotation.cast import NOON
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both]
 
 ROOT = Path(__file__).resolve().parents[2]
 

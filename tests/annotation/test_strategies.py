@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.work import strategies
+
+pytestmark = pytest.mark.both
 
 Study = tuple[list[int], list[str], int, dict[int, set[str]], int]
 PEOPLE = st.integers(1, 12).map(lambda n: [f"P{k}" for k in range(n)])

@@ -23,6 +23,8 @@ from tests.annotation.test_predicting import REWORDED, knows_the_word_come, take
 from tests.predictor.scripted import hung_socket, scripted
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.both
+
 
 def test_a_database_that_is_locked_for_long_does_not_end_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[str] = []

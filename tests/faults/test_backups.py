@@ -24,7 +24,7 @@ from annotation.models import Annotation, Assignment, Job, LabelImport, Source
 from annotation.work import queue
 from tests.annotation.cast import NOON, World, make_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both]
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -25,7 +25,7 @@ from annotation.refusals import Refused
 from annotation.releases import release_files
 from tests.annotation.cast import NOON, World, make_world
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both]
 
 
 @pytest.fixture

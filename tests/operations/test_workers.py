@@ -22,6 +22,8 @@ from tests.annotation.cast import NOON, World
 from tests.temp_postgres import temporary_postgres
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.both
+
 ROOT = Path(__file__).resolve().parents[2]
 
 PREPARE = """
