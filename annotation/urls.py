@@ -152,7 +152,6 @@ urlpatterns = [
     path("batches/<str:public_id>/close/", assigning.close_batch, name="close_batch"),
     path("batches/<str:public_id>/people/", sharing.batch_people, name="batch_people"),
     path("batches/<str:public_id>/settings/", batch_settings.batch_settings, name="batch_settings"),
-    path("batches/<str:public_id>/change/", batch_settings.moved, name="change_batch"),
     path("projects/<slug:slug>/batches/act/", sharing.act_on_batches, name="act_on_batches"),
     path("projects/<slug:slug>/accounting/", sharing.accounts, name="accounting"),
     path("batches/<str:public_id>/panel/", assigning.panel, name="batch_panel"),
@@ -166,7 +165,6 @@ urlpatterns = [
         "figures/<slug:of>/<str:key>/<slug:name>.<slug:format>", figure_files.figure_file, name="figure_file"
     ),
     # before and beside the items
-    path("batches/<str:public_id>/entry/", batch_settings.moved, {"section": "entry"}, name="entry"),
     path("batches/<str:public_id>/gold/", golding.gold_items, name="gold"),
     path("batches/<str:public_id>/gold/new/", golding.gold_new, name="gold_new"),
     path("batches/<str:public_id>/feedback/", golding.feedback, name="gold_feedback"),
@@ -179,7 +177,6 @@ urlpatterns = [
     path("work/<str:public_id>/", annotating.resume, name="resume"),
     # adjudicating
     path("batches/<str:public_id>/adjudication/", adjudicating.adjudication, name="adjudication"),
-    path("batches/<str:public_id>/rule/", batch_settings.moved, {"section": "rule"}, name="batch_rule"),
     path(
         "projects/<slug:slug>/adjudication/", adjudicating.project_adjudication, name="project_adjudication"
     ),

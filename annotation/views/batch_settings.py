@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import transaction
-from django.http import HttpResponse, HttpResponsePermanentRedirect
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -81,13 +81,6 @@ def batch_settings(request: PageRequest, public_id: str) -> HttpResponse:
             else:
                 return _change(request, batch, sent, form)
     return render(request, "assigning/settings.html", _context(request, batch, forms, foreseen))
-
-
-@page("GET")
-def moved(request: PageRequest, public_id: str, section: str = "") -> HttpResponse:
-    """Where a section had a page of its own."""
-    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
-    return HttpResponsePermanentRedirect(_address(batch, section))
 
 
 def facts(batch: Batch, task: TaskType) -> dict[str, list[dict[str, str]]]:

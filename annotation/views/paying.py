@@ -8,7 +8,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponsePermanentRedirect
+from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
@@ -77,15 +78,14 @@ class RatesForm(forms.Form):
 
 @page("GET")
 def payments(request: PageRequest, slug: str) -> HttpResponse:
-    """The payment sheet (?as=csv), of a period if one is given. The figures are on the page of the people."""
+    """The payment sheet as a file, of a period if one is given. A wrong period leads to the page with its form."""
     project = access.project(access.actor(request), slug, Permission.SET_UP)
     asked = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
     period = asked.period()
-    if request.GET.get("as") == "csv" and not asked.errors:
-        return _as_csv(paying.sheet(project, period), f"{project.slug}-payments.csv")
-    query = urlencode({name: request.GET[name] for name in ("first", "last") if name in request.GET})
-    people = reverse("people", args=[project.slug])
-    return HttpResponsePermanentRedirect(f"{people}{'?' if query else ''}{query}#pay")
+    if asked.errors:
+        query = urlencode({name: request.GET[name] for name in ("first", "last") if name in request.GET})
+        return redirect(f"{reverse('people', args=[project.slug])}?{query}#pay")
+    return _as_csv(paying.sheet(project, period), f"{project.slug}-payments.csv")
 
 
 def earned(

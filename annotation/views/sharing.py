@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponsePermanentRedirect
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -372,10 +372,8 @@ def _said_of_batches(action: str, batches: Sequence[Batch], *, kept: Collection[
 
 @page("GET")
 def accounts(request: PageRequest, slug: str) -> HttpResponse:
-    """The accounts as a file (?as=csv): each person in each batch, under pseudonyms. The page of the people shows them."""
+    """The accounts as a file: each person in each batch, under pseudonyms. The page of the people shows them."""
     project = access.project(access.actor(request), slug, Permission.SET_UP)
-    if request.GET.get("as") != "csv":
-        return HttpResponsePermanentRedirect(f"{reverse('people', args=[project.slug])}#allocation")
     batches, _ = _counted_batches(request, project)
     answer = HttpResponse(
         accounting.as_csv(accounting.lines(project, batches)), content_type="text/csv; charset=utf-8"

@@ -125,19 +125,6 @@ def test_the_name_of_another_batch_is_refused(world: World, mara: Client) -> Non
     assert batch.name == "Mine"
 
 
-@pytest.mark.parametrize(
-    ("name", "anchor"), [("batch_rule", "#rule"), ("entry", "#entry"), ("change_batch", "")]
-)
-def test_earlier_addresses_lead_to_the_section_for_good(
-    world: World, mara: Client, name: str, anchor: str
-) -> None:
-    batch = world.batch()
-
-    answer = mara.get(reverse(name, args=[batch.public_id]))
-
-    assert (answer.status_code, answer["Location"]) == (301, f"{address(batch)}{anchor}")
-
-
 def test_whoever_annotates_is_not_told_how_many_gold_answers_there_are(world: World, mara: Client) -> None:
     batch = world.batch()
     assert "0 gold answers" in words(mara.get(address(batch)))

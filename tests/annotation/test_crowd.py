@@ -645,7 +645,7 @@ class TestWhatPagesSay:
         world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
         world.label(batch, "pat", "extraction")
 
-        sheet = manager.get(payments, {"as": "csv"}).content.decode()
+        sheet = manager.get(payments).content.decode()
 
         assert PID in sheet
         assert Membership.objects.get(person=world.pat).pseudonym in sheet
@@ -653,7 +653,7 @@ class TestWhatPagesSay:
         assert "ID, name and pseudonym appear together in the payment sheet and on no other page" in text(
             page
         )
-        assert f'href="{payments}"' in page.content.decode()
+        assert f'href="{people}#pay"' in page.content.decode()
         assert warning in text(manager.get(people))
         entry = text(Client().get(f"/crowd/{link.public_id}/", QUERY))
         assert "see both together only in the payment sheet" in entry

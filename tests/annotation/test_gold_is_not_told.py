@@ -369,7 +369,7 @@ def what_a_manager_reads(client: Client, batch: Batch) -> str:
             f"{here}/people/", {"people": [person], "action": "take_back", "most": 1, "to": "anybody"}
         ),
         client.get(f"{project}people/"),
-        client.get(f"{project}accounting/?as=csv"),
+        client.get(f"{project}accounting/"),
         client.post(f"{project}study/", {"text": study, "act": "plan"}),
         client.get(f"{project}study/?missing"),
         client.get(f"/api/batches/{batch.public_id}/accounts/"),

@@ -103,7 +103,7 @@ def test_the_sheet_is_a_csv_that_no_spreadsheet_runs(tmp_path: Path) -> None:
     setting_up.change_person(person=world.ada, name='=HYPERLINK("x")', time_zone="UTC")
     client = Client()
     client.force_login(world.mara)
-    lines = client.get(f"/projects/{world.project.slug}/payments/?as=csv").content.decode().splitlines()
+    lines = client.get(f"/projects/{world.project.slug}/payments/").content.decode().splitlines()
     assert lines[0] == ",".join(paying.PAYMENTS)
     assert lines[1].startswith("\"'=HYPERLINK(")
     assert lines[1].endswith(",1,0,0.033,36.00 EUR an hour,1.20,EUR")
@@ -153,12 +153,13 @@ def test_no_page_costs_a_query_for_each_person(world: World, django_assert_max_n
 def test_a_period_that_ends_before_it_begins_is_told(world: World) -> None:
     client = Client()
     client.force_login(world.mara)
-    address = "/projects/films/payments/?first=2026-03-05&last=2026-03-01"
+    period = "?first=2026-03-05&last=2026-03-01"
 
-    page = client.get(address, follow=True)
-    sheet = client.get(address + "&as=csv", follow=True)
+    page = client.get(f"/projects/films/people/{period}")
+    sheet = client.get(f"/projects/films/payments/{period}", follow=True)
 
     assert "This day is before the first one. Swap them." in page.content.decode()
+    assert sheet.redirect_chain == [(f"/projects/films/people/{period}#pay", 302)]
     assert "Swap them" in sheet.content.decode(), "no sheet of nothing is given"
     assert (
         "Swap them"

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 
 from annotation.journeys import setting_up
 from annotation.models import Person
@@ -91,22 +90,6 @@ def test_a_manager_who_annotates_with_gold_items_reads_no_counts_of_that_batch(
 
     assert "annotator 0 0" in row(page, "Ada")
     assert "You annotate in these batches" in words(page.content.decode())
-
-
-@pytest.mark.parametrize(
-    ("name", "query", "leads_to"),
-    [
-        ("accounting", "", f"{ADDRESS}#allocation"),
-        ("payments", "", f"{ADDRESS}#pay"),
-        ("payments", "?first=2026-03-01&last=2026-03-05", f"{ADDRESS}?first=2026-03-01&last=2026-03-05#pay"),
-    ],
-)
-def test_earlier_addresses_lead_to_their_section_for_good(
-    world: World, mara: Client, name: str, query: str, leads_to: str
-) -> None:
-    answer = mara.get(f"{reverse(name, args=['films'])}{query}")
-
-    assert (answer.status_code, answer["Location"]) == (301, leads_to)
 
 
 def test_crowd_links_are_on_the_page_once_there_are_some(world: World, mara: Client) -> None:

@@ -64,7 +64,7 @@ def test_pages_sheet_dashboard_and_cost_say_the_same_after_a_change(world: World
 
     page = manager.get("/projects/films/people/").content.decode()
     day = NOON.date().isoformat()
-    sheet = manager.get(f"/projects/films/payments/?as=csv&first={day}&last={day}").content.decode()
+    sheet = manager.get(f"/projects/films/payments/?first={day}&last={day}").content.decode()
     mine = ada.get("/work/").content.decode()
     dashboard = manager.get("/projects/films/dashboard/").content.decode()
     (cost,) = paying.by_batch(world.project, paying.shares(Project.objects.get()))
