@@ -387,11 +387,6 @@ TASKS = {
         "QUEUES": ["default", "loop", "models"],  # as in annotation/jobs.py
     }
 }
-if "TASKS_BACKEND" in os.environ:
-    raise ImproperlyConfigured(
-        "TASKS_BACKEND is no longer supported. Remove it and CELERY_BROKER_URL, and run "
-        "./run manage worker (docs/operations.md)."
-    )
 
 # --- models ------------------------------------------------------------------------------------------------
 try:

@@ -23,7 +23,7 @@ def settings_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """The settings as they come out of these variables and no others."""
 
     def read(**environment: str) -> dict[str, Any]:
-        for name in (*VARIABLES, "TASKS_BACKEND"):
+        for name in VARIABLES:
             monkeypatch.delenv(name, raising=False)
         for name, value in {"SECRET_KEY": "k" * 60, "ASKEW_DATA_DIR": str(tmp_path), **environment}.items():
             monkeypatch.setenv(name, value)
@@ -37,11 +37,6 @@ def test_every_variable_that_is_read_is_explained():
     read = set(re.findall(r"""(?:env(?:\.\w+)?|environ\.get)\(\s*"([A-Z_]+)\"""", text))
 
     assert read == set(VARIABLES)
-
-
-def test_a_queue_other_than_the_database_is_refused_with_the_way_back(settings_with):
-    with pytest.raises(ImproperlyConfigured, match=r"TASKS_BACKEND is no longer supported.*manage worker"):
-        settings_with(TASKS_BACKEND="config.on_celery.Backend")
 
 
 class TestTheKey:
