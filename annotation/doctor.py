@@ -193,8 +193,8 @@ def _accounts() -> Iterator[str]:
 
 
 def _said() -> Iterator[str]:
-    """Agreement goes by the fingerprints of what was submitted. Null is one of a version that knew none of them."""
-    rows = Assignment.objects.filter(said__isnull=False).order_by("pk")
+    """Agreement goes by the fingerprints of what was submitted."""
+    rows = Assignment.objects.filter(Q(said__isnull=False) | Q(state="submitted")).order_by("pk")
     for key, state, said, response in rows.values_list(
         "public_id", "state", "said", "annotation__response"
     ).iterator(chunk_size=2000):

@@ -162,15 +162,9 @@ SHOWN = words_of(
 
 CODES = {
     "put right": gettext_noop("corrected"),
-    "entry changed": gettext_noop("entry requirements changed"),
     "need not read": gettext_noop("guidelines confirmation not required"),
     "must read": gettext_noop("guidelines confirmation required"),
     "reset link made": gettext_noop("reset link created"),
     "given back": gettext_noop("returned"),
-    "given to somebody else": gettext_noop("given to another annotator"),
-    "no annotator any more": gettext_noop("no longer an annotator"),
-    "None of the proposals will do, and I find nothing better.": gettext_noop(
-        "None of the proposals fits, and I have no better response."
-    ),
 }
 """Stored codes (states of events, reasons of returned and skipped assignments) and the words that pages show for them."""

@@ -72,24 +72,6 @@ THE_SAME = {
     ),
 }
 """By whether the run is of one item, which says nothing."""
-WITHOUT_INTERVAL = (
-    message(
-        "habits.the_same.without_run",
-        "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs.",
-    ),
-    message(
-        "habits.the_same.several",
-        "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs. "
-        "The least likely run is {run}, {length} times in a row.",
-    ),
-)
-"""Only in earlier snapshots."""
-RUN_OF_ONE = message(
-    "habits.the_same.one",
-    "{label} was chosen for {times} of {items} items ({share}); other annotators chose it for {of_others} of theirs. "
-    "The least likely run is {run}, {length} time in a row.",
-)
-"""Only in earlier snapshots."""
 REPEATED = message("habits.repeated", "The same text is in {times} of {items} items: “{text}”")
 NOT_REPEATED = message("habits.not_repeated", "No text is repeated in the {items} items with text.")
 SHORT = 12

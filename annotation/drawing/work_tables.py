@@ -119,7 +119,7 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
     Each row has name, anchor, items_address, skipped_address, review (items that need it), review_address, submitted,
     skipped, timed, median_seconds, median_ends, hourly, hourly_ends (of the intervals, None without one; the upper one
     alone where the times allow none), gold (a share or None), agreement (a cell or None), accuracy (from 0 to 1, or None),
-    accuracy_ends (of its interval; None in earlier snapshots), labelled and raised (a list).
+    accuracy_ends (of its interval), labelled and raised (a list).
     """
     if not rows:
         return None

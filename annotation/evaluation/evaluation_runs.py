@@ -33,7 +33,7 @@ from annotation.work import metering, paying, reply_states
 from annotation.work.crew import Crew
 from annotation.work.metering import meter_of
 from tableqa.canonical import canonical
-from tableqa.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match, long_form
+from tableqa.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match
 from tableqa.predictions import EvaluationError, read_lines, read_predictions
 from tableqa.side_by_side import RULES
 
@@ -232,23 +232,13 @@ def _report(title: str, files: Files, about: tuple[str, ...], language: str | No
     """Runs never change, so neither does what is said of them in a language, which is the one that is active."""
     models = {name: by_rule[SIDE_BY_SIDE[0]] for name, by_rule in _judgements(files).items()}
     found = _numbers(files)
-    about = (gettext(RULES[SIDE_BY_SIDE[0]]), *about)
-    if older := [name for name in models if name not in found.by_rule[SIDE_BY_SIDE[-1]]]:
-        hint = gettext(
-            "Not in the table of matching rules, because an earlier version of Askew evaluated "
-            "them: {models}. Evaluate them again under another name."
-        )
-        about = (*about, hint.format(models=", ".join(older)))
-    return make_report(title, models, about=about, found=found)
+    return make_report(title, models, about=(gettext(RULES[SIDE_BY_SIDE[0]]), *about), found=found)
 
 
 @functools.lru_cache(maxsize=8)
 def _numbers(files: Files) -> Numbers:
     judgements = _judgements(files)
-    by_rule: ByRule = {
-        rule: {name: of[rule] for name, of in judgements.items() if len(of) == len(SIDE_BY_SIDE)}
-        for rule in SIDE_BY_SIDE
-    }
+    by_rule: ByRule = {rule: {name: of[rule] for name, of in judgements.items()} for rule in SIDE_BY_SIDE}
     return numbers({name: of[SIDE_BY_SIDE[0]] for name, of in judgements.items()}, by_rule)
 
 
@@ -284,7 +274,7 @@ def _write_judgements(by_rule: Mapping[Match, Judgement], path: Path) -> None:
 
 
 def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
-    """The answers of a run as each rule judges them; runs of earlier versions have the first rule alone."""
+    """The answers of a run as each rule judges them."""
     gone = gettext(
         "The file of this evaluation was changed after it was written. Evaluate the model "
         "again under another name."
@@ -298,20 +288,13 @@ def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
             for line in lines:
                 record = json.loads(line)
                 instance = Instance(**{**record["instance"], "answers": tuple(record["instance"]["answers"])})
-                scores = {SIDE_BY_SIDE[0]: (record["before"], record["after"]), **record.get("by_rule", {})}
+                scores = {SIDE_BY_SIDE[0]: (record["before"], record["after"]), **record["by_rule"]}
                 for rule, (before, after) in scores.items():
                     judged.setdefault(rule, []).append(Judged(instance, before, after))
     except OSError:
         refuse("invalid_request", gone)
-    # Runs of earlier versions have the sources with long answers among what was judged.
-    sentences = {*head.get("long_form", ()), *long_form(one.instance for one in judged[SIDE_BY_SIDE[0]])}
     return {
-        rule: Judgement(
-            tuple(one for one in of if one.instance.source not in sentences),
-            head["missing"],
-            head["left_out"],
-            tuple(sorted(sentences)),
-        )
+        rule: Judgement(tuple(of), head["missing"], head["left_out"], tuple(head["long_form"]))
         for rule, of in judged.items()
     }
 

@@ -158,7 +158,7 @@ def _origin(row: Try) -> str:
 
 
 def _state(row: Any) -> str:
-    """Why the model gave no answer that can be judged; rows of earlier versions name no state."""
+    """Why the model gave no answer that can be judged; tries restored from older releases name no state."""
     if not row.error:
         return ""
     if state := row.state_after or row.state_before:

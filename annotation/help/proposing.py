@@ -141,31 +141,20 @@ def counts(batch: Batch) -> list[dict[str, Any]]:
     for maker, proposals, items in made.annotate(n=Count("pk"), of=Count("item", distinct=True)):
         found[maker] = _line(maker) | {"proposals": proposals, "items": items}
     replies = Reply.objects.filter(item__batch=batch).order_by()
-    for maker, outcome, state, number in replies.values_list("maker", "outcome", "request__state").annotate(
-        n=Count("pk")
-    ):
+    for maker, outcome, number in replies.values_list("maker", "outcome").annotate(n=Count("pk")):
         line = found.setdefault(maker, _line(maker))
         for name in COUNTED:
             line[name] = line[name] or 0
         line["requests"] += number
         if outcome != Reply.Outcome.PROPOSED:
-            line[exact_outcome(outcome, state)] += number
+            line[outcome] += number
     for line in found.values():
-        line["unusable"] = {name: line[name] for name in (*UNUSABLE, "earlier") if line[name]}
+        line["unusable"] = {name: line[name] for name in UNUSABLE if line[name]}
     return [found[maker] for maker in sorted(found)]
 
 
-COUNTED = ("requests", "does_not_apply", "again", *UNUSABLE, "earlier")
-"""What is counted of each maker; "earlier": unusable replies of versions that did not store why."""
-
-
-def exact_outcome(outcome: str, state: str | None) -> str:
-    """The outcome of a reply by the state of its request: earlier versions stored "refused" for each unusable one."""
-    if outcome != Reply.Outcome.REFUSED:
-        return outcome
-    if state is None:
-        return "earlier"
-    return str(Reply.Outcome.INVALID) if state == "answered" else state
+COUNTED = ("requests", "does_not_apply", "again", *UNUSABLE)
+"""What is counted of each maker."""
 
 
 def _line(maker: str) -> dict[str, Any]:

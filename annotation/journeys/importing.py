@@ -630,11 +630,8 @@ def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: 
 
 
 def _choices(ids: Mapping[str, Any]) -> Choices:
-    """The choices of a job; those of a job that an earlier version of Askew queued, too."""
-    chosen = ids.get("choices") or {
-        key: ids[key] for key in ("name", "split", "limit", "fields") if ids.get(key)
-    }
-    return Choices(**{**chosen, "credit": Credit(**chosen.get("credit", asdict(NO_CREDIT)))})
+    """The choices of a job."""
+    return Choices(**{**ids["choices"], "credit": Credit(**ids["choices"]["credit"])})
 
 
 # -- underneath -------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class Reply(models.Model):
         DECLINED = "declined"  # the model refuses to answer
         FILTERED = "filtered"
         UNREADABLE = "unreadable"  # without text
-        REFUSED = "refused"  # by the endpoint; in rows of earlier versions every reply that was not usable
+        REFUSED = "refused"  # by the endpoint
         INVALID = "invalid"  # not of the form, or its response breaks the contract
 
     item = models.ForeignKey(Item, models.PROTECT, related_name="replies")

@@ -5,8 +5,8 @@ patterns however many items. So the database groups items by what was said of th
 Python reads the responses of that item alone.
 
 What was said stands as a number beside each submission (`Assignment.said`). Items with as many responses, the same least,
-the same greatest and the same sum of these numbers are one pattern. An item with a submission from before there were such
-numbers, or with one that an adjudicator had sent back, is one by itself.
+the same greatest and the same sum of these numbers are one pattern. An item with a submission that an adjudicator had sent
+back is one by itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MEMORY = "256MB"
 COUNTED = f"""
     SELECT min(item), count(*) FROM (
         SELECT s.item_id AS item, count(*) AS n, min(s.said) AS least, max(s.said) AS greatest, sum(s.said) AS said,
-            CASE WHEN count(s.said) < count(*) OR count(b.assignment_id) > 0 THEN s.item_id END AS alone
+            CASE WHEN count(b.assignment_id) > 0 THEN s.item_id END AS alone
         FROM {Assignment._meta.db_table} s
         LEFT JOIN (SELECT DISTINCT assignment_id FROM {SentBack._meta.db_table}) b ON b.assignment_id = s.id
         WHERE s.batch_id = %s AND s.state = 'submitted'

@@ -74,8 +74,8 @@ EXPIRED, GIVEN_BACK = gettext_noop("expired"), "given back"
 MOVED, TAKEN_BACK = gettext_noop("given to another annotator"), gettext_noop("taken back")
 EXCLUDED = gettext_noop("item excluded")
 """Codes of why an assignment was returned (`Assignment.reason`); `annotation.words.CODES` has their words."""
-BY_A_MANAGER = (MOVED, "given to somebody else", TAKEN_BACK)
-"""Reasons by which a person does not get an item again; the second one is the former code of the first."""
+BY_A_MANAGER = (MOVED, TAKEN_BACK)
+"""Reasons by which a person does not get an item again."""
 
 
 def _lease_end() -> ExpressionWrapper:

@@ -22,12 +22,11 @@ WORDS: Final[Mapping[str, str]] = {
     "parameters": gettext_noop("parameters rejected"),
     "invalid": gettext_noop("invalid"),
     "too_large": gettext_noop("too large for the model"),
-    "earlier": gettext_noop("not usable"),
     "away": gettext_noop("failed"),
     "open": gettext_noop("in progress"),
 }
 """States of requests (`ModelRequest.State`), replies (`predictor.listing.STATES`) and proposals (`Reply.Outcome`), in the
-order of their columns. "invalid": a reply that breaks the contract; "earlier": a version that did not store why.
+order of their columns. "invalid": a reply that breaks the contract.
 """
 
 

@@ -81,8 +81,9 @@ def test_a_release_without_its_files_is_found(world: World, tmp_path: Path) -> N
     assert f"release v1 of {world.project.slug} has no files" in found()
 
 
-def test_a_fingerprint_that_is_not_that_of_the_response_is_found(decided: Item) -> None:
-    Assignment.objects.filter(item=decided).update(said=F("said") + 1)
+@pytest.mark.parametrize("said", [F("said") + 1, None])
+def test_a_fingerprint_that_is_not_that_of_the_response_is_found(decided: Item, said: Any) -> None:
+    Assignment.objects.filter(item=decided).update(said=said)
     assert "does not match the fingerprint in the log" in found()
 
 

@@ -6,7 +6,6 @@ Jobs run at once here (tests/settings.py).
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import re
@@ -26,7 +25,6 @@ from annotation.journeys import perturbing, releasing
 from annotation.models import Job, Release, Upload
 from annotation.refusals import Refused
 from tableqa import Example
-from tableqa.canonical import canonical
 from tableqa.predictions import EvaluationError
 from tests.annotation.cast import NOON, World
 
@@ -135,30 +133,6 @@ def test_the_page_and_its_files_have_the_papers_rules_side_by_side(rea: Client, 
     archive = rea.get(address, {"format": "csv", "run": run.public_id}).content
     with zipfile.ZipFile(io.BytesIO(archive)) as packed:
         assert "matching-rules.csv" in packed.namelist()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_run_of_an_earlier_version_is_named_where_its_figures_by_other_rules_lack(
-    rea: Client, release: Release
-) -> None:
-    older, newer = sent(rea, release, "Alpha", said(release)), sent(rea, release, "Beta", said(release))
-    path = evaluation_runs._judged(older, release)
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for line in lines:
-        line.pop("by_rule", None)
-    path.write_text("".join(canonical(line) + "\n" for line in lines), encoding="utf-8")
-    older.result["judged_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
-    older.save()
-    report = evaluation_runs.report(release, [older, newer])
-    assert list(report.evaluations) == ["Alpha", "Beta"]
-    assert [(rule, *models) for rule, models in report.by_rule.items()] == [
-        ("askew", "Beta"),
-        ("wtq", "Beta"),
-        ("tapex", "Beta"),
-    ]
-    assert any("earlier version of Askew evaluated them: Alpha." in sentence for sentence in report.about)
-    alone = evaluation_runs.report(release, [older])
-    assert "matching-rules" not in [sheet.name for sheet in alone.sheets]
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_each_state_has_a_column_of_its_own(world: World, llm: Endpoint) -> None
     assert sums == {state: int(state in line.states) for state in fooling.STATES}
 
 
-def test_rows_of_earlier_versions_without_a_state_are_counted(world: World, llm: Endpoint) -> None:
+def test_tries_of_older_releases_without_a_state_are_counted(world: World, llm: Endpoint) -> None:
     batch = world.batch("question_paraphrase", variant="word", loop_model="llm", overlap=2)
     world.answer(take(world, batch, "ada", "Alien"), REWORDED)
     llm.mood = "silent"

@@ -326,7 +326,7 @@ def test_a_release_verifies_whatever_became_of_the_overlap(world: World, change:
     assert release_files.verify(tmp_path / "out")["annotations"] == (8 if everybody else 6)
 
 
-@pytest.mark.parametrize("reason", [queue.TAKEN_BACK, queue.MOVED, "given to somebody else"])
+@pytest.mark.parametrize("reason", queue.BY_A_MANAGER)
 @pytest.mark.parametrize("strategy", ["open", "everyone"])
 def test_an_item_that_a_manager_takes_off_a_desk_does_not_wait_for_its_place_for_ever(
     world: World, strategy: str, reason: str

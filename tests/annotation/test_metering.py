@@ -462,40 +462,6 @@ def test_rejected_parameters_are_no_refusal(batch: Batch) -> None:
     assert set(ModelRequest.objects.values_list("state", flat=True)) == {"parameters"}
 
 
-@pytest.mark.parametrize(
-    ("request_state", "outcome"),
-    [("declined", "declined"), ("answered", "invalid"), ("refused", "refused"), (None, "earlier")],
-)
-def test_replies_of_earlier_versions_are_counted_by_the_state_of_their_request(
-    batch: Batch, request_state: str | None, outcome: str
-) -> None:
-    request = None
-    if request_state is not None:
-        request = ModelRequest.objects.create(
-            project=batch.project,
-            batch=batch,
-            purpose="proposals",
-            predictor="llm",
-            model="small",
-            state=request_state,
-            prompt_tokens=1,
-            completion_tokens=1,
-        )
-    item = batch.items.order_by("pk")[0]
-    Reply.objects.create(
-        item=item,
-        maker="llm:small",
-        category="a",
-        repetition=1,
-        seed=1,
-        made_at=NOON,
-        outcome="refused",
-        request=request,
-    )
-    (line,) = proposing.counts(batch)
-    assert line["unusable"] == {outcome: 1}
-
-
 def stopped_job(batch: Batch, predictor: str) -> Job:
     return Job.objects.create(
         project=batch.project,

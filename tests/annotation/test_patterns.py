@@ -58,15 +58,6 @@ def test_whoever_is_on_no_item_that_is_read_is_counted_all_the_same(world: World
     assert {figure.raters for figure in found} == {3}
 
 
-def test_what_was_submitted_before_there_were_fingerprints_is_counted_too(world: World) -> None:
-    batch = labelled(world, 5, items=6)
-    old = (
-        Assignment.objects.filter(batch=batch, state="submitted").order_by("pk").values_list("pk", flat=True)
-    )
-    Assignment.objects.filter(pk__in=old[::2]).update(said=None)
-    assert agreement.of_batch(batch) == by_rows(batch)
-
-
 def test_items_of_which_the_same_was_said_are_one_pattern_whoever_said_it(world: World) -> None:
     batch = world.batch(overlap=2, size=3)
     one, other, same = Item.objects.filter(batch=batch).values_list("pk", flat=True)
