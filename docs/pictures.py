@@ -1,7 +1,7 @@
-"""Take the pictures of the README from the demo world: `.venv/bin/python docs/pictures.py [--workbench] [FILE]`.
+"""Take the pictures of the documentation from the demo world: `.venv/bin/python docs/pictures.py [--gallery] [FILE]`.
 
-With --workbench: the annotation page of each task type instead, small, into docs/pictures/workbench, and smaller into
-the folder of the task type, for the gallery of New batch. FILE is what a running `./run demo` has printed ("-" reads it
+With --gallery: the annotation page of each task type instead, small, into the folder of the task type, for the gallery
+of New batch. FILE is what a running `./run demo` has printed ("-" reads it
 from stdin). Without it, a demo of its own is started on a free port, with its data in a temporary folder, and stopped at
 the end. It needs the packages of `./run test` and a Chromium (`apt install chromium`, or name one in ASKEW_CHROMIUM).
 """
@@ -31,11 +31,6 @@ LARGEST_SMALL = 15_000
 
 
 # -- the pictures -----------------------------------------------------------------------------------
-
-
-def project(page: Page) -> None:
-    """The manager's project: what is done, what waits, what to do next."""
-    follow(page, "Tilted tables")
 
 
 def annotate(page: Page) -> None:
@@ -79,7 +74,6 @@ def release(page: Page) -> None:
 EDITED_CELL, NEW_TEXT, NEW_ANSWER = "6th", "10th", "Concha"
 """Of the first item that the demo gives: which artist came in last place?"""
 SHOTS: tuple[tuple[str, Callable[[Page], None]], ...] = (
-    ("manager", project),
     ("annotator", annotate),
     ("annotator", edit),
     ("manager", batch),
@@ -106,15 +100,13 @@ def take(links: dict[str, str]) -> None:
         browser.close()
 
 
-def take_workbench(links: dict[str, str]) -> None:
+def take_gallery(links: dict[str, str]) -> None:
     """The first item of each task type in a window of 1366 x 850 pixels, at half the size."""
-    folder = PICTURES / "workbench"
-    folder.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=flags())
         page = signed_in(browser, links["annotator"], width=1366, height=850, scale=0.5)
         batches = page.locator("a[href*='/batches/'][href$='/annotate/']")
-        taken: set[Path] = set()
+        pictures: dict[tuple[str, str], bytes] = {}
         addresses = dict.fromkeys(batches.evaluate_all("links => links.map((link) => link.href)"))
         for address in addresses:
             page.goto(address)
@@ -122,20 +114,16 @@ def take_workbench(links: dict[str, str]) -> None:
             if not workbench.count():
                 continue  # consent or practice comes first
             key = workbench.get_attribute("data-guidelines")
-            page.wait_for_load_state("networkidle")
-            path = folder / f"{key}.jpg"
-            if path in taken:
-                continue  # another variant of the task type
-            taken.add(path)
-            page.screenshot(path=path, type="jpeg", quality=70, animations="disabled", caret="hide")
-            print(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")
-        small = {
-            (path.stem, "picture"): path.read_bytes()
-            for path in sorted(folder.glob("*.jpg"))
-            if path.stem not in VARIANTS
-        }
-        take_small(browser, small | dict(of_variants(page)))
+            if key is not None and key not in VARIANTS and (key, "picture") not in pictures:
+                page.wait_for_load_state("networkidle")
+                pictures[key, "picture"] = shot_of(page)
+        take_small(browser, pictures | dict(of_variants(page)))
         browser.close()
+
+
+def shot_of(page: Page) -> bytes:
+    """The page as it is in the window."""
+    return page.screenshot(type="jpeg", quality=70, animations="disabled", caret="hide")
 
 
 VARIANTS = {
@@ -152,8 +140,7 @@ def of_variants(page: Page) -> Iterator[tuple[tuple[str, str], bytes]]:
         for variant in variants:
             page.goto(f"{project}/practice/{key}/?variant={variant}")
             page.locator("askew-annotate[data-ready]").wait_for()
-            picture = page.screenshot(type="jpeg", quality=70, animations="disabled", caret="hide")
-            yield (key, f"picture-{variant}"), picture
+            yield (key, f"picture-{variant}"), shot_of(page)
 
 
 def take_small(browser: Browser, pictures: dict[tuple[str, str], bytes]) -> None:
@@ -240,8 +227,8 @@ def links_in(printed: str) -> dict[str, str]:
 def main(arguments: list[str]) -> None:
     """Take the pictures from the demo named in the arguments, else from one of its own."""
     PICTURES.mkdir(parents=True, exist_ok=True)
-    take_pictures = take_workbench if "--workbench" in arguments else take
-    files = [argument for argument in arguments if argument != "--workbench"]
+    take_pictures = take_gallery if "--gallery" in arguments else take
+    files = [argument for argument in arguments if argument != "--gallery"]
     if files:
         take_pictures(links_in(sys.stdin.read() if files[0] == "-" else Path(files[0]).read_text()))
     else:
