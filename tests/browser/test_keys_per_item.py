@@ -71,11 +71,11 @@ def headings(page: Page) -> list[str]:
     return found
 
 
-def published() -> dict[str, tuple[int, int]]:
-    """The keys without typed letters, before and now, as the table of the document has them."""
+def published() -> dict[str, int]:
+    """The keys without typed letters, as the table of the document has them."""
     text = DOCUMENT.read_text("utf-8").partition("## Keys per item")[2].partition("\n## ")[0]
-    lines = re.findall(r"^\| (\w+(?: \w+)?) \|.*\| (\d+|-) \| (\d+) \|$", text, re.MULTILINE)
-    return {name: (0 if before == "-" else int(before), int(now)) for name, before, now in lines}
+    lines = re.findall(r"^\| (\w+(?: \w+)?) \|.*\| (\d+) \|$", text, re.MULTILINE)
+    return {name: int(keys) for name, keys in lines}
 
 
 def walk(page: Page, way: str) -> int:
@@ -161,6 +161,4 @@ def test_no_item_takes_more_keys_than_published_loads_a_page_or_forgets_what_was
             looks_back(page, name, batch)
             assert page.evaluate("performance.timeOrigin") == origin, name
             page.context.close()
-    table = published()
-    assert counts == {name: now for name, (_, now) in table.items()}
-    assert {name: now for name, (before, now) in table.items() if before and now > before} == {}
+    assert counts == published()
