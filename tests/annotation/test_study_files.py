@@ -1125,7 +1125,7 @@ def studies(draw: st.DrawFn) -> str:
     return yaml_file.write(said)
 
 
-def test_keys_of_a_batch_are_exported_in_the_order_of_earlier_exports() -> None:
+def test_keys_of_a_batch_are_exported_in_one_order() -> None:
     keys = (
         "name type variant overlap settings sample seed feeds_from requires must_practise gold caps pay open"
     )

@@ -543,22 +543,6 @@ def test_own_exports_bring_licence_citation_and_url_of_their_source(
     assert "credit" not in json.dumps(example.more)
 
 
-@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
-def test_own_exports_of_earlier_versions_come_back_as_before(world: World, tmp_path: Path, tool: str) -> None:
-    path = sent_out(world, tmp_path, tool)
-    file = path / "records.json" if tool == "argilla" else path
-    text = file.read_text("utf-8")
-    earlier = text.replace(',\\"simulated\\":true', "").replace('"credit": ', '"remarks": ')
-    assert earlier.count("simulated") == 0 < text.count("simulated")
-    file.write_text(earlier, "utf-8")
-
-    write(world, path, tool, source="back")
-
-    assert not Person.objects.filter(is_external=True, is_simulated=True).exists()
-    back = Source.objects.get(name="back")
-    assert (back.licence, back.citation, back.url) == ("NOASSERTION", "", "")
-
-
 def records_of_argilla(folder: Path, question: str, *values: Any) -> Path:
     """Two records that each value's person answered, without the settings of the dataset."""
     responses = [{"value": value, "user_id": f"u{number}"} for number, value in enumerate(values)]
