@@ -41,7 +41,7 @@ EXPORT_ORDER: Final = (
     *("feeds_from", "feeds_when", "requires", "pass_percent", "must_practise", "resolve", "loop_model"),
     *("help", "gold", "caps", "pay", "model_budget"),
 )
-"""The keys of an exported batch in the order of earlier exports, so that two exports compare; newer keys follow."""
+"""The keys of an exported batch in one order, so that two exports compare; other keys follow."""
 FEEDING = SimpleNamespace(purpose="work")
 """A batch that feeds another one, as far as a file knows it; its purpose is checked by its name."""
 NAMES = {
