@@ -1,3 +1,3 @@
 """What every test of the repository runs under, wherever it lies: see tests/plugin.py."""
 
-pytest_plugins = ("tests.plugin",)
+pytest_plugins = ("tests.plugin", "tests.fixtures")

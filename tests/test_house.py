@@ -469,6 +469,10 @@ class TestTheRulesForTests:
     def test_a_quick_run_opens_no_browser(self, outcome):
         assert "1 passed, 1 skipped, 7 deselected" in outcome("--quick", CI="false")
 
+    def test_files_of_several_folders_can_be_named_in_any_order(self):
+        """pytest 9.1 loses the fixtures of a folder's conftest.py for tests that are named after a file above it."""
+        assert not [*ROOT.glob("t*/**/conftest.py"), *ROOT.glob("predictor/**/conftest.py")]
+
     def test_hypothesis_tries_a_quarter_of_its_examples(self):
         assert hypothesis.settings().max_examples in (EXAMPLES, ALL_EXAMPLES)
 

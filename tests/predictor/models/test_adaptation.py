@@ -17,6 +17,8 @@ from tableqa import Example
 from tableqa.readers import READERS
 from tests.predictor.models.releases import release
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 needs_weights = pytest.mark.skipif(not (WEIGHTS / "model.onnx").exists(), reason="no shipped weights")
 
 

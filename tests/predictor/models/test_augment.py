@@ -17,6 +17,8 @@ from tableqa import Example
 from tableqa.readers import READERS
 from tests.predictor.models.releases import release
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 
 @pytest.fixture(scope="module")
 def examples(test_data: Path) -> list[Example]:

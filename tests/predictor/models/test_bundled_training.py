@@ -30,6 +30,8 @@ from tableqa.answers import compare
 from tableqa.readers import READERS
 from tests.predictor.bundled.by_hand import MEDALS, scores, tokenizer
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 TOKENIZER = tokenizer()
 
 

@@ -18,6 +18,8 @@ from tests.predictor.models.releases import release
 from tests.predictor.models.test_finetune import INITIAL
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 ROOT = Path(__file__).resolve().parents[3]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
 

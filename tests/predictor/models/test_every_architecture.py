@@ -18,6 +18,8 @@ from tableqa import Context, Table, Turn
 from tableqa.readers import READERS
 from tests.predictor.test_server import serving
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 ARCHITECTURES = ("tapex", "omnitab", "tapas", "tabert", "tabert3")
 SHORT = Options(max_new_tokens=6)
 

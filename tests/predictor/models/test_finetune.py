@@ -18,6 +18,8 @@ from tableqa.readers import READERS
 from tests.predictor.models import small
 from tests.predictor.models.eight import eight, spare
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 NO_DROPOUT: dict[str, Any] = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 

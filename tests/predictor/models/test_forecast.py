@@ -10,6 +10,8 @@ import pytest
 from tableqa import Example, Table
 from tests.predictor.models.eight import eight, spare
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 
 def long_examples(number: int) -> list[Example]:
     """Examples of one length, with forty rows."""

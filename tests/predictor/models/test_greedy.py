@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from tests.predictor.models import small
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 EOS = 2
 ENDS = {"decoder_start_token_id": EOS, "bos_token_id": 0, "pad_token_id": 1, "eos_token_id": EOS}
 LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=7)

@@ -18,6 +18,8 @@ from tests.in_flight import wait_until_quiet
 from tests.predictor.models.test_every_architecture import ARCHITECTURES
 from tests.predictor.test_server import serving
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 FOR_AS_LONG_AS_IT_TAKES = 60_000
 """Weights are random and the machine may be busy: what is tested is the way, not its speed."""
 

@@ -13,6 +13,8 @@ from predictor.protocol import Options, Prediction, PredictRequest
 from tableqa import Example
 from tableqa.readers import READERS
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 
 @pytest.fixture(scope="module")
 def examples(test_data: Path) -> list[Example]:

@@ -17,9 +17,12 @@ from predictor.client import Bill, Model
 from predictor.protocol import Options, Prediction, PredictRequest, models_from_dict
 from tableqa import Table
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None, reason="ray is not installed (requirements-ray.txt)"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("ray") is None, reason="ray is not installed (requirements-ray.txt)"
+    ),
+    pytest.mark.usefixtures("deep_learning"),
+]
 ROOT = Path(__file__).resolve().parents[3]
 
 

@@ -15,6 +15,8 @@ from predictor.protocol import PredictRequest
 from tableqa import Table
 from tests.predictor.models import small
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 if TYPE_CHECKING:
     from predictor.architectures.tabert import TabertNetwork, Words
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,8 @@ from predictor.architectures import load, never
 from predictor.architectures.tapas import Tapas, rows_that_fit
 from predictor.protocol import Prediction, PredictRequest
 from tableqa.readers import READERS
+
+pytestmark = pytest.mark.usefixtures("deep_learning")
 
 
 def test_cells_and_operation_are_those_that_transformers_reads(

@@ -12,6 +12,8 @@ from predictor.protocol import Prediction, PredictRequest
 from tableqa import Example, Table
 from tests.predictor.models import small
 
+pytestmark = pytest.mark.usefixtures("deep_learning")
+
 TABLE = Table(
     header=["City", "People", "Year"],
     rows=[["Oslo", "7", "1990"], ["Rome", "2", "1991"], ["New York", "9 x", "1992"], ["Oslo", "4", "1993"]],

@@ -1,0 +1,99 @@
+"""Fixtures of several folders: a world of the platform, tables of published data, small models.
+
+They are here and not in files `conftest.py`, because pytest 9.1 loses those of a folder whose tests are named before and
+after a file of a folder above it: "fixture 'world' not found".
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from django.conf import settings
+from django.utils import translation
+
+from tests.plugin import missing
+
+if TYPE_CHECKING:
+    from tableqa import Table
+    from tests.annotation.cast import World
+
+# --- the platform ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def world(db: None, tmp_path: Path) -> World:
+    """A small project with its people and four questions about films."""
+    from tests.annotation.cast import make_world
+
+    return make_world(tmp_path)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages wait for a model as long as a busy machine needs. Tests of lateness set less."""
+    from annotation.help import predicting
+    from predictor import client
+
+    monkeypatch.setattr(client, "CONNECT", 60.0)
+    monkeypatch.setattr(predicting, "live_seconds", lambda entry: 60.0)
+
+
+@pytest.fixture(autouse=True)
+def _english_afterwards() -> Iterator[None]:
+    """A request leaves its language behind in the thread; the next test begins in English."""
+    yield
+    translation.activate(settings.LANGUAGE_CODE)
+
+
+# --- published tables --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def dev_tables(test_data: Path) -> list[Table]:
+    """The 346 tables of WikiTableQuestions' development part, each once, in the order of the questions."""
+    from tableqa.readers import READERS
+
+    examples = READERS["wtq"](test_data / "wtq" / "random-split-1-dev.tsv")
+    return list({example.meta["context"]: example.table for example in examples}.values())
+
+
+# --- small models ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def deep_learning() -> None:
+    """Skip where the libraries are not installed; `./run test` says so, too."""
+    for library in ("torch", "transformers", "safetensors", "onnx"):
+        if importlib.util.find_spec(library) is None:
+            missing(f"{library} is not installed: requirements/models.txt has it (docs/predictor.md)")
+    import torch
+
+    torch.set_num_threads(1)  # so small a network is slower with more, and several test processes run at once
+
+
+@pytest.fixture(scope="session")
+def folders(
+    deep_learning: None, tmp_path_factory: pytest.TempPathFactory, test_data: Path
+) -> dict[str, Path]:
+    """Architecture -> folder of a small model with random weights, as an administrator would have it.
+
+    tapex, omnitab, tapas, tabert (K=1) and tabert3 (K=3).
+    """
+    from tests.predictor.models import small
+
+    models = {
+        name: tmp_path_factory.mktemp("models") / f"small-{name}"
+        for name in ("tapex", "omnitab", "tapas", "tabert", "tabert3")
+    }
+    for folder in models.values():
+        folder.mkdir()
+    for name in ("tapex", "omnitab"):
+        small.bart(models[name], test_data / "golden" / "tapex")
+    small.tapas(models["tapas"])
+    small.tabert(models["tabert"], rows=1)
+    small.tabert(models["tabert3"], rows=3)
+    return models
