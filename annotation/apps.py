@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 from django.apps import AppConfig
+from django.conf import settings
+from django.core import checks
 from django.utils import translation
 
-from annotation import words
+from annotation import mo_files, words
 from tableqa import language
 
 
@@ -20,3 +25,17 @@ class AnnotationConfig(AppConfig):
             words.load_messages,
             lambda: translation.get_language() or "en",
         )
+
+
+@checks.register(checks.Tags.translation)
+def check_translations(app_configs: Any, **options: Any) -> list[checks.CheckMessage]:
+    """Warn of translations that are not compiled: without a message, pages would be in English."""
+    return [
+        checks.Warning(
+            f"{po} is not compiled, or was compiled from another version: pages may be in English.",
+            hint="Run manage.py compilemessages as the owner of this file.",
+            id="annotation.W001",
+        )
+        for folder in settings.LOCALE_PATHS
+        for po in mo_files.outdated(Path(folder))
+    ]

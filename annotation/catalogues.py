@@ -1,8 +1,7 @@
 """Every message of ours: found in templates, Python and scripts, and kept in locale/ (docs/translating.md).
 
-`./run manage messages` finds them anew and writes each language's .po files and the .mo files that Django reads. Only it
-and the tests need polib (requirements-dev.in); xgettext is not needed. Two domains, as Django has them: `django` for
-pages and what the server says, `djangojs` for the scripts.
+`./run manage messages` finds them anew and writes each language's .po files; xgettext is not needed. Two domains, as
+Django has them: `django` for pages and what the server says, `djangojs` for the scripts.
 """
 
 from __future__ import annotations
@@ -162,7 +161,7 @@ def _place(path: Path, root: Path) -> str:
 
 
 def po_path(root: Path, language: str, domain: str) -> Path:
-    """Where a language's messages of a domain are; the .mo lies beside it."""
+    """Where a language's messages of a domain are."""
     return root / "locale" / language / "LC_MESSAGES" / f"{domain}.po"
 
 
@@ -207,8 +206,7 @@ def update(root: Path, language: str, domain: str, found: Found) -> Any:
 
 
 def write(root: Path, language: str, domain: str, made: Any) -> None:
-    """Both files of a domain."""
+    """The .po file of a domain."""
     path = po_path(root, language, domain)
     path.parent.mkdir(parents=True, exist_ok=True)
     made.save(str(path))
-    made.save_as_mofile(str(path.with_suffix(".mo")))

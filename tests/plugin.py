@@ -26,6 +26,7 @@ from hypothesis import HealthCheck, settings
 from playwright.sync_api import BrowserContext, ConsoleMessage, WebError
 from playwright.sync_api import Error as PlaywrightError
 
+from annotation import mo_files
 from tests.costs import REPORTS, Costs
 from tests.in_flight import wait_until_quiet
 
@@ -57,6 +58,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # the first process, before it starts others
+        mo_files.compile_outdated(ROOT / "locale")
     slow = config.getoption("--slow")
     for name, examples in (("askew", EXAMPLES), ("askew-slow", ALL_EXAMPLES)):
         settings.register_profile(

@@ -117,16 +117,6 @@ def edges(text: str) -> tuple[bool, bool]:
     return text[:1].isspace(), text[-1:].isspace()
 
 
-@pytest.mark.parametrize(("language", "domain"), FILES)
-def test_what_django_reads_is_compiled_from_what_translators_write(language: str, domain: str) -> None:
-    path = catalogues.po_path(ROOT, language, domain)
-    compiled = polib.mofile(str(path.with_suffix(".mo")))
-
-    assert {(one.msgid, one.msgstr, *sorted(one.msgstr_plural.items())) for one in compiled} == {
-        (one.msgid, one.msgstr, *sorted(one.msgstr_plural.items())) for one in opened(language, domain)
-    }, "the .mo is older than its .po: ./run manage messages"
-
-
 # -- templates --------------------------------------------------------------------------------------
 
 SILENT = re.compile(

@@ -22,7 +22,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from annotation import immutable
+from annotation import immutable, mo_files
 from tests.plugin import ALL_EXAMPLES, EXAMPLES, chromium
 from tests.temp_postgres import temporary_postgres
 from tests.waiting import wait_until
@@ -181,13 +181,31 @@ class TestSettingUp:
 
         assert work == ["venv", "requirements.txt", "requirements-dev.txt"]
 
-    def test_the_catalogues_need_the_tools(self, run, work, monkeypatch):
-        monkeypatch.setenv("SECRET_KEY", "a" * 50)
-        monkeypatch.setattr(run.os, "execve", lambda *_: None)
-        run.manage(["help"])
-        run.manage(["messages"])
+    def test_changed_translations_are_compiled_and_unchanged_ones_start_no_process(
+        self, run, work, monkeypatch
+    ):
+        po = run.ROOT / "locale" / "de" / "LC_MESSAGES" / "django.po"
+        po.parent.mkdir(parents=True)
+        po.write_text("")
+        compiled = []
 
-        assert work == ["venv", "requirements.txt", "requirements-dev.txt"]
+        def start(command, cwd):
+            compiled.append(command[1:])
+            mo_files.compile_outdated(cwd / "locale")
+            return subprocess.CompletedProcess(command, 0)
+
+        monkeypatch.setattr(run.subprocess, "run", start)
+        run.set_up(run.RUNTIME)
+        run.set_up(run.RUNTIME)
+        assert compiled == [["-m", "annotation.mo_files"]]
+
+        os.utime(po, (0, 0))  # another version
+        with monkeypatch.context() as read_only:
+            read_only.setattr(run.os, "access", lambda *_: False)
+            run.set_up(run.RUNTIME)  # by a user who may only read the program: `manage check` warns
+        monkeypatch.setattr(run.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1))
+        with pytest.raises(run.Failed, match="could not compile the translations"):
+            run.set_up(run.RUNTIME)
 
     def test_an_installation_that_was_cut_short_is_done_again(self, run, work, monkeypatch):
         def fail(_: object) -> None:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @contextmanager
 def served(
-    folder: Path, *arguments: str, workers: int = 1, **environment: str
+    folder: Path, *arguments: str, workers: int = 1, tree: Path = ROOT, **environment: str
 ) -> Iterator[Callable[..., tuple[int, str]]]:
     """`ask(path, **headers)` -> status and text; `_` in a header's name is kept, as a client may send it."""
     with socket.socket() as free:
@@ -38,7 +38,7 @@ def served(
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PROMETHEUS_")}
     server = subprocess.Popen(
         command,
-        cwd=ROOT,
+        cwd=tree,
         env={
             **inherited,
             "DJANGO_SETTINGS_MODULE": "config.settings",

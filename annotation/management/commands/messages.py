@@ -10,8 +10,8 @@ from annotation import catalogues
 
 class Command(BaseCommand):
     help = (
-        "Collect the messages of pages and scripts and write the .po and .mo files in locale/. "
-        "Needs polib (requirements-dev.txt). See docs/translating.md."
+        "Collect the messages of pages and scripts and write the .po files in locale/. "
+        "See docs/translating.md."
     )
     requires_system_checks = []
 
