@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gettext
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.core import checks
 from django.core.management import CommandError, call_command
 
 from annotation import mo_files
+from tests.plugin import ROOT
 
 HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
 
@@ -39,6 +41,11 @@ def edit(po: Path, seconds: float = 1) -> None:
 
 def translate(locale: Path, message: str) -> str:
     return gettext.GNUTranslations((locale / "de/LC_MESSAGES/django.mo").open("rb")).gettext(message)
+
+
+def test_no_compiled_file_is_in_the_repository() -> None:
+    listed = subprocess.run(["git", "ls-files", "*.mo"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert listed.stdout == ""
 
 
 def test_a_file_is_compiled_once(po: Path, locale: Path) -> None:
