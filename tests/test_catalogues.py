@@ -1,24 +1,24 @@
-"""The catalogues are whole: every message is found, translated, and compiled; no template talks outside of them."""
+"""The catalogues are complete and written in one way, and templates have no text outside of them."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+import polib
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 
 from annotation import catalogues
 
-polib = pytest.importorskip("polib")
-
 ROOT = settings.BASE_DIR
 FILES = [(language, domain) for language in catalogues.languages() for domain in ("django", "djangojs")]
-PLACES = re.compile(r"%\(\w+\)s|%%|\{\w*(?:![rs])?(?::[^}]*)?\}|</?\w+")
-MEND = "./run manage messages, then translate what is new (docs/translating.md)"
+PLACEHOLDERS = re.compile(r"%\(\w+\)s|%%|\{\w*(?:![rs])?(?::[^}]*)?\}|</?\w+")
+REMEDY = "./run manage messages, then translate what is new (docs/translating.md)"
 
 
 def opened(language: str, domain: str) -> Any:
@@ -26,13 +26,13 @@ def opened(language: str, domain: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, catalogues.Found]:
-    return catalogues.find(ROOT)
+def extracted() -> dict[str, catalogues.Messages]:
+    return catalogues.extract(ROOT)
 
 
-def is_optional(places: Collection[str], language: str, root: Path = ROOT) -> bool:
+def is_optional(files: Collection[str], language: str, root: Path = ROOT) -> bool:
     """Whether a message is only in folders of task types without guidelines in the language: these are in English there."""
-    folders = {Path(*Path(place).parts[:2]) for place in places}
+    folders = {Path(*Path(file).parts[:2]) for file in files}
     return bool(folders) and all(
         folder.parent == Path("tasks")
         and (root / folder / "task.py").exists()
@@ -42,45 +42,34 @@ def is_optional(places: Collection[str], language: str, root: Path = ROOT) -> bo
 
 
 @pytest.mark.parametrize(("language", "domain"), FILES)
-def test_the_catalogue_has_the_messages_there_are(
-    language: str, domain: str, found: dict[str, catalogues.Found]
-) -> None:
-    written = {(entry.msgid, entry.msgid_plural) for entry in opened(language, domain)}
-    said = {key for key, places in found[domain].places.items() if not is_optional(places, language)}
-
-    assert sorted(said - written) == [], f"not in the catalogue: {MEND}"
-    assert sorted(written - found[domain].places.keys()) == [], f"said nowhere any more: {MEND}"
-
-
-@pytest.mark.parametrize(("language", "domain"), FILES)
 def test_every_message_is_translated_and_none_is_a_guess(
-    language: str, domain: str, found: dict[str, catalogues.Found]
+    language: str, domain: str, extracted: dict[str, catalogues.Messages]
 ) -> None:
-    places = found[domain].places
+    files = extracted[domain]
     missing = [entry for entry in opened(language, domain) if not entry.translated()]
     required = [
         entry.msgid
         for entry in missing
-        if not is_optional(places.get((entry.msgid, entry.msgid_plural), ()), language)
+        if not is_optional(files.get((entry.msgid, entry.msgid_plural), ()), language)
     ]
 
-    assert required == [], MEND
+    assert required == [], REMEDY
     assert [entry.msgid for entry in opened(language, domain) if "fuzzy" in entry.flags] == []
 
 
 @pytest.mark.parametrize(("language", "domain"), FILES)
 def test_a_translated_task_type_has_translated_guidelines(
-    language: str, domain: str, found: dict[str, catalogues.Found]
+    language: str, domain: str, extracted: dict[str, catalogues.Messages]
 ) -> None:
     """So a task type is in a language as a whole or not at all, and no guidelines are lost unnoticed."""
     translated = {
         (entry.msgid, entry.msgid_plural) for entry in opened(language, domain) if entry.translated()
     }
     half = {
-        place
-        for key, places in found[domain].places.items()
-        if key in translated and is_optional(places, language)
-        for place in places
+        file
+        for message, files in extracted[domain].items()
+        if message in translated and is_optional(files, language)
+        for file in files
     }
 
     assert sorted(half) == [], f"translated messages without GUIDELINES.{language}.md"
@@ -106,9 +95,11 @@ def test_a_translation_has_the_places_and_the_edges_of_its_message(language: str
         pairs = [(entry.msgid, entry.msgstr)]
         if entry.msgid_plural:
             pairs = [(entry.msgid, entry.msgstr_plural[0]), (entry.msgid_plural, entry.msgstr_plural[1])]
-        for message, said in pairs:
-            if set(PLACES.findall(message)) != set(PLACES.findall(said)) or edges(message) != edges(said):
-                wrong.append((message, said))
+        for message, translation in pairs:
+            if set(PLACEHOLDERS.findall(message)) != set(PLACEHOLDERS.findall(translation)) or edges(
+                message
+            ) != edges(translation):
+                wrong.append((message, translation))
 
     assert wrong == []
 
@@ -162,10 +153,10 @@ def unentitied(text: str) -> str:
     return re.sub(r"&\w+;", " ", text)
 
 
-# -- finding ----------------------------------------------------------------------------------------
+# -- extracting -------------------------------------------------------------------------------------
 
 
-def test_messages_are_found_in_every_sort_of_file() -> None:
+def test_messages_are_extracted_from_every_sort_of_file() -> None:
     python = "gettext('One'); ngettext('a {n}', 'many {n}', n); gettext_noop('Two ' 'parts'); other('no')\n"
     python += "refuse('code', 'No {a}.', a=b); message('a.b', 'So {c}.'); refuse('code', text); words_of('x; y\\n z')"
     template = (
@@ -192,3 +183,95 @@ def test_messages_are_found_in_every_sort_of_file() -> None:
         ("{0} cell", "{0} cells"),
         ("{0} row", "{0} rows"),
     }
+
+
+# -- writing ----------------------------------------------------------------------------------------
+
+SENTENCE = (
+    "A sentence that is longer than the line at which the default of polib would break it: 78 characters."
+)
+NEW = [
+    (" Begins the file", ""),
+    ("Some new sentence", ""),
+    ("{0} new row", "{0} new rows"),
+    ("~ ends it", ""),
+]
+
+
+@pytest.fixture
+def tree(tmp_path: Path, settings: Any) -> Path:
+    """A small repository with a message of each domain, and its catalogue; returns its `django.po`."""
+    settings.BASE_DIR = tmp_path
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "page.html").write_text(f'{{% translate "{SENTENCE}" %}}{{% translate "B" %}}')
+    (tmp_path / "static" / "askew").mkdir(parents=True)
+    (tmp_path / "static" / "askew" / "page.js").write_text('t("Save")')
+    call_command("messages")
+    call_command("messages", check=True)
+    return catalogues.po_path(tmp_path, "de", "django")
+
+
+@pytest.mark.parametrize("new", NEW, ids=str)
+def test_a_new_message_changes_at_most_six_lines(new: catalogues.Message) -> None:
+    path = catalogues.po_path(ROOT, "de", "django")
+    messages = {
+        (entry.msgid, entry.msgid_plural): {file for file, _ in entry.occurrences}
+        for entry in opened("de", "django")
+    }
+    before = path.read_text("utf-8").splitlines()
+    assert new not in messages
+
+    after = str(catalogues.catalogue(path, "de", {**messages, new: {"templates/page.html"}})).splitlines()
+
+    start = next(number for number, line in enumerate(after) if line not in before[number : number + 1])
+    size = len(after) - len(before)
+    assert after[:start] + after[start + size :] == before
+    assert 4 <= size <= 6
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: polib.pofile(str(path), wrapwidth=78).save(),
+        lambda path: path.write_text(path.read_text().replace("\n\n#:", "\n\n\n#:")),
+        lambda path: path.write_text(path.read_text().replace('msgid "B"', 'msgid "C"')),
+        lambda path: path.unlink(),
+        lambda path: path.with_name("djangojs.po").unlink(),
+        lambda path: (path.parents[3] / "templates" / "page.html").write_text('{% translate "B" %}'),
+    ],
+    ids=["wrapped", "spaced", "renamed", "missing", "of scripts", "template"],
+)
+def test_the_check_fails_unless_the_files_are_as_written(damage: Callable[[Path], Any], tree: Path) -> None:
+    damage(tree)
+    before = tree.read_bytes() if tree.exists() else None
+
+    with pytest.raises(CommandError, match=r"django(js)?\.po: .* Run \./run manage messages"):
+        call_command("messages", check=True)
+
+    assert (tree.read_bytes() if tree.exists() else None) == before
+    call_command("messages")
+    call_command("messages", check=True)
+
+
+def test_translations_comments_and_plural_rule_are_kept_and_the_header_of_an_editor_is_not(
+    tree: Path,
+) -> None:
+    edited = polib.pofile(str(tree))
+    edited.metadata |= {
+        "X-Generator": "Poedit",
+        "PO-Revision-Date": "today",
+        "Plural-Forms": "nplurals=1; plural=0;",
+    }
+    edited.find("B").msgstr, edited.find("B").tcomment = "Bei", "a preposition"
+    edited.append(polib.POEntry(msgid="Gone", msgstr="Weg"))
+    edited.save()
+
+    call_command("messages")
+
+    written = polib.pofile(str(tree))
+    assert [(entry.msgid, entry.msgstr, entry.tcomment) for entry in written] == [
+        (SENTENCE, "", ""),
+        ("B", "Bei", "a preposition"),
+    ]
+    assert written.metadata["Plural-Forms"] == "nplurals=1; plural=0;"
+    assert not {"X-Generator", "PO-Revision-Date"} & set(written.metadata)

@@ -111,11 +111,11 @@ def shorten(words: str) -> str:
 def interface_texts(root: Path) -> Iterator[Text]:
     """The messages of pages, scripts and the server, of commands and errors, and the descriptions of the study schema."""
     messages: set[str] = set()
-    for domain in catalogues.find(root).values():
-        for key, places in domain.places.items():
+    for domain in catalogues.extract(root).values():
+        for key, files in domain.items():
             for message in filter(None, key):
                 messages.add(message)
-                yield Text(", ".join(sorted(places)), INTERFACE, " ".join(message.split()))
+                yield Text(", ".join(sorted(files)), INTERFACE, " ".join(message.split()))
     for path in sorted({path for pattern in MODULES for path in root.glob(pattern)}):
         if path.name == "tests.py" or "tests" in path.relative_to(root).parts:
             continue
