@@ -22,20 +22,11 @@ from annotation.roles import Permission
 from annotation.templatetags import must_hold
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
-from tests.annotation.role_table import PAGES, make_things
-from tests.annotation.test_german_is_whole import NOT_PAGES, PARTS, Texts
 
 pytestmark = pytest.mark.one_database
 
 GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9,en;q=0.5"}
-UNREAD = {"script", "style", "code", "pre", "textarea", "kbd"}
 TAG = re.compile(r"<[^>]*>")
-SAME_IN_BOTH = {"Status", "Name", "Format", "Link", "Total", "Filter"}
-FREE_TEXTS = {
-    # Words that the test's people, or files of the study, wrote themselves and that happen to be messages too.
-    "Open", "Closed", "Gold", "wrong", "right", "extraction", "reasoning", "after", "Total", "Minutes",
-    "question", "label", "table",
-}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -44,61 +35,6 @@ def english_afterwards() -> Iterator[None]:
     with translation.override(settings.LANGUAGE_CODE):
         yield
     translation.activate(settings.LANGUAGE_CODE)
-
-
-def german() -> set[str]:
-    """English messages without places that say something else in German."""
-    polib = pytest.importorskip("polib")
-    made = polib.pofile(str(catalogues.po_path(settings.BASE_DIR, "de", "django")))
-    return {
-        " ".join(entry.msgid.split())
-        for entry in made
-        if entry.msgstr and entry.msgstr != entry.msgid and not re.search(r"[{%<&]", entry.msgid)
-    }
-
-
-class Shown(Texts):
-    """All visible texts of a page but those that are marked as English."""
-
-    def leaves_out(self, tag: str, given: dict[str, str | None]) -> bool:
-        return tag in UNREAD or given.get("lang") == "en"
-
-
-def texts(html: str) -> set[str]:
-    """The visible texts of a page: what stands between tags, and what is read aloud."""
-    reader = Shown()
-    reader.feed(html)
-    return {" ".join(one.split()) for one in reader.found}
-
-
-def test_every_page_is_there_in_german_and_says_nothing_in_english_that_it_could_say_in_german(
-    world: World,
-) -> None:
-    things = make_things(world)
-    known = german()
-    wrong = []
-    for name, (arguments, may_get, _) in PAGES.items():
-        if may_get is None or name in NOT_PAGES:
-            continue
-        who = next((one for one in ("mara", "ada", "root", "rea") if one in may_get), None)
-        address = reverse(name, args=arguments(things))
-        english, other = Client(), Client()
-        for client in (english, other):
-            if who is not None:
-                client.force_login(world.people[who])
-        first = english.get(address)
-        answer = other.get(address, **GERMAN)
-        if answer.status_code != first.status_code:
-            wrong.append(f"{name}: {answer.status_code} in German, {first.status_code} in English")
-        if answer.status_code != 200 or "text/html" not in answer["Content-Type"]:
-            continue
-        page = answer.content.decode()
-        if '<html lang="de">' not in page and name not in PARTS:
-            wrong.append(f"{name}: the page does not say that it is in German")
-        left = sorted((texts(page) & known) - SAME_IN_BOTH - FREE_TEXTS)
-        wrong += [f"{name}: {one}" for one in left]
-
-    assert wrong == []
 
 
 @pytest.mark.django_db
