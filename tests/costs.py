@@ -148,9 +148,9 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if any(ratio > LIMIT for ratio in over.values()) else 0
 
 
-def totals(folder: Path) -> tuple[Counter[str], Counter[str], list[tuple[str, float]]]:
+def totals(folder: Path) -> tuple[dict[str, float], Counter[str], list[tuple[str, float]]]:
     """Core seconds by tier, number of tests by tier, and the core seconds of each test."""
-    seconds: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
     number: Counter[str] = Counter()
     tests = []
     for file in folder.glob("*.json"):

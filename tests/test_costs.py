@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_a_process_that_still_runs_counts_with_what_it_started() -> None:
 
 
 def test_every_tier_has_a_budget() -> None:
-    budgets = costs.tomllib.loads((costs.ROOT / "tests" / "budget.toml").read_text())["core_seconds"]
+    budgets = tomllib.loads((costs.ROOT / "tests" / "budget.toml").read_text())["core_seconds"]
     others = {"browser", "PostgreSQL", "on SQLite", "start and collection", "everything else"}
     assert budgets.keys() == {*costs.TIERS.values(), *others, *costs.BESIDE_TESTS}
 
