@@ -1,0 +1,123 @@
+/* Runs shared modules for test_twins.py: `node --import ./hooks.js twins.js FUNCTION` reads cases as JSON and prints the results. */
+
+import { readFileSync } from "node:fs";
+
+globalThis.document = { documentElement: { lang: "en" } }; // the language of the sentences
+
+const { fromText, toText } = await import("/static/askew/clipboard.js");
+const { check } = await import("/static/askew/contract.js");
+const { Edits } = await import("/static/askew/edits.js");
+const { History } = await import("/static/askew/history.js");
+const { normalise, replay } = await import("/static/askew/operations.js");
+const { holdsNumbers } = await import("/static/askew/painting.js");
+const { describe } = await import("/static/askew/words.js");
+
+const FUNCTIONS = {
+  /* {table, operations, contract, reason} -> the edited table, net operations, violations and sentences. */
+  edit({ table, operations, contract, reason }) {
+    const edited = replay(table, operations);
+    return {
+      edited: [edited.header, edited.rows, edited.row_ids, edited.column_ids, edited.header_rows],
+      net: normalise(operations, table),
+      violations: check(contract, table, operations, reason),
+      words: operations.map((operation) => describe(operation, table)),
+    };
+  },
+
+  /* [table, operations] -> [code, index] of the error, or null. */
+  refusal([table, operations]) {
+    try {
+      replay(table, operations);
+      return null;
+    } catch (error) {
+      return [error.code, error.index];
+    }
+  },
+
+  /* [table, operations] -> what is left after every second row and column was removed and restored. */
+  restore([table, operations]) {
+    const { base, edited } = restored(table, operations);
+    return [
+      restored(table, []).operations.length,
+      base.row_ids.every((id) => edited.row_ids.includes(id)),
+      base.column_ids.every((id) => edited.column_ids.includes(id)),
+      edited.rows.every((cells) => cells.length === edited.header.length),
+    ];
+  },
+
+  /* [table, gestures] -> the edits that a session of gestures leaves, with undo and redo. */
+  session([table, gestures]) {
+    const edits = new Edits(table);
+    const history = new History();
+    for (const [kind, row, column, text] of gestures) {
+      if (kind === "undo" || kind === "redo") {
+        const step = history[kind](edits.operations);
+        if (step) edits.become(step);
+        continue;
+      }
+      const before = edits.operations;
+      const { rowIds, columnIds } = edits.state;
+      const after = GESTURES[kind](edits, some(rowIds, row), some(columnIds, column), text);
+      if (JSON.stringify(after) === JSON.stringify(before)) continue;
+      history.did(before);
+      edits.become(after);
+    }
+    const { operations, edited } = edits;
+    const session = { operations, edited: [edited.header, edited.rows, edited.row_ids, edited.column_ids] };
+    edits.become(edits.withBack(removed(edits, "rows"), removed(edits, "columns")));
+    session.restored = edits.operations;
+    edits.become(operations);
+    const undone = [];
+    let step;
+    while ((step = history.undo(edits.operations))) {
+      undone.push(edits.operations);
+      edits.become(step);
+    }
+    session.first = edits.operations;
+    while (undone.length && (step = history.redo(edits.operations))) {
+      edits.become(step);
+      if (edits.operations !== undone.pop()) session.first = "redo differs from undo";
+    }
+    return session;
+  },
+
+  numbers: (column) => holdsNumbers(column),
+
+  /* Lines of cells -> the same after a copy, without and with a line end at the end. */
+  clipboard: (lines) => [fromText(toText(lines)), fromText(`${toText(lines)}\r\n`)],
+};
+
+const GESTURES = {
+  write: (edits, [row], [column], text) => edits.withTexts([{ row, column, text }]),
+  name: (edits, _, [column], text) => edits.withTexts([{ row: edits.base.header_id, column, text }]),
+  remove: (edits, rows, columns, text) => edits.without(text.length % 2 ? rows : [], text.length % 2 ? [] : columns),
+  back: (edits) => edits.withBack(...["rows", "columns"].map((lines) => removed(edits, lines))),
+  new: (edits, [row]) => edits.withNewRow(edits.edited.row_ids.includes(row) ? row : null)[1],
+  split: (edits, _, [column], text) => edits.with(edits.edited.column_ids.includes(column)
+    ? [{ op: "split_column", column, into: edits.freshIds(2).map((id, at) => (
+      { column: id, header: `${text}${at}`, cells: edits.edited.rows.map(() => `${at}`) })) }]
+    : []),
+  mask: (edits, [row], [column], text) => edits.with(
+    edits.edited.row_ids.includes(row) && edits.edited.column_ids.includes(column)
+      ? [{ op: "mask_cells", cells: [[row, column]], with: text }]
+      : []),
+  "one back": (edits, _, __, text) => (edits.operations.length
+    ? edits.withTakenBack(text.length % edits.operations.length) ?? edits.operations
+    : edits.operations),
+};
+
+const removed = (edits, lines) => edits.state[lines].filter((line) => line.removed).map(({ id }) => id);
+const some = (ids, at) => (ids.length ? [ids[at % ids.length]] : ["nothing"]);
+
+function restored(table, operations) {
+  const edits = new Edits(table);
+  edits.begin(operations);
+  const half = (ids) => ids.filter((_, at) => at % 2 === 0);
+  const [rows, columns] = [half(edits.base.row_ids), half(edits.base.column_ids)];
+  edits.become(edits.without(rows, columns));
+  edits.become(edits.withBack(rows, columns));
+  return edits;
+}
+
+const cases = JSON.parse(readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(cases.map((each) => FUNCTIONS[process.argv[2]](each))));
