@@ -114,6 +114,7 @@ function addMissing(window, width, height) {
     if (value !== undefined) this.returnValue = value;
     this.dispatchEvent(new Event("close"));
   };
+  takeSignals(window);
   const opened = new WeakSet();
   const toggle = (element, newState) => {
     element.dispatchEvent(Object.assign(new Event("toggle"), { newState, oldState: newState === "open" ? "closed" : "open" }));
@@ -131,6 +132,18 @@ function addMissing(window, width, height) {
   const matches = Element.prototype.matches;
   Element.prototype.matches = function (selector) {
     return selector === ":popover-open" ? opened.has(this) : matches.call(this, selector);
+  };
+}
+
+/* Listeners with a signal of Node's AbortController, which jsdom does not know as one. */
+function takeSignals({ EventTarget }) {
+  const { addEventListener } = EventTarget.prototype;
+  EventTarget.prototype.addEventListener = function (type, listener, options) {
+    const { signal, ...others } = Object(options);
+    if (!signal) return addEventListener.call(this, type, listener, options);
+    if (signal.aborted) return;
+    addEventListener.call(this, type, listener, others);
+    signal.addEventListener("abort", () => this.removeEventListener(type, listener, others), { once: true });
   };
 }
 
