@@ -1,4 +1,7 @@
-"""What JavaScript and Python share: the same result for every edit that Hypothesis draws. `twins.js` runs the modules in Node."""
+"""What JavaScript and Python share: the same result for every edit that Hypothesis draws.
+
+`twins.js` runs the modules in Node.
+"""
 
 from __future__ import annotations
 
