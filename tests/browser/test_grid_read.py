@@ -1,4 +1,7 @@
-"""Tables to read and to compare: evidence is pointed out and hidden, edits are shown old beside new."""
+"""Tables to read and to compare in a real browser: layout, scrolling, and what a screen reader is given.
+
+What is shown and said is tested without a browser in tests/modules/grid_read.test.js.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.grids import VOTES, Grid
 from tests.browser.test_road import AXE
@@ -43,51 +46,6 @@ def compare(grid: Grid, operations: list[dict[str, Any]], table: dict[str, Any] 
     grid.page.locator(".sheet").focus()
 
 
-def test_marked_cells_are_pointed_out_hidden_and_shown_again(grid: Grid) -> None:
-    grid.show(mode="read", marks=[["r2", "c2"], ["r1", "c3"], ["h", "c2"]])
-    expect(grid.cell("r2", "c2")).to_have_text("marked: 4")  # in words for a screen reader
-    expect(grid.header("c2")).to_have_class("n evidence")
-    grid.page.evaluate("() => document.querySelector('askew-grid').hideMarked(true)")
-    grid.hears("3 marked cells hidden.")
-    grid.reads("3 marked cells, hidden")
-    expect(grid.cell("r2", "c2")).to_have_text("hidden")
-    expect(grid.cell("r1", "c3")).to_have_text("hidden")
-    expect(grid.cell("r1", "c2")).to_have_text("1,212")
-    grid.page.evaluate("() => document.querySelector('askew-grid').hideMarked(false)")
-    grid.hears("3 marked cells shown again.")
-    expect(grid.cell("r1", "c3")).to_contain_text("withdrew")
-
-
-def test_what_is_hidden_is_not_found_either(grid: Grid) -> None:
-    grid.show(mode="read", marks=[["r1", "c3"]])
-    grid.page.evaluate("() => document.querySelector('askew-grid').hideMarked(true)")
-    grid.press("/")
-    grid.types("second round")
-    expect(grid.page.locator(".find-bar")).to_contain_text("No matches")
-
-
-def test_one_goes_from_one_marked_cell_to_the_next(grid: Grid) -> None:
-    grid.show(mode="read", marks=[["r4", "c0"], ["r1", "c2"]])
-    button = grid.page.get_by_role("button", name="Next marked cell")
-    button.click()
-    grid.hears("Row 2, Votes: 1,212. Marked cell 1 of 2.")
-    button.click()
-    grid.hears("Row 5, Competitor: Tanaka. Marked cell 2 of 2.")
-    expect(grid.cell("r4", "c0")).to_have_attribute("data-here", "")
-
-
-def test_a_table_to_read_leaves_letters_and_digits_to_the_page(grid: Grid) -> None:
-    grid.show(mode="read")
-    grid.page.evaluate(
-        "() => { window.keys = []; document.addEventListener('keydown', e => keys.push(e.key)); }"
-    )
-    expect(grid.page.locator(".sheet")).to_be_focused()
-    grid.press("1", "s", "ArrowDown", "Enter")
-    assert grid.page.evaluate("() => keys") == ["1", "s", "ArrowDown", "Enter"]
-    assert grid.get("operations") == []
-    expect(grid.page.get_by_role("table", exact=True)).to_be_visible()
-
-
 def test_tab_goes_past_a_table_to_read_and_back_to_it(grid: Grid) -> None:
     """The table itself has one stop, so that the arrows scroll it; its cells have none."""
     grid.show({"header": ["a", "b"], "rows": [[f"{i}", "x"] for i in range(300)]}, mode="read")
@@ -101,74 +59,7 @@ def test_tab_goes_past_a_table_to_read_and_back_to_it(grid: Grid) -> None:
     expect(grid.page.locator(".sheet")).to_be_focused()
 
 
-def test_an_edit_is_shown_old_beside_new_with_what_went_and_what_came(grid: Grid) -> None:
-    compare(grid, EDIT)
-    expect(grid.cell("r2", "c2").locator("del")).to_contain_text("4")
-    expect(grid.cell("r2", "c2").locator("ins")).to_have_text("361")
-    expect(grid.header("c1").locator("ins")).to_have_text("Nation")
-    expect(grid.page.locator("tr.removed")).to_have_attribute("data-row", "r3")
-    expect(grid.page.locator("tr.inserted")).to_have_attribute("data-row", "n1")
-    expect(grid.header("c0")).to_contain_text("split")
-    expect(grid.header("n2")).to_contain_text("from Competitor")
-    order = grid.page.eval_on_selector_all("tbody tr", "rows => rows.map(row => row.dataset.row)")
-    assert order == ["r0", "n1", "r1", "r2", "r3", "r4"]
-    columns = grid.page.eval_on_selector_all(
-        "thead th[data-column]", "ths => ths.map(th => th.dataset.column)"
-    )
-    assert columns == ["c0", "n2", "n3", "c1", "c2", "c3"]
-
-
-def test_n_goes_from_change_to_change_in_the_order_of_the_table(grid: Grid) -> None:
-    compare(grid, EDIT)
-    said = []
-    for _ in range(5):
-        grid.press("n")
-        said.append(grid.page.locator("askew-grid > [role=status]").inner_text())
-    assert [words.split(". ")[0] for words in said] == [f"Change {n} of 5" for n in range(1, 6)]
-    assert [words.split(". ")[1].split(":")[0] for words in said] == [
-        "Column 1 (Competitor) split into First | Last",
-        "Header of column 2",
-        "New row below row 1",
-        "Row 3, Votes",
-        "Row 4 removed",
-    ]
-    expect(grid.page.locator("[data-here]")).to_have_count(1)
-    grid.press("Shift+N")
-    expect(grid.cell("r2", "c2")).to_have_attribute("data-here", "")
-    grid.press("n", "n")
-    grid.reads("Change 1 of 5")
-    grid.page.get_by_role("button", name="Previous change").click()
-    grid.reads("Change 5 of 5")
-
-
-def test_moved_rows_and_columns_say_so_and_a_turned_table_is_shown_turned(grid: Grid) -> None:
-    compare(
-        grid,
-        [
-            {"op": "move_row", "row": "r4", "after": None},
-            {"op": "move_column", "column": "c3", "after": "c0"},
-        ],
-    )
-    expect(grid.number("r4")).to_contain_text("moved")
-    expect(grid.header("c3")).to_contain_text("moved")
-    turned = [
-        {"op": "transpose"},
-        {"op": "set_cell", "row": "c2", "column": "r2", "old": "4", "new": "5"},
-    ]
-    compare(grid, turned)
-    grid.reads("Rows and columns exchanged. 1 change")
-    expect(grid.cell("c2", "r2").locator("del")).to_contain_text("4")
-
-
-def test_a_table_without_a_change_says_so(grid: Grid) -> None:
-    compare(grid, [])
-    grid.reads("No change")
-    grid.press("n")
-    grid.hears("No changes.")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
 def test_every_mode_is_accessible(page: Page, live_server: Any, scheme: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)
@@ -209,7 +100,7 @@ def spoken(page: Page) -> list[tuple[str, str, dict[str, Any]]]:
     ]
 
 
-def test_a_screen_reader_is_given_a_table_with_all_its_headers_and_signs(grid: Grid) -> None:
+def test_a_screen_reader_is_given_a_table_with_all_its_headers_signs_and_rows(grid: Grid) -> None:
     table = {
         "header": ["2019", "2020", "Notes"],
         "rows": [["1", "2", "a"], ["3", "4", "b"]],
@@ -239,20 +130,19 @@ def test_a_screen_reader_is_given_a_table_with_all_its_headers_and_signs(grid: G
     assert numbers == ["1", "2", "3", "4", "5"]
     expect(grid.page.get_by_role("grid")).to_have_attribute("aria-rowcount", "5")
 
-
-def test_rows_out_of_sight_are_counted_and_the_one_in_hand_says_its_number(grid: Grid) -> None:
+    # Rows out of sight are counted, and the current one has its number.
     grid.show({"header": ["a", "b"], "rows": [[f"{i}", ""] for i in range(3000)]}, mode="edit")
     expect(grid.cell("r2999", "c1")).to_be_attached()
     expect(grid.page.get_by_role("grid")).to_have_attribute("aria-rowcount", "3001")
-    rows = [name for role, name, _ in spoken(grid.page) if role == "row"]
-    assert len(rows) < 1000  # the browser leaves out what it does not lay out
+    row_names = [name for role, name, _ in spoken(grid.page) if role == "row"]
+    assert len(row_names) < 1000  # the browser leaves out what it does not lay out
     grid.press("Control+End")
     expect(grid.page.locator("[data-row=r2999]")).to_have_attribute("aria-rowindex", "3001")
     focused = [name for _, name, more in spoken(grid.page) if more.get("focused")]
     assert len(focused) == 1
 
 
-def test_columns_of_numbers_are_set_flush_right_with_and_without_scripts(grid: Grid) -> None:
+def test_columns_have_the_width_and_alignment_of_their_texts(grid: Grid) -> None:
     table = {
         "header": ["Rank", "Film", "Gross", "Share", "Run"],
         "rows": [
@@ -271,8 +161,7 @@ def test_columns_of_numbers_are_set_flush_right_with_and_without_scripts(grid: G
         ]
         assert styles == [["right" if numbers else "start", "tabular-nums"]] * 2, column
 
-
-def test_columns_take_the_room_that_a_wider_window_gives_them(grid: Grid) -> None:
+    # Columns take the room that a wider window gives them.
     long = "a sentence that is too long for a narrow window and has to be broken into lines there"
     grid.page.set_viewport_size({"width": 500, "height": 800})
     grid.show({"header": ["Name", "Notes", "More"], "rows": [["Ann", long, long]]}, mode="edit")
@@ -285,20 +174,28 @@ def test_columns_take_the_room_that_a_wider_window_gives_them(grid: Grid) -> Non
     expect(grid.cell("r0", "c0")).to_be_focused()
 
 
-def test_the_first_change_is_in_sight_though_nobody_has_gone_to_it(grid: Grid) -> None:
-    header = [f"a column with a name {n}" for n in range(14)]
-    rows = [[f"{i}-{j}" for j in range(14)] for i in range(80)]
-    change = {"op": "set_cell", "row": "r60", "column": "c12", "old": "60-12", "new": "x"}
-    compare(grid, [change], {"header": header, "rows": rows})
-    cell, sheet = grid.cell("r60", "c12").bounding_box(), grid.page.locator(".sheet").bounding_box()
-    assert cell
-    assert sheet
-    assert sheet["y"] < cell["y"] < sheet["y"] + sheet["height"] - cell["height"]
-    assert sheet["x"] < cell["x"] <= sheet["x"] + sheet["width"] - cell["width"] + 1
-    assert grid.page.evaluate("() => scrollY") == 0  # the page around it stays where it is
-    grid.reads("1 change")
-    grid.press("n")
-    grid.reads("Change 1 of 1")
+def test_columns_are_as_wide_as_the_widest_text_of_all_rows(grid: Grid) -> None:
+    rows = [[str(n), "a", "1"] for n in range(1500)]
+    rows[1400] = ["1401", "Person 744 of the longer list", "12,345,678.90"]
+    grid.show({"header": ["No", "Name", "Sum"], "rows": rows}, mode="edit")
+    grid.press("Control+End")
+    heights = [grid.cell("r1400", column).bounding_box() for column in ("c0", "c1", "c2")]
+    other = grid.cell("r1399", "c1").bounding_box()
+    assert other
+    assert all(box and box["height"] == other["height"] for box in heights), "nothing wraps"
+    inside = grid.cell("r1400", "c2").evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
+    assert inside
+
+    # The widest text is not the longest.
+    rows = [["i" * 14, "1"] for _ in range(400)]
+    rows[390] = ["WWWWWWWWWWWW", "2"]  # fewer letters, and wider; far below what is painted at first
+    grid.show({"header": ["Name", "Number"], "rows": rows})
+    wide = grid.cell("r390", "c0")
+    wide.scroll_into_view_if_needed()
+    expect(wide).to_be_visible()
+    assert wide.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
+    two = [grid.cell(row, "c0").evaluate("(cell) => cell.offsetHeight") for row in ("r389", "r390")]
+    assert two[0] == two[1], "it stands in one line"
 
 
 WIDE: dict[str, Any] = {
@@ -325,16 +222,52 @@ def cut_in_two(grid: Grid, which: int = 0) -> bool:
     return cut
 
 
-@pytest.mark.parametrize("column", ["c3", "c8", "c12", "c13"])
-def test_the_first_change_stands_between_whole_columns(grid: Grid, column: str) -> None:
-    place = int(column[1:])
-    change = {"op": "set_cell", "row": "r0", "column": column, "old": f"cell 0 {place}", "new": "x"}
-    compare(grid, [change], WIDE)
-    assert not cut_in_two(grid)
-    cell, sheet = grid.cell("r0", column).bounding_box(), grid.page.locator(".sheet").bounding_box()
+def in_sight(grid: Grid, cell: Locator) -> bool:
+    """Whether a cell is wholly within the width of the sheet."""
+    box, sheet = cell.bounding_box(), grid.page.locator(".sheet").bounding_box()
+    assert box
+    assert sheet
+    return sheet["x"] < box["x"] <= sheet["x"] + sheet["width"] - box["width"] + 1
+
+
+def test_the_first_change_is_in_sight_between_whole_columns(grid: Grid) -> None:
+    header = [f"a column with a name {n}" for n in range(14)]
+    rows = [[f"{i}-{j}" for j in range(14)] for i in range(80)]
+    change = {"op": "set_cell", "row": "r60", "column": "c12", "old": "60-12", "new": "x"}
+    compare(grid, [change], {"header": header, "rows": rows})
+    cell, sheet = grid.cell("r60", "c12").bounding_box(), grid.page.locator(".sheet").bounding_box()
     assert cell
     assert sheet
-    assert sheet["x"] < cell["x"] <= sheet["x"] + sheet["width"] - cell["width"] + 1
+    assert sheet["y"] < cell["y"] < sheet["y"] + sheet["height"] - cell["height"]
+    assert in_sight(grid, grid.cell("r60", "c12"))
+    assert grid.page.evaluate("() => scrollY") == 0  # the page around it stays where it is
+    grid.reads("1 change")
+    grid.press("n")
+    grid.reads("Change 1 of 1")
+
+    for place in (3, 8, 12, 13):
+        column = f"c{place}"
+        change = {"op": "set_cell", "row": "r0", "column": column, "old": f"cell 0 {place}", "new": "x"}
+        compare(grid, [change], WIDE)
+        assert not cut_in_two(grid)
+        assert in_sight(grid, grid.cell("r0", column))
+
+
+def test_columns_that_a_split_makes_are_in_sight(grid: Grid) -> None:
+    rows = WIDE["rows"]
+    grid.show(WIDE, mode="structure")
+    into = [
+        {"column": name, "header": f"part {name}", "cells": [f"{name} {i}" for i in range(len(rows))]}
+        for name in ("n1", "n2")
+    ]
+    old = [WIDE["header"][12], *(row[12] for row in rows)]
+    grid.page.evaluate(
+        "(operation) => document.querySelector('askew-grid').act([operation])",
+        {"op": "split_column", "column": "c12", "at": 12, "old": old, "into": into},
+    )
+    for column in ("n1", "n2"):
+        assert in_sight(grid, grid.header(column)), column
+    assert grid.page.evaluate("() => document.querySelector('.sheet').scrollTop") == 0
 
 
 def test_two_tables_begin_at_the_same_place_and_scroll_as_one(grid: Grid) -> None:
@@ -434,7 +367,7 @@ def sideways(grid: Grid) -> list[int]:
     return found
 
 
-def test_two_tables_that_fit_side_by_side_hide_no_column(grid: Grid) -> None:
+def test_two_tables_beside_each_other_have_equal_columns_and_rows(grid: Grid) -> None:
     compare_two(
         grid, [set_champion("Nat Cartmell the second of Pennsylvania")], [set_champion("Fay Moulton")]
     )
@@ -446,8 +379,7 @@ def test_two_tables_that_fit_side_by_side_hide_no_column(grid: Grid) -> None:
     )
     assert heads[0] == heads[1]
 
-
-def test_rows_of_two_tables_are_beside_each_other(grid: Grid) -> None:
+    # Rows are beside each other.
     new_row = {"op": "insert_row", "row": "n1", "after": "r0", "cells": ["1898", "Nowhere", "", "", ""]}
     removal = {"op": "remove_row", "row": "r1", "at": 1, "after": "r0", "old": WINNERS["rows"][1]}
     compare_two(
@@ -461,45 +393,18 @@ def test_rows_of_two_tables_are_beside_each_other(grid: Grid) -> None:
     for row in ("r0", "r1", "r2", "r3"):
         assert abs(left[row] - right[row]) < 1, row
     assert left["r1"] - left["r0"] > 50  # room for the row that only the other table has
+    grid.page.locator(".sheet").first.focus()
     grid.press("Control++")
     left, right = tops(grid)
     assert all(abs(left[row] - right[row]) < 1 for row in left)
 
-
-def test_a_hidden_column_is_named_above_the_table(grid: Grid) -> None:
+    # A hidden column is named above the table.
+    grid.press("Control+0")
     compare_two(grid, [set_champion("Nat Cartmell")], [set_champion("Fay Moulton")], width=240)
     hidden = grid.page.locator(".hidden-columns")
     expect(hidden.first).to_have_text(re.compile(r"^Hidden: .*Seconds.*\. Scroll sideways\.$"))
-    for left, seen, unseen in ((10_000, "Seconds", "City"), (0, "City", "Seconds")):
-        grid.page.evaluate("(left) => { document.querySelector('.sheet').scrollLeft = left; }", left)
+    for distance, seen, unseen in ((10_000, "Seconds", "City"), (0, "City", "Seconds")):
+        grid.page.evaluate("(left) => { document.querySelector('.sheet').scrollLeft = left; }", distance)
         for one in hidden.all():
             expect(one).not_to_contain_text(seen)
             expect(one).to_contain_text(unseen)
-
-
-def test_a_column_is_as_wide_as_what_stands_far_down_in_it(grid: Grid) -> None:
-    rows = [[str(n), "a", "1"] for n in range(1500)]
-    rows[1400] = ["1401", "Person 744 of the longer list", "12,345,678.90"]
-    grid.show({"header": ["No", "Name", "Sum"], "rows": rows}, mode="edit")
-    grid.press("Control+End")
-    heights = [grid.cell("r1400", column).bounding_box() for column in ("c0", "c1", "c2")]
-    other = grid.cell("r1399", "c1").bounding_box()
-    assert other
-    assert all(box and box["height"] == other["height"] for box in heights), "nothing wraps"
-    inside = grid.cell("r1400", "c2").evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
-    assert inside
-
-
-def test_columns_are_as_wide_as_the_widest_text_of_all_rows_not_the_longest(
-    page: Page, live_server: Any
-) -> None:
-    rows = [["i" * 14, "1"] for _ in range(400)]
-    rows[390] = ["WWWWWWWWWWWW", "2"]  # fewer letters, and wider; far below what is painted at first
-    grid = Grid(page, live_server.url)
-    grid.show({"header": ["Name", "Number"], "rows": rows})
-    wide = grid.cell("r390", "c0")
-    wide.scroll_into_view_if_needed()
-    expect(wide).to_be_visible()
-    assert wide.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
-    heights = [grid.cell(row, "c0").evaluate("(cell) => cell.offsetHeight") for row in ("r389", "r390")]
-    assert heights[0] == heights[1], "it stands in one line"

@@ -31,19 +31,24 @@ const WIDTH = 80;
 const HEIGHT = 30;
 
 /* An empty page with a grid; `storage` is what localStorage holds before. */
-export async function openGrid({ storage = {} } = {}) {
+export function openGrid(options) {
+  return openElement("askew-grid", MODULES, options);
+}
+
+/* An empty page with an element that shows tables, made by these modules of askew/. */
+export async function openElement(name, modules, { storage = {} } = {}) {
   mock.timers.reset();
   mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
   const page = await openPage("<main id='main'></main>", { scripts: [], storage });
   layOut(page.window);
-  for (const name of MODULES) await load(`askew/${name}.js`);
-  const element = page.document.createElement("askew-grid");
+  for (const module of modules) await load(`askew/${module}.js`);
+  const element = page.document.createElement(name);
   page.find("main").replaceChildren(element);
   return new Grid(page, element);
 }
 
 /* Cells and sheets with sizes, in a window wide enough for all of them. */
-export function layOut(window) {
+function layOut(window) {
   const { HTMLElement, Element } = window;
   Element.prototype.getBoundingClientRect = () => ({ x: 0, y: 0, left: 0, top: 0, right: WIDTH, bottom: HEIGHT, width: WIDTH, height: HEIGHT });
   for (const [name, value] of [["offsetHeight", HEIGHT], ["offsetWidth", WIDTH]]) {
