@@ -158,7 +158,7 @@ function fits(query, width, height) {
 }
 
 /* Answers requests in place of Django. A reply belongs to "METHOD path-part": the longest part that fits counts. It is a
-   body, {status, body}, an Error (the connection fails), or a function of the request that gives one of these, also later. */
+   body, {status, body}, a Response, an Error (the connection fails), or a function of the request that gives one of these, also later. */
 export class Server {
   constructor(replies) {
     this.replies = replies;
@@ -172,6 +172,7 @@ export class Server {
       });
       aborted?.catch(() => {});
       const reply = await Promise.race([this.#reply(request), ...(aborted ? [aborted] : [])]);
+      if (reply instanceof Response) return reply;
       const { status = 200, body: content = reply } = reply?.status ? reply : {};
       return new Response(status === 204 ? null : JSON.stringify(content ?? null), { status, headers: { "Content-Type": "application/json" } });
     };

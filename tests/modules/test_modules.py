@@ -1,7 +1,8 @@
 """The scripts of static/askew and of the task types under Node: each `*.test.js` of this folder is one test here.
 
 A JavaScript test names a page, `openPage("annotate/value_change")`, or data, `data("annotate/next_value_change")`: the
-function of that name in `pages/annotate.py` renders it with Django's client from a world of its own.
+function of that name in `pages/annotate.py` renders it with Django's client from a world of its own. Requests of a page
+that `openLive("kinds/medals")` opens are answered by the platform, see live.py.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from django.db import transaction
 from django.test import Client
 
 from tests.annotation.cast import make_world
+from tests.modules.live import LiveServer
 from tests.plugin import ROOT, missing
 
 FOLDER = Path(__file__).parent
@@ -35,16 +37,19 @@ def test_every_test_of_the_scripts_passes(file: Path, tmp_path: Path) -> None:
         return
     for subject, name in sorted(set(NAMED.findall(file.read_text("utf-8")))):
         render(subject, name, tmp_path)
-    result = subprocess.run(
-        [node, "--import", str(FOLDER / "hooks.js"), "--test", "--test-force-exit", str(file)],
-        cwd=ROOT,
-        env={**os.environ, "ASKEW_RENDERED_PAGES": str(tmp_path)},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=600,
-    )
-    assert result.returncode == 0, result.stdout
+    server = LiveServer(tmp_path)
+    output = tmp_path / "output.txt"
+    with output.open("w") as sink:
+        process = subprocess.Popen(
+            [node, "--import", str(FOLDER / "hooks.js"), "--test", "--test-force-exit", str(file)],
+            cwd=ROOT,
+            env={**os.environ, "ASKEW_RENDERED_PAGES": str(tmp_path), "ASKEW_LIVE_SERVER": server.url},
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+        )
+        server.serve(process)
+    assert process.returncode == 0, "\n".join([output.read_text("utf-8"), *server.errors])
+    assert not server.errors, "\n".join(server.errors)
 
 
 def render(subject: str, name: str, folder: Path) -> None:
