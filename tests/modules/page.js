@@ -81,6 +81,7 @@ function install(window, server, { width, height }) {
   window.innerWidth = width;
   window.innerHeight = height;
   addMissing(window, width, height);
+  takeNoDelay();
   for (const key of Object.getOwnPropertyNames(window)) {
     if (NODES.has(key) || LANGUAGE.has(key)) continue;
     const value = window[key];
@@ -115,6 +116,7 @@ function addMissing(window, width, height) {
     this.dispatchEvent(new Event("close"));
   };
   takeSignals(window);
+  takeFrames(window);
   const opened = new WeakSet();
   const toggle = (element, newState) => {
     element.dispatchEvent(Object.assign(new Event("toggle"), { newState, oldState: newState === "open" ? "closed" : "open" }));
@@ -132,6 +134,30 @@ function addMissing(window, width, height) {
   const matches = Element.prototype.matches;
   Element.prototype.matches = function (selector) {
     return selector === ":popover-open" ? opened.has(this) : matches.call(this, selector);
+  };
+}
+
+/* Frames at once instead of every 16 ms of real time: settled() waits for them, whatever the timers of the page do. */
+function takeFrames(window) {
+  const waiting = new Map();
+  let last = 0;
+  window.requestAnimationFrame = (callback) => {
+    const handle = (last += 1);
+    waiting.set(handle, setImmediate(() => {
+      waiting.delete(handle);
+      callback(window.performance.now());
+    }));
+    return handle;
+  };
+  window.cancelAnimationFrame = (handle) => clearImmediate(waiting.get(handle));
+}
+
+/* Mocked timers of Node 20 take a missing delay for NaN, and never fire. */
+function takeNoDelay() {
+  const { setTimeout } = globalThis;
+  if (setTimeout.name === "withDelay") return;
+  globalThis.setTimeout = function withDelay(callback, delay = 0, ...values) {
+    return setTimeout(callback, delay, ...values);
   };
 }
 
