@@ -32,6 +32,8 @@ export async function visit(path, { replies = {}, ...options } = {}) {
   if (status !== 200) throw new Error(`GET ${path} has status ${status}`);
   const live = { "GET /": platform, "POST /": platform, "PUT /": platform, "DELETE /": platform };
   const page = await openPage(text, { replies: { ...live, ...replies }, path: end, ...options });
+  page.left = [];
+  globalThis.location = noting(page.window.location, page.left);
   const { settled } = page;
   page.settled = async () => {
     do {
@@ -80,11 +82,20 @@ export function stopClock() {
   mock.method(performance, "now", () => Date.now());
 }
 
-/* Whether a script has left the page: jsdom does not load another one. */
+/* Whether a script has left the page, by an address, a link or a form: jsdom does not load another one. */
 export function hasLeft(page) {
   const at = page.errors.findIndex((error) => error.includes("Not implemented: navigation"));
   if (at >= 0) page.errors.splice(at, 1);
-  return at >= 0;
+  return at >= 0 || page.left.length > 0;
+}
+
+/* The location of a page that notes in a list where a script goes. */
+function noting(location, left) {
+  const noted = { assign: (url) => left.push(String(url)), reload: () => left.push(location.href) };
+  return new Proxy({}, {
+    get: (_, key) => noted[key] ?? (typeof location[key] === "function" ? location[key].bind(location) : location[key]),
+    set: (_, key, value) => Reflect.set(location, key, value),
+  });
 }
 
 /* The platform's own reply to a request of a page. */

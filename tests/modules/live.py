@@ -87,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.errors.append(traceback.format_exc())
             self.reply(500, b"{}")
 
-    do_GET = do_PUT = do_DELETE = do_POST
+    do_GET = do_PUT = do_DELETE = do_POST  # noqa: N815 (names of http.server)
 
     def answer(self, body: bytes) -> None:
         verb, *names = self.path.strip("/").split("/")

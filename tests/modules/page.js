@@ -8,7 +8,7 @@
    Every page is a window of its own with its own copies of the modules. There is no layout: every size is 0. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { afterEach, mock } from "node:test";
 import { runInNewContext, runInThisContext } from "node:vm";
 
@@ -63,8 +63,10 @@ async function run(element) {
   const path = new URL(element.getAttribute("src"), ORIGIN).pathname;
   if (element.type === "module") return void (await import(`${path}?page=${number}`));
   if (!path.startsWith("/static/")) return; // the catalogue of translations: these pages are English
+  const file = new URL(`../..${path}`, import.meta.url);
+  if (!existsSync(file)) return; // htmx, of a package
   Object.defineProperty(document, "currentScript", { value: element, configurable: true });
-  runInThisContext(`{${readFileSync(new URL(`../..${path}`, import.meta.url), "utf8")}\n}`);
+  runInThisContext(`{${readFileSync(file, "utf8")}\n}`);
   delete document.currentScript;
 }
 
