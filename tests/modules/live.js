@@ -26,14 +26,17 @@ export async function openLive(name, values = {}, options = {}) {
   return visit(await call("open", name, values), options);
 }
 
-/* Open another page in the same world, or the same page once more; what the browser stores stays with `storage`. */
-export async function visit(path, { replies = {}, ...options } = {}) {
-  const { status, text, path: end } = await exchange("GET", path);
-  if (status !== 200) throw new Error(`GET ${path} has status ${status}`);
+/* Open another page in the same world, as a visitor of this address; see onward() for where a page leads. */
+export async function visit(path, options = {}) {
+  return arrive(await exchange("GET", path), options);
+}
+
+async function arrive({ status, text, path }, { replies = {}, ...options } = {}) {
+  if (![200, 409, 422].includes(status)) throw new Error(`${path} has status ${status}`);
   const live = { "GET /": platform, "POST /": platform, "PUT /": platform, "DELETE /": platform };
-  const page = await openPage(text, { replies: { ...live, ...replies }, path: end, ...options });
-  page.left = [];
-  globalThis.location = noting(page.window.location, page.left);
+  const page = await openPage(text, { replies: { ...live, ...replies }, path, ...options });
+  page.status = status;
+  noteWhereItLeads(page);
   const { settled } = page;
   page.settled = async () => {
     do {
@@ -47,10 +50,62 @@ export async function visit(path, { replies = {}, ...options } = {}) {
 
 /* Load the page anew, at another path if there is one, with what this browser has stored. */
 export function reload(page, path = page.window.location.pathname + page.window.location.search, options = {}) {
+  return visit(path, { storage: closed(page), ...options });
+}
+
+/* The page that a link, a form or an address of a script has led to: jsdom does not load another one. */
+export async function onward(page, options = {}) {
+  const { href, form, submitter } = page.left.at(-1);
+  const storage = closed(page);
+  if (href) return visit(pathOf(href), { storage, ...options });
+  const data = new page.window.FormData(form, submitter);
+  const method = (submitter?.getAttribute("formmethod") ?? form.getAttribute("method") ?? "get").toUpperCase();
+  const action = submitter?.getAttribute("formaction") ?? form.getAttribute("action") ?? page.path;
+  const entered = String(new URLSearchParams([...data]));
+  if (method === "GET") return visit(`${pathOf(action).split("?")[0]}?${entered}`, { storage, ...options });
+  return arrive(await exchange("POST", pathOf(action), entered, FORM), { storage, ...options });
+}
+
+const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
+
+function pathOf(url) {
+  const { pathname, search } = new URL(url, "http://testserver");
+  return pathname + search;
+}
+
+/* Close a page and return what its browser has stored. */
+function closed(page) {
   const storage = { ...page.window.localStorage };
   if (page.errors.length) throw new Error(page.errors.join("\n"));
+  page.window.dispatchEvent(new page.window.Event("pagehide"));
   page.window.close();
-  return visit(path, { storage, ...options });
+  return storage;
+}
+
+/* Whether something has led away from the page. */
+export const hasLeft = (page) => page.left.length > 0;
+
+function noteWhereItLeads(page) {
+  const { window } = page;
+  page.left = []; // [{href} or {form, submitter}]
+  page.path = window.location.pathname + window.location.search;
+  const assigned = { assign: (url) => page.left.push({ href: new URL(url, window.location).href }), reload: () => page.left.push({ href: window.location.href }) };
+  globalThis.location = new Proxy({}, {
+    get: (_, key) => assigned[key] ?? (typeof window.location[key] === "function" ? window.location[key].bind(window.location) : window.location[key]),
+    set: (_, key, value) => Reflect.set(window.location, key, value),
+  });
+  window.HTMLFormElement.prototype.submit = function () { page.left.push({ form: this }); };
+  window.addEventListener("submit", (event) => {
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    page.left.push({ form: event.target, submitter: event.submitter });
+  });
+  window.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href]");
+    if (!link || event.defaultPrevented || link.getAttribute("href").startsWith("#")) return;
+    event.preventDefault();
+    page.left.push({ href: link.href });
+  });
 }
 
 /* What a function of tests/modules/pages/ returns in the world of the page. */
@@ -82,31 +137,13 @@ export function stopClock() {
   mock.method(performance, "now", () => Date.now());
 }
 
-/* Whether a script has left the page, by an address, a link or a form: jsdom does not load another one. */
-export function hasLeft(page) {
-  const at = page.errors.findIndex((error) => error.includes("Not implemented: navigation"));
-  if (at >= 0) page.errors.splice(at, 1);
-  return at >= 0 || page.left.length > 0;
-}
-
-/* The location of a page that notes in a list where a script goes. */
-function noting(location, left) {
-  const noted = { assign: (url) => left.push(String(url)), reload: () => left.push(location.href) };
-  return new Proxy({}, {
-    get: (_, key) => noted[key] ?? (typeof location[key] === "function" ? location[key].bind(location) : location[key]),
-    set: (_, key, value) => Reflect.set(location, key, value),
-  });
-}
-
 /* The platform's own reply to a request of a page. */
 export async function platform({ method, url, body, headers }) {
   const isForm = body !== null && typeof body === "object" && typeof body.entries === "function";
   const sent = isForm ? String(new URLSearchParams([...body])) : typeof body === "string" || body === undefined ? body : JSON.stringify(body);
-  const type = isForm ? { "Content-Type": "application/x-www-form-urlencoded" } : {};
-  const { pathname, search } = new URL(url, "http://testserver");
-  const { status, text, path, contentType } = await exchange(method, pathname + search, sent, { ...headers, ...type });
+  const { status, text, path, contentType } = await exchange(method, pathOf(url), sent, { ...headers, ...(isForm ? FORM : {}) });
   const response = new Response(status === 204 ? null : text, { status, headers: { "Content-Type": contentType } });
-  if (path && path !== pathname + search) Object.defineProperties(response, { redirected: { value: true }, url: { value: path } });
+  if (path && path !== pathOf(url)) Object.defineProperties(response, { redirected: { value: true }, url: { value: path } });
   return response;
 }
 

@@ -107,6 +107,9 @@ function addMissing(window, width, height) {
   window.matchMedia = (query) => Object.assign(new window.EventTarget(), { media: query, matches: fits(query, width, height) });
   Element.prototype.scrollIntoView = Element.prototype.scrollTo = function () {};
   Element.prototype.setPointerCapture = Element.prototype.releasePointerCapture = function () {};
+  Object.defineProperty(window.HTMLButtonElement.prototype, "formAction", {
+    get() { return new URL(this.getAttribute("formaction") ?? "", window.location).href; },
+  });
   HTMLDialogElement.prototype.show = HTMLDialogElement.prototype.showModal = function () {
     this.open = true;
     (this.querySelector("[autofocus]") ?? this.querySelector("button, input, select, textarea, [tabindex]"))?.focus();
