@@ -260,7 +260,8 @@ def test_a_fault_of_ours_is_a_problem_document_that_tells_nothing(
 
 
 @pytest.mark.parametrize(
-    ("mood", "state"), [("hung", "unavailable"), ("crashing", "unavailable"), ("busy", "busy")]
+    ("mood", "state"),
+    [("hung", "unavailable"), ("killed", "unavailable"), ("crashing", "unavailable"), ("busy", "busy")],
 )
 def test_whatever_the_model_does_is_a_state(
     world: World,
@@ -274,6 +275,8 @@ def test_whatever_the_model_does_is_a_state(
         monkeypatch.setattr(predicting, "live_seconds", lambda entry: 0.4)
     mine = take(world, a_batch(world), film="Alien")
     server.mood = mood
+    if mood == "killed":
+        server.kill()
     reply = ask(body(mine), a_ticket(world, mine))
     assert (reply.status_code, reply.json()["state"]) == (200, state)
     assert "Internal Server Error" not in reply.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from annotation.help import predicting, verdict_line
 from predictor import load_bundled
 from predictor.client import PATIENT, connect
 from predictor.protocol import Alternative
+from predictor.server import bundled
 from tableqa import Table
-from tests.annotation.cast import NOON, make_world
+from tests.annotation.cast import NOON, World, make_world
 from tests.predictor.scripted import answer, scripted
+from tests.predictor.test_server import serving
 
 pytestmark = pytest.mark.both
 
@@ -60,3 +63,26 @@ def test_the_bundled_model_offers_distinct_answers_in_order() -> None:
     assert len(prediction.topk) == 2
     assert scores == sorted(scores, reverse=True)
     assert len({prediction.answers, *(one.answers for one in prediction.topk)}) == 3
+
+
+def test_a_look_shows_the_three_best_answers_of_the_bundled_model(
+    world: World, settings: Any, patient: None
+) -> None:
+    with serving(bundled()) as served:
+        url = str(served.base_url).rstrip("/")
+        entry = {"protocol": "predict", "url": url, "model": "bundled"}
+        settings.PREDICTORS = {"bundled": entry}
+        batch = world.batch("question_paraphrase", variant="word", loop_model="bundled")
+        assignment = world.take(batch, "ada")
+        assert assignment is not None
+        seen = predicting.look(assignment=assignment, response={}, kind="preview", seq=1, now=NOON)
+        connect(entry).close()
+    assert seen.original is not None
+    assert seen.original.score is not None
+    words = seen.original.next_best_in_words
+    shown = re.fullmatch(r"next: (.+) \((\d+) %\), (.+) \((\d+) %\); margin (\d+) points", words)
+    assert shown is not None, words
+    assert len({" | ".join(seen.original.answers), shown[1], shown[3]}) == 3
+    shares = [round(100 * seen.original.score), int(shown[2]), int(shown[4])]
+    assert shares == sorted(shares, reverse=True)
+    assert abs(shares[0] - shares[1] - int(shown[5])) <= 1, "shares are whole numbers"

@@ -188,20 +188,27 @@ class TestALook:
         assert look(take(world, batch, "bo"), REWORDED).state == "unavailable"
 
     @pytest.mark.parametrize(
-        "mood", ["hung", "dribbling", "huge", "not_json", "other_schema", "failing", "busy"]
+        "mood",
+        [
+            *("killed", "hung", "slow", "dribbling", "huge", "not_json", "other_schema", "other_table"),
+            *("failing", "busy"),
+        ],
     )
     def test_that_fails_leaves_a_state_and_nothing_else(
         self, world: World, server: Scripted, mood: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        if mood == "killed":
+            server.kill()
         server.mood = mood
-        if mood in ("hung", "dribbling"):
+        if mood in ("hung", "slow", "dribbling"):
             monkeypatch.setattr(predicting, "live_seconds", lambda entry: 0.4)
         assignment = take(world, a_batch(world), film="Alien")
         began = time.monotonic()
         seen = look(assignment, REWORDED)
         assert time.monotonic() - began < 15, "nobody waits for the 20 seconds that it hangs"
-        assert seen.state in ("unavailable", "busy")
+        assert seen.state == ("busy" if mood == "busy" else "unavailable")
         assert "You can continue and submit." in seen.words
+        assert "<" not in seen.words
         assert not Try.objects.exists()
 
 
