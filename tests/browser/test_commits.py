@@ -11,8 +11,11 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Annotation
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import HeldRequests, annotating, settled
+from tests.browser.pages import annotating, passes
 from tests.browser.test_kinds_judging import rated
+
+PAUSE = 300
+"""Milliseconds, more than those in which presses are ignored after another item has come."""
 
 NewContext = Callable[..., BrowserContext]
 
@@ -32,14 +35,40 @@ def question(page: Page) -> str:
     return page.locator(".question").inner_text()
 
 
-def test_a_click_on_a_label_submits_as_its_key_does(
+def test_arrow_keys_and_where_the_setting_is_off_clicks_only_choose_and_a_click_submits_as_its_key_does(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
+    page.clock.install()
+    submit, saved = page.locator(".actions > [value=submit]"), page.locator("[data-saved]")
     first = question(page)
+    expect(submit).to_have_css("background-color", "rgba(0, 0, 0, 0)")  # quiet: a choice submits
+    page.locator("[name=label]").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("[name=label]:checked")).to_have_count(1)
+    expect(saved).to_contain_text("Saved")
+    assert question(page) == first
+    assert not Annotation.objects.exists()
+
+    page.evaluate("document.documentElement.dataset.clickSubmits = 'off'")
+    expect(submit).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
     page.locator("label", has_text="Reasoning").first.click()
-    expect(page.locator(".question")).not_to_have_text(first)
+    expect(page.locator("[value=reasoning]")).to_be_checked()
+    expect(saved).to_contain_text("Saved")
+    assert not Annotation.objects.exists()
+    submit.click()
+    expect(saved).to_contain_text("submitted")
     assert submitted_data() == {"label": "reasoning"}
+
+    page.evaluate("document.documentElement.dataset.clickSubmits = 'on'")
+    second = question(page)
+    passes(page, PAUSE)  # a press sooner was meant for the item before
+    page.locator("label", has_text="Reasoning").first.click()
+    expect(page.locator(".question")).not_to_have_text(second)
+    assert [annotation.response["data"] for annotation in Annotation.objects.order_by("pk")] == [  # type: ignore[index]
+        {"label": "reasoning"}
+    ] * 2
 
 
 def test_a_tap_submits_too(world: World, new_context: NewContext, live_server: Any) -> None:
@@ -51,69 +80,7 @@ def test_a_tap_submits_too(world: World, new_context: NewContext, live_server: A
     assert submitted_data() == {"label": "extraction"}
 
 
-def test_arrow_keys_move_through_choices_and_submit_nothing(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
-    first = question(page)
-    page.locator("[name=label]").first.focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
-    expect(page.locator("[name=label]:checked")).to_have_count(1)
-    expect(page.locator("[data-saved]")).to_contain_text("Saved")
-    assert question(page) == first
-    assert not Annotation.objects.exists()
-
-
-def test_with_the_setting_off_a_click_only_chooses(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
-    page.evaluate("document.documentElement.dataset.clickSubmits = 'off'")
-    page.locator("label", has_text="Reasoning").first.click()
-    expect(page.locator("[value=reasoning]")).to_be_checked()
-    expect(page.locator("[data-saved]")).to_contain_text("Saved")
-    assert not Annotation.objects.exists()
-    page.locator(".actions [value=submit]").click()
-    expect(page.locator("[data-saved]")).to_contain_text("submitted")
-
-
-def test_of_two_quick_changes_of_a_setting_the_later_one_is_stored(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
-    held = HeldRequests(page, "**/account/display/")
-    page.get_by_role("button", name="Display").click()
-    page.locator("#display label:has([name=click_submits][value=off])").click()
-    earlier = held.take()
-    page.locator("#display label:has([name=click_submits][value=on])").click()
-    settled(page)
-    assert not held.routes, "it waits for the earlier one"
-    earlier.continue_()
-    later = held.take()
-    assert 'name="click_submits"\r\n\r\non' in (later.request.post_data or "")
-    later.continue_()
-
-
-def test_submit_is_quiet_where_a_choice_submits_and_prominent_where_it_only_chooses(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
-    submit = page.locator(".actions > [value=submit]")
-    expect(submit).to_have_css("background-color", "rgba(0, 0, 0, 0)")
-    page.evaluate("document.documentElement.dataset.clickSubmits = 'off'")
-    expect(submit).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
-
-
-def test_submit_is_prominent_where_no_choice_submits(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch("header_synonym", overlap=1))
-    submit = page.locator(".actions > [value=submit]")
-    expect(submit).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
-
-
-def test_two_scales_are_submitted_by_the_click_on_the_second(
+def test_two_scales_are_submitted_by_the_click_on_the_second_and_other_task_types_by_a_prominent_button(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     batch = world.batch("answer_rating", sources=[rated(world)], overlap=1)
@@ -124,21 +91,6 @@ def test_two_scales_are_submitted_by_the_click_on_the_second(
     page.locator(".scale").nth(1).locator("label").nth(2).click()
     expect(page.locator("[data-saved]")).to_contain_text("submitted")
 
-
-def test_digits_are_ignored_for_a_moment_after_another_set_of_choices_has_come(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
-    page.clock.install()
-    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
-    page.evaluate(
-        """() => {
-            document.querySelector("[name=label]").dataset.key = "7";
-            document.querySelector("askew-annotate").commits.arranged();
-        }"""
-    )
-    page.keyboard.press("2")
-    expect(page.locator("[name=label]:checked")).to_have_count(0)
-    page.clock.run_for(251)
-    page.keyboard.press("2")
-    expect(page.locator("[data-saved]")).to_contain_text("submitted")
+    other = world.batch("header_synonym", overlap=1)
+    page.goto(f"{live_server.url}/batches/{other.public_id}/annotate/")
+    expect(page.locator(".actions > [value=submit]")).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")

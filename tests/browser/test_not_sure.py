@@ -26,7 +26,7 @@ def pressed(page: Page, state: str) -> None:
 
 
 @pytest.mark.smoke
-def test_one_key_marks_the_response_and_the_next_item_begins_without(
+def test_one_key_or_press_marks_the_response_and_the_next_item_begins_without(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch(size=3))
@@ -50,12 +50,6 @@ def test_one_key_marks_the_response_and_the_next_item_begins_without(
     page.keyboard.press("Enter")
     expect(page.locator(".question")).not_to_have_text(first)
     assert Annotation.objects.order_by("revision").last().unsure is None  # type: ignore[union-attr]
-
-
-def test_a_press_of_the_button_marks_too(
-    world: World, new_context: Callable[..., BrowserContext], live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(size=2))
     page.get_by_role("button", name="Not sure").click()
     pressed(page, "true")
     page.get_by_role("button", name="Not sure").click()
