@@ -53,71 +53,97 @@ def submitted(page: Page, key: str) -> str:
 
 
 @pytest.mark.smoke
-def test_back_and_forward_show_the_last_items_and_return_to_the_current_one(
+def test_earlier_items_are_read_changed_and_left_again_until_they_are_final(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(size=4))
+    batch = world.batch(size=5)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    strip, place = page.locator("[data-past]"), page.locator(".question")
+    page.keyboard.press("p")
+    expect(words(page)).to_contain_text("You have not submitted an item in this batch yet.")
+    page.keyboard.press("Escape")
+    expect(strip).to_be_hidden()
     first, second = submitted(page, "1"), submitted(page, "2")
-    current = page.locator(".question").inner_text()
+    current = place.inner_text()
     page.evaluate("window.loaded = true")
 
     page.keyboard.press("p")
-    expect(page.locator(".question")).to_have_text(second)
+    expect(place).to_have_text(second)
     expect(words(page)).to_contain_text("1 of your last 2.")
     expect(page.locator("input[value=reasoning]")).to_be_checked()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        accessible(page)
     page.keyboard.press("p")
-    expect(page.locator(".question")).to_have_text(first)
+    expect(place).to_have_text(first)
     expect(words(page)).to_contain_text("2 of your last 2.")
+    expect(words(page)).to_contain_text("You can change it at least until")
     assert page.locator(".panel kbd:visible, .panel .commits:visible").count() == 0
     page.keyboard.press("1")  # rests: nothing is entered into what is looked back on
     page.keyboard.press("s")
     expect(page.locator("details[data-panel=skip]")).not_to_have_attribute("open", "")
     page.keyboard.press("f")
-    expect(page.locator(".question")).to_have_text(second)
+    expect(place).to_have_text(second)
     page.keyboard.press("f")
-    expect(page.locator(".question")).to_have_text(current)
-    expect(page.locator("[data-past]")).to_be_hidden()
+    expect(place).to_have_text(current)
+    expect(strip).to_be_hidden()
     assert page.evaluate("window.loaded")
     assert Annotation.objects.count() == 2
 
-
-def test_enter_withdraws_the_earlier_response_and_the_current_item_waits(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(size=4))
-    first = submitted(page, "1")
-    submitted(page, "2")
-    current = page.locator(".question").inner_text()
     page.keyboard.press("p")
     page.keyboard.press("p")
-    expect(page.locator(".question")).to_have_text(first)
-    expect(words(page)).to_contain_text("You can change it at least until")
-
+    expect(place).to_have_text(first)
     page.keyboard.press("Enter")
-
     expect(page.locator("[data-saved]")).to_contain_text("Response withdrawn.")
     assert lines(page, "[data-saved]") == 1
-    expect(page.locator(".question")).to_have_text(first)
+    expect(place).to_have_text(first)
     expect(page.locator("input[value=extraction]")).to_be_checked()
     page.keyboard.press("3")
-    expect(page.locator(".question")).to_have_text(current)
+    expect(place).to_have_text(current)
     labels = Assignment.objects.filter(state="submitted").values_list(
         "annotation__response__data__label", flat=True
     )
     assert sorted(labels) == ["neither", "reasoning"]
 
+    saved = Annotation.objects.count()
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    page.keyboard.press("p")
+    expect(words(page)).to_contain_text("Final: the batch is closed.")
+    expect(page.locator("[data-past-change]")).to_be_hidden()
+    page.keyboard.press("Enter")
+    assert Annotation.objects.count() == saved
 
-def test_what_is_typed_in_the_current_item_is_there_after_looking_back(
+
+def test_the_strip_lists_each_submission_and_stays_open(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(size=4))
+    page.locator("summary", has_text="Earlier").click()
+    page.get_by_role("button", name="History").click()
+    expect(words(page)).to_have_text("You have not submitted an item in this batch yet.")
+    submitted(page, "1")
+    expect(page.locator("[data-past] li")).to_have_count(1)
+    submitted(page, "2")
+    expect(page.locator("[data-past] li")).to_have_count(2)
+    page.reload()
+    expect(page.locator("[data-past] li")).to_have_count(2)
+    page.locator("[data-past] li button").last.click()
+    expect(words(page)).to_contain_text("2 of your last 2.")
+    page.get_by_role("button", name="Back to your item").click()
+    expect(page.locator("[data-past]")).to_be_visible()
+
+
+def test_an_earlier_response_with_changes_is_shown_withdrawn_and_checked_again_before_it_is_submitted(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     source = world.import_written(*questions(3))
     batch = world.batch("value_change", variant="answer_changes", sources=[source])
     page = annotating(new_context, live_server.url, world.ada, batch)
-    page.locator("[data-row=r1] [data-column=c1]").click()
+    changed = page.locator("[data-row=r1] [data-column=c1]")
+    changed.click()
     page.keyboard.type("$110")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Escape")
-    page.keyboard.press("a")
+    for key in ("Enter", "Escape", "a"):
+        page.keyboard.press(key)
     page.keyboard.type("28")
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
@@ -126,45 +152,26 @@ def test_what_is_typed_in_the_current_item_is_there_after_looking_back(
     page.locator("[data-row=r2] [data-column=c1]").click()
     page.keyboard.type("99")
     page.keyboard.press("Enter")
-    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")  # out of the table, where a letter begins a cell
 
     page.keyboard.press("p")
     expect(page.locator(".question")).not_to_have_text(current)
-    expect(page.locator("[data-row=r1] [data-column=c1]")).to_contain_text("$110")
+    expect(changed).to_contain_text("$110")
+    for part in ("[data-step=program]", ".contract", ".changes button"):
+        expect(page.locator(part).first).to_be_hidden()
     page.keyboard.press("Escape")
-
     expect(page.locator(".question")).to_have_text(current)
     expect(page.locator("[data-row=r2] [data-column=c1]")).to_contain_text("99")
 
-
-def test_a_response_that_is_taken_back_is_checked_again(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    source = world.import_written(*questions(3))
-    batch = world.batch("value_change", variant="answer_changes", sources=[source])
-    page = annotating(new_context, live_server.url, world.ada, batch)
-    page.locator("[data-row=r1] [data-column=c1]").click()
-    page.keyboard.type("$110")
-    page.keyboard.press("Enter")
     page.keyboard.press("Escape")
-    page.keyboard.press("a")
-    page.keyboard.type("28")
-    page.keyboard.press("Escape")
-    page.keyboard.press("Enter")
-    expect(page.locator("[data-saved]")).to_contain_text("Previous item submitted.")
-
-    page.keyboard.press("Escape")  # out of the table, where a letter begins a cell
     page.keyboard.press("p")
-    expect(page.locator("[data-row=r1] [data-column=c1]")).to_contain_text("$110")
-    for part in ("[data-step=program]", ".contract", ".changes button"):
-        expect(page.locator(part).first).to_be_hidden()
+    expect(words(page)).to_contain_text("1 of your last 1.")
     page.keyboard.press("Enter")
-
     expect(page.locator("[data-saved]")).to_contain_text("Response withdrawn.")
-    expect(page.locator("[data-row=r1] [data-column=c1]")).to_contain_text("$110")
+    expect(changed).to_contain_text("$110")
     expect(page.locator(".ready")).not_to_have_attribute("data-checking", "")
     page.reload()
-    expect(page.locator("[data-row=r1] [data-column=c1]")).to_contain_text("$110")
+    expect(changed).to_contain_text("$110")
     expect(page.locator(".ready")).not_to_have_attribute("data-checking", "")
 
 
@@ -203,71 +210,19 @@ def test_a_submission_waits_for_the_check_of_a_response_taken_back(
     assert requests.count("submit") == 1
 
 
-def test_a_final_response_is_read_with_the_reason(
+def test_the_bar_takes_one_line_and_nothing_scrolls_sideways(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     batch = world.batch(size=3)
-    page = annotating(new_context, live_server.url, world.ada, batch)
-    submitted(page, "1")
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    page.keyboard.press("p")
-    expect(words(page)).to_contain_text("Final: the batch is closed.")
-    expect(page.locator("[data-past-change]")).to_be_hidden()
-    page.keyboard.press("Enter")
-    assert Annotation.objects.count() == 1
-
-
-def test_the_strip_lists_each_submission_and_stays_open(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(size=4))
-    page.locator("summary", has_text="Earlier").click()
-    page.get_by_role("button", name="History").click()
-    expect(words(page)).to_have_text("You have not submitted an item in this batch yet.")
-    submitted(page, "1")
-    expect(page.locator("[data-past] li")).to_have_count(1)
-    submitted(page, "2")
-    expect(page.locator("[data-past] li")).to_have_count(2)
-    page.reload()
-    expect(page.locator("[data-past] li")).to_have_count(2)
-    page.locator("[data-past] li button").last.click()
-    expect(words(page)).to_contain_text("2 of your last 2.")
-    page.get_by_role("button", name="Back to your item").click()
-    expect(page.locator("[data-past]")).to_be_visible()
-
-
-@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
-def test_the_bar_takes_one_line_and_nothing_scrolls_sideways(
-    world: World, new_context: NewContext, live_server: Any, locale: str
-) -> None:
-    small = {"viewport": {"width": 1280, "height": 720}, "locale": locale}
-    page = annotating(new_context, live_server.url, world.ada, world.batch(size=3), **small)
-    buttons = page.locator(".actions > button:visible, .actions > details:visible, .actions > .hint")
-    tops = {round(box["y"] + box["height"] / 2) for each in buttons.all() if (box := each.bounding_box())}
-    assert max(tops) - min(tops) <= 4, "all in one line"
-    page.locator("details.earlier summary").click()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_looking_back_is_accessible(
-    world: World, new_context: NewContext, live_server: Any, scheme: str
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(size=3), color_scheme=scheme)
-    submitted(page, "1")
-    page.keyboard.press("p")
-    expect(words(page)).to_contain_text("1 of your last 1.")
-    accessible(page)
-
-
-def test_without_an_earlier_item_escape_closes_the_strip(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(size=2))
-    page.keyboard.press("p")
-    expect(words(page)).to_contain_text("You have not submitted an item in this batch yet.")
-    page.keyboard.press("Escape")
-    expect(page.locator("[data-past]")).to_be_hidden()
+    for locale in ("en-GB", "de-DE"):
+        small = {"viewport": {"width": 1280, "height": 720}, "locale": locale}
+        page = annotating(new_context, live_server.url, world.ada, batch, **small)
+        buttons = page.locator(".actions > button:visible, .actions > details:visible, .actions > .hint")
+        tops = {round(box["y"] + box["height"] / 2) for each in buttons.all() if (box := each.bounding_box())}
+        assert max(tops) - min(tops) <= 4, f"all in one line ({locale})"
+        page.locator("details.earlier summary").click()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), locale
+        page.context.close()
 
 
 def test_on_a_phone_an_earlier_item_is_in_sight_with_its_words_and_the_way_back(
