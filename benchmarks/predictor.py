@@ -7,7 +7,7 @@ are those of real tables where the datasets are at hand (ASKEW_TEST_DATA, else .
 
     ./run bench predictor --size large --device cuda --requests 512 --typists 64 --seconds 60
 
-Needs torch and transformers (requirements-models.txt); where they are missing it says so and measures nothing.
+Needs torch and transformers (requirements/models.txt); where they are missing it says so and measures nothing.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> int:
     options = parser.parse_args()
     if importlib.util.find_spec("torch") is None or importlib.util.find_spec("transformers") is None:
         print(
-            "torch and transformers are not installed: .venv needs requirements-models.txt (docs/predictor.md)"
+            "torch and transformers are not installed: .venv needs requirements/models.txt (docs/predictor.md)"
         )
         return 0
     model = _model(options.size, options.device, options.dtype)

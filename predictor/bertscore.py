@@ -1,4 +1,4 @@
-"""BERTScore (Zhang et al. 2020) through the package bert-score, which brings torch: requirements-bertscore.txt."""
+"""BERTScore (Zhang et al. 2020) through the package bert-score, which brings torch: requirements/bertscore.txt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.metadata import version
 from tableqa.rated import RatedAnswer
 from tableqa.text_metrics import NotInstalled, Scorer
 
-EXTRA = "requirements-bertscore.txt"
+EXTRA = "requirements/bertscore.txt"
 MODEL = "roberta-large"
 """The model of the package's English default. A folder with weights does, too, where layers are named."""
 
@@ -22,7 +22,7 @@ def bertscore(model: str = MODEL, layers: int | None = None) -> Scorer:
         import bert_score
     except ImportError:
         raise NotInstalled(
-            f"BERTScore needs bert-score: install requirements-torch.txt, requirements-models.txt and {EXTRA}."
+            f"BERTScore needs bert-score: install requirements/torch.txt, requirements/models.txt and {EXTRA}."
         ) from None
     try:
         ready = bert_score.BERTScorer(model_type=model, num_layers=layers)

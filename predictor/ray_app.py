@@ -6,7 +6,7 @@ It speaks `predictor.protocol`, so the platform cannot tell it from `predictor.s
 replicas, collects those of a replica (`@serve.batch`) and drops those whose client has hung up; within a replica
 the batch is cut by a budget of tokens as everywhere (`predictor.batcher.plan`). Requests of a slot may reach
 different replicas, so nothing is superseded here and nothing is remembered: a page that types on hangs up.
-Needs requirements-ray.txt; nothing else imports this module.
+Needs requirements/ray.txt; nothing else imports this module.
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     loader.exec_module(module)
+    (tmp_path / "requirements").mkdir()
     for name in module.DEVELOPMENT:
         (tmp_path / name).write_text("nothing==1.0\n")
     monkeypatch.setattr(module, "ROOT", tmp_path)
@@ -165,7 +166,7 @@ class TestSettingUp:
         run.set_up_models()
 
         assert commands == [str(run.ROOT / run.TORCH)]
-        assert work == ["venv", "requirements.txt", "requirements-models.txt"]
+        assert work == ["venv", "requirements.txt", "requirements/models.txt"]
 
     def test_a_changed_lock_is_installed_over_what_is_there(self, run, work):
         run.set_up(run.RUNTIME)
@@ -179,7 +180,7 @@ class TestSettingUp:
         run.set_up(run.DEVELOPMENT)
         run.set_up(run.RUNTIME)
 
-        assert work == ["venv", "requirements.txt", "requirements-dev.txt"]
+        assert work == ["venv", "requirements.txt", "requirements/dev.txt"]
 
     def test_changed_translations_are_compiled_and_unchanged_ones_start_no_process(
         self, run, work, monkeypatch
@@ -234,7 +235,7 @@ class TestSettingUp:
             run.install(run.RUNTIME)
 
     def test_the_locks_pin_every_package_by_hash(self):
-        for lock in ("requirements.txt", "requirements-dev.txt"):
+        for lock in ("requirements.txt", "requirements/dev.txt"):
             for block in re.split(r"\n(?=\S)", (ROOT / lock).read_text()):
                 if not block.startswith("#"):
                     assert "==" in block.splitlines()[0], block

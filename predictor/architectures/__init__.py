@@ -161,7 +161,7 @@ def load(folder: str | Path, device: str = "cpu", **settings: Any) -> Model:
         from transformers.utils import logging as transformers_logging
     except ImportError as error:
         raise ModelError(
-            f"{checkpoint.architecture} needs {error.name}: install requirements-models.txt (docs/predictor.md)"
+            f"{checkpoint.architecture} needs {error.name}: install requirements/models.txt (docs/predictor.md)"
         ) from None
     transformers_logging.disable_progress_bar()
     if device.startswith("cuda") and not torch.cuda.is_available():

@@ -1,4 +1,4 @@
-"""Training of the models that Askew makes itself. Needs torch (requirements-models.txt); `./run train` starts it.
+"""Training of the models that Askew makes itself. Needs torch (requirements/models.txt); `./run train` starts it.
 
 supervision   what a question's gold answers say about how they come about: derivations with weights
 synthetic     questions made from tables, whose derivation is known

@@ -59,7 +59,7 @@ def _augment(options: argparse.Namespace) -> None:
     try:
         from predictor.training.adaptation import augment
     except ImportError as error:
-        raise TrainingError(f"training needs {error.name}: install requirements-models.txt") from None
+        raise TrainingError(f"training needs {error.name}: install requirements/models.txt") from None
     augment(options)
 
 
@@ -165,7 +165,7 @@ def download(name: str, folder: Path) -> int:
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
-        print("train: --download needs huggingface_hub: install requirements-models.txt", file=sys.stderr)
+        print("train: --download needs huggingface_hub: install requirements/models.txt", file=sys.stderr)
         return 1
     try:
         # The hash of a model is over the files that came, so another revision is another model in every report.

@@ -53,7 +53,7 @@ def train(options: Namespace, say: Any = print) -> Path:
     try:
         import torch
     except ImportError:
-        raise TrainingError("training needs torch: install requirements-models.txt") from None
+        raise TrainingError("training needs torch: install requirements/models.txt") from None
     from predictor.training.corpus import Corpus, Tables, make, tokenizer_of
     from predictor.training.evaluation import read_all
     from predictor.training.loop import Training

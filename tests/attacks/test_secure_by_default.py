@@ -124,10 +124,16 @@ def test_json_of_others_is_read_where_brackets_without_end_are_an_error_and_no_c
 
 
 # Which build of torch fits depends on the machine, so pip chooses it; bert-score asks for torch itself.
-UNHASHED = {"requirements-torch.txt", "requirements-bertscore.txt"}
+UNHASHED = {"requirements/torch.txt", "requirements/bertscore.txt"}
 
 
-@pytest.mark.parametrize("name", sorted({path.name for path in ROOT.glob("requirements*.txt")} - UNHASHED))
+LOCKS = {
+    "requirements.txt",
+    *(f"requirements/{path.name}" for path in ROOT.glob("requirements/*.txt")),
+} - UNHASHED
+
+
+@pytest.mark.parametrize("name", sorted(LOCKS))
 def test_every_dependency_is_pinned_by_its_hash(name: str) -> None:
     text = (ROOT / name).read_text("utf-8").replace("\\\n", " ")
     packages = [line for line in text.splitlines() if re.match(r"[A-Za-z0-9]", line)]

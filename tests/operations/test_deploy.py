@@ -255,7 +255,7 @@ def test_what_is_secret_in_an_address_is_said_alike_in_both_places() -> None:
 def test_the_bill_of_materials_has_every_pinned_package_with_its_hashes(tmp_path: Path) -> None:
     from importlib.util import find_spec
 
-    assert find_spec("cyclonedx_py"), "requirements-dev.txt is not installed"
+    assert find_spec("cyclonedx_py"), "requirements/dev.txt is not installed"
     lock = (ROOT / "requirements.txt").read_text()
     pinned = set(re.findall(r"^([\w.-]+)==([^\s;]+)", lock, re.MULTILINE))
     command = [sys.executable, "-m", "cyclonedx_py", "requirements", "requirements.txt"]

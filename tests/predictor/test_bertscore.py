@@ -14,7 +14,7 @@ from tableqa.text_metrics import NotInstalled
 
 def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bert_score", None)
-    with pytest.raises(NotInstalled, match=r"requirements-bertscore\.txt"):
+    with pytest.raises(NotInstalled, match=r"requirements/bertscore\.txt"):
         bertscore()
 
 

@@ -1,4 +1,4 @@
-"""The Ray Serve application on a Ray of this machine, where Ray is installed (requirements-ray.txt)."""
+"""The Ray Serve application on a Ray of this machine, where Ray is installed (requirements/ray.txt)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tableqa import Table
 
 pytestmark = [
     pytest.mark.skipif(
-        importlib.util.find_spec("ray") is None, reason="ray is not installed (requirements-ray.txt)"
+        importlib.util.find_spec("ray") is None, reason="ray is not installed (requirements/ray.txt)"
     ),
     pytest.mark.usefixtures("deep_learning"),
 ]
