@@ -276,12 +276,10 @@ def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | 
 
     It shares with `agreement` what counts as missing and how categories are ordered, and none of the arithmetic. None
     where the value is undefined, or where no package has the measure (percent agreement; AC1; Fleiss' kappa of unequal
-    numbers of ratings). Slow, and large in memory, beside `agreement`. Raises ValueError as `agreement` does.
+    numbers of ratings). Slow, and large in memory, beside `agreement`. Raises ValueError as `agreement` does, and
+    ModuleNotFoundError for alpha without `krippendorff`.
     """
     import math
-
-    import krippendorff
-    from statsmodels.stats import inter_rater
 
     _check_request(measure, order)
     units = [[value for value in row if not is_missing(value)] for row in _listed(ratings)]
@@ -292,10 +290,14 @@ def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | 
         return None
     position = {labels[index]: place for place, index in enumerate(ranked)}
     if measure == "fleiss_kappa":
+        from statsmodels.stats import inter_rater
+
         if len({len(unit) for unit in units if unit}) > 1:
             return None
         chosen, _ = inter_rater.aggregate_raters([[position[value] for value in unit] for unit in pairable])
         return float(inter_rater.fleiss_kappa(chosen, method="fleiss"))
+    import krippendorff  # optional, because of its licence (GPL-3.0-or-later)
+
     table = [[0] * len(labels) for _ in pairable]
     for row, unit in zip(table, pairable, strict=True):
         for value in unit:

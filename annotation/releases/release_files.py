@@ -609,7 +609,7 @@ def _verify(folder: Path, manifest: Mapping[str, Any]) -> dict[str, int]:
     _check_tries(raw)
     if fault := next(provenances.faults(raw), None):
         raise Difference(fault)
-    _check_figures(raw, manifest)
+    not_compared = _check_figures(raw, manifest)
     _check_benchmark(folder, raw, manifest)
     return {
         "files": len(manifest["files"]),
@@ -618,6 +618,7 @@ def _verify(folder: Path, manifest: Mapping[str, Any]) -> dict[str, int]:
         "replayed": replayed,
         "made_again": made_by_programs(manifest),
         "figures": len(manifest["agreement"]),
+        "not_compared": not_compared,
     }
 
 
@@ -1052,7 +1053,8 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
         return set(files)
 
 
-def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
+def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> int:
+    """Every agreement figure computed again. Returns how many had no second opinion because its package is missing."""
     claims = {(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]}
     rules = manifest.get("rules", 1)
     again = figures(raw, claims, exact=rules >= _RULES_OF_EXACT)
@@ -1070,15 +1072,19 @@ def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
                 raise Difference(
                     f"{MANIFEST}: {name}: {key} is {claimed.get(key)!r}, the responses give {value!r}"
                 )
-    _second_opinion(raw, again)
+    return _second_opinion(raw, again)
 
 
-def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
-    """The same values from the packages krippendorff, statsmodels and scipy, where they have the measure."""
+def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> int:
+    """The same values from the packages krippendorff, statsmodels and scipy, where they have the measure.
+
+    Returns how many values of alpha were not compared because krippendorff is not installed.
+    """
     from tableqa import rank_agreement
     from tableqa.agreement import second_opinion
 
     claimed = {(one["batch"], one["measure"], one["statistic"]): one["value"] for one in again}
+    not_compared = 0
     for batch in raw.batches:
         for tally in tallies(raw, batch):
             if tally.measure.level in ("cells", "edits"):
@@ -1088,16 +1094,23 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
                 if (batch, tally.measure.name, statistic) not in claimed:
                     continue
                 value = claimed[batch, tally.measure.name, statistic]
-                other = (
-                    rank_agreement.second_opinion(ratings, statistic)
-                    if statistic in rank_agreement.RANK_MEASURES
-                    else second_opinion(ratings, statistic, order=tally.order(statistic))
-                )
+                try:
+                    other = (
+                        rank_agreement.second_opinion(ratings, statistic)
+                        if statistic in rank_agreement.RANK_MEASURES
+                        else second_opinion(ratings, statistic, order=tally.order(statistic))
+                    )
+                except ModuleNotFoundError as error:
+                    if error.name != "krippendorff":
+                        raise
+                    not_compared += 1
+                    continue
                 if other is not None and (value is None or abs(other - value) > 2e-6):
                     name = f"{statistic} in batch {batch}"
                     raise Difference(
                         f"{MANIFEST}: {name} is {value!r}; an independent package says {other!r}"
                     )
+    return not_compared
 
 
 def _path(part: str, raw: Raw, source: Mapping[str, Any], format: str) -> str:

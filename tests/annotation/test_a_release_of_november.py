@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import shutil
+import sys
 from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from statsmodels.stats import inter_rater
 
 from annotation.releases import mixing, release_files, wordings
 from tableqa.canonical import digest
@@ -17,6 +23,38 @@ def test_an_older_release_keeps_its_digest_and_verifies() -> None:
     assert digest(manifest) == DIGEST
     checked = release_files.verify(KEPT)
     assert (checked["annotations"], checked["decisions"], checked["replayed"]) == (18, 9, 4)
+
+
+def test_the_command_compares_alpha_with_the_package_krippendorff_and_needs_it_for_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    verified = (
+        "Verified: 10 files, 18 annotations, 9 decisions, 4 tables replayed, 5 automatic perturbations recomputed, "
+        "4 agreement figures recomputed.\n"
+    )
+    assert verify_release() == verified
+
+    monkeypatch.setitem(sys.modules, "krippendorff", None)
+
+    assert verify_release() == verified + (
+        "Krippendorff's alpha was not compared with a second opinion (2 figures), because the package krippendorff is "
+        "not installed. To compare it: pip install krippendorff\n"
+    )
+
+
+def test_without_the_package_krippendorff_kappa_is_still_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "krippendorff", None)
+    monkeypatch.setattr(inter_rater, "fleiss_kappa", lambda *_, **__: 0.5)
+
+    with pytest.raises(CommandError, match=r"fleiss_kappa .* is -0\.5; an independent package says 0\.5"):
+        verify_release()
+
+
+def verify_release() -> str:
+    """The output of the command for the stored release."""
+    output = io.StringIO()
+    call_command("verify_release", str(KEPT), stdout=output)
+    return output.getvalue()
 
 
 def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byte(tmp_path: Path) -> None:

@@ -30,3 +30,8 @@ class Command(BaseCommand):
             f"{checked['made_again']} automatic perturbations recomputed, "
             f"{checked['figures']} agreement figures recomputed."
         )
+        if checked["not_compared"]:
+            self.stdout.write(
+                f"Krippendorff's alpha was not compared with a second opinion ({checked['not_compared']} figures), "
+                "because the package krippendorff is not installed. To compare it: pip install krippendorff"
+            )
