@@ -14,23 +14,31 @@ DEEPEST = 100
 def read_json(text: str) -> Any:
     """What a text of JSON says. Raises ValueError, also where it is nested so deeply that nobody could walk it."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
+        refuse_depth(value, text)
     except RecursionError:
         raise ValueError(gettext("it is nested too deeply")) from None
-    if text.count("[") + text.count("{") > DEEPEST and _is_deep(found):
-        raise ValueError(gettext("it is nested too deeply"))
-    return found
+    return value
+
+
+def refuse_depth(value: Any, text: str, start: int = 0, end: int | None = None) -> None:
+    """Raise RecursionError for a value of this part of a text with more than DEEPEST levels; json's limit varies."""
+    if text.count("[", start, end) + text.count("{", start, end) > DEEPEST and _is_deep(value):
+        raise RecursionError
 
 
 def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(DEEPEST):
+    level: list[Any] = [[value]]
+    for _ in range(DEEPEST + 1):
         level = [
             inner
             for outer in level
-            if isinstance(outer, list | dict)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _CONTAINERS
         ]
         if not level:
             return False
-    return any(isinstance(one, list | dict) for one in level)
+    return True
+
+
+_CONTAINERS = frozenset((list, dict))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeVar, cast
 
 from tableqa.examples import Context, Example, ExampleError, Turn
+from tableqa.json_text import refuse_depth
 from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, word
 from tableqa.on_disk import Shelf
 from tableqa.readers.reader import (
@@ -653,7 +654,14 @@ def _no_number(text: str) -> Any:
     raise ValueError(phrase("{text} is not a JSON number", text=text))
 
 
-_DECODER = json.JSONDecoder(
+class _Decoder(json.JSONDecoder):
+    def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
+        value, end = super().raw_decode(s, idx)
+        refuse_depth(value, s, idx, end)
+        return value, end
+
+
+_DECODER = _Decoder(
     object_pairs_hook=_once, parse_float=Number, parse_int=_integer, parse_constant=_no_number
 )
 

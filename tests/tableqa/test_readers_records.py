@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 from tableqa import Table
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers import records as reading
-from tableqa.readers.records import Fields, Number, Place, cell_at, plain, read_records, table_of, text_of
+from tableqa.readers.records import (
+    Fields,
+    Number,
+    Place,
+    as_written,
+    cell_at,
+    plain,
+    read_records,
+    table_of,
+    text_of,
+)
 
 values = st.recursive(
     st.none()
@@ -30,6 +40,10 @@ values = st.recursive(
     max_leaves=12,
 )
 objects = st.lists(st.dictionaries(st.text("abc", max_size=2), values, max_size=3), max_size=6)
+
+
+def nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
 
 
 def written(folder: Path, text: str | bytes, name: str = "records.json") -> Path:
@@ -93,6 +107,8 @@ def test_empty_lines_between_records_are_passed_over(tmp_path: Path) -> None:
         ('{"a": NaN}', 1, "NaN is not a JSON number"),
         ('{"a": ' + "9" * 5_000 + "}", 1, "a number of 5,000 digits"),
         ('{"a": ' + "[" * 100_000 + "}", 1, "it is nested too deeply"),
+        (f'{{"a": {nested(100)}}}', 1, "it is nested too deeply"),
+        (f'[{{"a": 1}},\n{{"a": {nested(100)}}}]', 2, "it is nested too deeply"),
         ("[]\n[]", 2, "unexpected content after the end of the array"),
         ('[\n{"a": 1}\n{"a": 2}]', 3, "there is '{', not ','"),
         ('[{"a": 1},\n]', 2, "this is not JSON: Expecting value"),
@@ -113,6 +129,12 @@ def test_what_is_no_record_is_named_with_its_line(
     assert error.value.line == line
     assert what in error.value.what
     assert error.value.mend
+
+
+def test_a_record_of_a_hundred_levels_is_read_and_written(tmp_path: Path) -> None:
+    text = f'{{"a": {nested(99)}}}'
+    (record,) = read_records(written(tmp_path, text))
+    assert as_written(record.fields.value) == text
 
 
 def test_a_record_that_is_never_closed_is_not_read_for_ever(
