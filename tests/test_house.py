@@ -124,6 +124,16 @@ class TestWhatItSays:
         }
         assert run.with_bundled("not json", 7) == "not json"  # for the settings to refuse
 
+    def test_an_old_python_starts_a_supported_one(self, run, monkeypatch):
+        started: list[list[str]] = []
+        monkeypatch.setattr(run.shutil, "which", {"python3.14": "/usr/bin/python3.14"}.get)
+        monkeypatch.setattr(run, "works", lambda command: True)
+        monkeypatch.setattr(run.os, "execv", lambda path, arguments: started.append(arguments))
+
+        run.with_a_newer_python(["demo"])
+
+        assert started == [["/usr/bin/python3.14", str(run.ROOT / "run"), "demo"]]
+
     def test_without_a_benchmark_of_that_name_it_lists_those_there_are(self):
         assert at_the_terminal("bench", "no-such-benchmark").returncode in (1, 2)
 
