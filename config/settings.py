@@ -354,7 +354,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["annotation.api.parsers.ShallowJSONParser"],
     "URL_FORMAT_OVERRIDE": None,  # there is one format
     "DEFAULT_PAGINATION_CLASS": "annotation.api.pagination.ByNewest",
     "EXCEPTION_HANDLER": "annotation.api.problems.exception_handler",

@@ -14,6 +14,7 @@ from tableqa.answers import compare
 from tableqa.canonical import canonical, thaw
 from tableqa.evidence import CellRef, in_order, source_program
 from tableqa.examples import Example
+from tableqa.json_text import check_depth
 from tableqa.language import gettext, shown
 from tableqa.programs import Program, ProgramError, describe, find_programs, from_dict, reads, run
 from tableqa.programs.language import Aggregate, CountDifferent, Extreme, MostCommon, Where
@@ -59,7 +60,9 @@ def posted(text: object, kept: object) -> object:
     if not isinstance(text, str) or not text:
         return kept
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_constant)
+        check_depth(value)
+        return value
     except (ValueError, RecursionError):
         return text
 

@@ -15,19 +15,14 @@ def read_json(text: str) -> Any:
     """What a text of JSON says. Raises ValueError, also where it is nested so deeply that nobody could walk it."""
     try:
         value = json.loads(text)
-        refuse_depth(value, text)
+        check_depth(value)
     except RecursionError:
         raise ValueError(gettext("it is nested too deeply")) from None
     return value
 
 
-def refuse_depth(value: Any, text: str, start: int = 0, end: int | None = None) -> None:
-    """Raise RecursionError for a value of this part of a text with more than DEEPEST levels; json's limit varies."""
-    if text.count("[", start, end) + text.count("{", start, end) > DEEPEST and _is_deep(value):
-        raise RecursionError
-
-
-def _is_deep(value: Any) -> bool:
+def check_depth(value: Any) -> None:
+    """Raise RecursionError for more than DEEPEST levels. The limit of json itself depends on the version of Python."""
     level: list[Any] = [[value]]
     for _ in range(DEEPEST + 1):
         level = [
@@ -37,8 +32,8 @@ def _is_deep(value: Any) -> bool:
             if type(inner) in _CONTAINERS
         ]
         if not level:
-            return False
-    return True
+            return
+    raise RecursionError
 
 
 _CONTAINERS = frozenset((list, dict))

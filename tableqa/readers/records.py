@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeVar, cast
 
 from tableqa.examples import Context, Example, ExampleError, Turn
-from tableqa.json_text import refuse_depth
+from tableqa.json_text import check_depth
 from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, word
 from tableqa.on_disk import Shelf
 from tableqa.readers.reader import (
@@ -657,7 +657,7 @@ def _no_number(text: str) -> Any:
 class _Decoder(json.JSONDecoder):
     def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
         value, end = super().raw_decode(s, idx)
-        refuse_depth(value, s, idx, end)
+        check_depth(value)
         return value, end
 
 

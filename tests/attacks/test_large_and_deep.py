@@ -60,13 +60,14 @@ def test_a_body_that_is_nested_without_end_is_refused(world: World, opening: str
         assert (answer.status_code, answer.json()["code"]) == (400, "parse_error")
 
 
-def test_a_response_that_is_nested_deeply_is_refused_wherever_it_is_taken(world: World) -> None:
+@pytest.mark.parametrize("depth", [100, 900])
+def test_a_response_that_is_nested_deeply_is_refused_wherever_it_is_taken(world: World, depth: int) -> None:
     batch = world.batch()
     assignment = world.take(batch, "ada")
     assert assignment is not None
     client = Client()
     client.force_login(world.ada)
-    deep = b'{"revision": 0, "response": ' + b'{"a":' * 900 + b"1" + b"}" * 900 + b"}"
+    deep = b'{"revision": 0, "response": ' + b'{"a":' * depth + b"1" + b"}" * depth + b"}"
     for method, name in (("put", "api_draft"), ("post", "api_submit")):
         answer = getattr(client, method)(
             reverse(name, args=[assignment.public_id]), deep, content_type="application/json"

@@ -20,6 +20,7 @@ from tableqa.executable import (
     grouped,
     in_words,
     offered,
+    posted,
 )
 from tableqa.operations import RemoveRow, SetCell, replay
 from tableqa.programs import ProgramError, find_programs
@@ -82,6 +83,12 @@ def test_a_program_that_gives_another_answer_cannot_be_confirmed() -> None:
 def test_what_is_no_program_cannot_be_confirmed(value: Any) -> None:
     with pytest.raises(ProgramError):
         confirmed(value, EXAMPLE)
+
+
+@pytest.mark.parametrize("text", ["no JSON", "NaN", "[" * 101 + "]" * 101])
+def test_what_a_form_posts_is_handed_on_as_text_unless_it_is_json_of_a_hundred_levels(text: str) -> None:
+    assert posted(text, None) == text
+    assert posted('{"op": "all_rows"}', None) == {"op": "all_rows"}
 
 
 def test_saying_nothing_and_saying_none_are_two_things() -> None:
