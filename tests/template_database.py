@@ -1,4 +1,4 @@
-"""Test databases are copies of a migrated template, because the migrations take eight to ten seconds of CPU.
+"""Test databases are copies of a migrated template, because migrating takes three seconds of CPU.
 
 * SQLite: a file under `.venv/`, named by a hash of the migrations, the models and the locked packages. It stays for the
   next run.
