@@ -114,7 +114,8 @@ def read(folder: Path) -> Backup:
 def restore(folder: Path) -> Backup:
     """Put a backup into an installation that is empty: no tables, no files. Done whole or not at all.
 
-    Raises Impossible: the backup is damaged, of another database, of a newer version of Askew, or the place is taken.
+    Raises Impossible: the backup is damaged, of another database, of a version that this one cannot migrate, or
+    the place is taken.
     """
     found = read(folder)
     if found.engine != connection.vendor:
@@ -122,11 +123,8 @@ def restore(folder: Path) -> Backup:
             f"The backup is from {found.engine}, but DATABASE_URL names {connection.vendor}. Use a "
             "database of the same kind."
         )
-    if newer := migration_state.unknown(found.migrations):
-        raise Impossible(
-            f"The backup was made by a newer version of Askew (migration {newer[0]}). Install that "
-            "version or a later one."
-        )
+    if reason := migration_state.incompatibility(found.migrations):
+        raise Impossible(f"The backup is {reason}.")
     media = Path(settings.MEDIA_ROOT)
     if media.exists() and any(path.is_file() for path in media.rglob("*")):
         raise Impossible(f"{media} contains files. Restore into an empty ASKEW_DATA_DIR.")

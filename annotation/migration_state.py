@@ -31,31 +31,37 @@ def unapplied() -> list[str]:
     return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
 
 
-def unknown(migrations: Iterable[str]) -> list[str]:
-    """Those of these migrations (`app.name`) that are newer than this code, sorted.
+def incompatibility(migrations: Iterable[str]) -> str:
+    """What keeps `migrate` from bringing a database with these migrations (`app.name`) to this version; "" if nothing does.
 
-    Names are numbered, so a migration is newer if it comes after the last one that this code has of its app. Others that
-    this code lacks were merged into one (squashed), or belong to an app that was removed.
+    The text continues "the database is" and ends with the remedy. Names are numbered, so a migration is newer than this code
+    if it comes after the last one that this code has of its app. Others that this code lacks were replaced, or belong to an
+    app that was removed. Of those that a migration replaces, a database has all or none.
     """
-    last: dict[str, str] = {}
-    for app, name in MigrationLoader(None).disk_migrations:
-        last[app] = max(name, last.get(app, ""))
-    split = sorted(tuple(migration.split(".", 1)) for migration in migrations)
-    return [f"{app}.{name}" for app, name in split if app in last and name > last[app]]
-
-
-def newer() -> list[str]:
-    """The migrations of the database that are newer than this code."""
-    return unknown(applied())
+    present, on_disk = set(migrations), MigrationLoader(None).disk_migrations
+    last = dict(sorted(on_disk))
+    for app, name in sorted(migration.split(".", 1) for migration in present):
+        if name > last.get(app, name):
+            return (
+                f"newer than this program: it has migration {app}.{name}. Install that version or a later "
+                "one, or restore a backup of this version (docs/operations.md, Upgrading)"
+            )
+    for (app, name), migration in on_disk.items():
+        replaced = [".".join(key) for key in migration.replaces if key not in on_disk]
+        missing = [key for key in replaced if key not in present]
+        if missing and len(missing) < len(replaced):
+            return (
+                f"between two versions: it lacks {len(missing)} of the {len(replaced)} migrations that {app}.{name} "
+                f"replaces ({missing[0]}). Install the version whose last migration is "
+                f"{replaced[-1]}, run ./run manage migrate there, then install this version (docs/operations.md, Upgrading)"
+            )
+    return ""
 
 
 def why_not_ready() -> str:
     """Why this code must not serve this database, in one sentence; "" if it may."""
-    if found := newer():
-        return (
-            f"the database is newer than this program (migration {found[0]}): install that version or "
-            "a later one"
-        )
+    if reason := incompatibility(applied()):
+        return f"the database is {reason}"
     if missing := unapplied():
         return f"{len(missing)} migrations are not applied: run ./run manage migrate"
     return ""

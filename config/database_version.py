@@ -1,4 +1,4 @@
-"""A web process that begins on a database newer than its code serves no page.
+"""A web process that begins on a database that its code cannot migrate, such as a newer one, serves no page.
 
 One that was there before an upgrade goes on until it is reloaded: migrations promise to leave the code before them working
 (docs/operations.md, Upgrading).
@@ -19,8 +19,8 @@ OPEN = {"/healthz", "/readyz", "/metrics"}
 """What machines ask for: these say by themselves how things are."""
 
 
-class RefuseNewerDatabase:
-    """Middleware: 503 until this process has once found its database no newer than its code."""
+class RefuseIncompatibleDatabase:
+    """Middleware: 503 until this process has once found its database compatible with its code."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -28,13 +28,15 @@ class RefuseNewerDatabase:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not migration_state.process.is_fit and request.path_info not in OPEN:
             try:
-                migration_state.process.is_fit = not migration_state.newer()
+                migration_state.process.is_fit = not migration_state.incompatibility(
+                    migration_state.applied()
+                )
             except Error:
                 return self.get_response(request)  # which says that the database is away
             if not migration_state.process.is_fit:
                 detail = gettext(
-                    "The database is newer than this program. An administrator has to install that version of Askew or a "
-                    "later one."
+                    "The database does not fit this version of Askew. An administrator has to install another version: "
+                    "/readyz names it."
                 )
-                return unavailable(request, "database_newer", detail)
+                return unavailable(request, "database_incompatible", detail)
         return self.get_response(request)

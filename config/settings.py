@@ -176,7 +176,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.language.OfTheReader",
-    "config.database_version.RefuseNewerDatabase",
+    "config.database_version.RefuseIncompatibleDatabase",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "annotation.signed_in.WithAssignment",

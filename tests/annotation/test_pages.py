@@ -23,7 +23,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import urls
+from annotation import migration_state, urls
 from annotation.forms.batches import SettingsForm
 from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import (
@@ -998,7 +998,7 @@ class TestHealth:
         answer = Client().get("/readyz")
 
         assert answer.status_code == 503
-        assert b"newer than this program (migration annotation.9999_from_the_future)" in answer.content
+        assert b"newer than this program: it has migration annotation.9999_from_the_future" in answer.content
 
     def test_migrations_that_were_squashed_or_belong_to_a_removed_app_are_not_newer(self, db: None) -> None:
         MigrationRecorder(connection).record_applied("annotation", "0001_squashed_long_ago")
@@ -1014,6 +1014,38 @@ class TestHealth:
 
         with pytest.raises(CommandError, match="newer than this program: it has migration annotation"):
             call_command("migrate", *arguments)
+
+    def test_a_database_with_all_replaced_migrations_is_ready_before_and_after_it_is_migrated(
+        self, db: None
+    ) -> None:
+        MigrationRecorder(connection).record_unapplied("annotation", "0043_initial")
+        assert Client().get("/readyz").content == b"ready\n"
+
+        call_command("migrate", verbosity=0)
+
+        assert "annotation.0043_initial" in migration_state.applied()
+        assert Client().get("/readyz").content == b"ready\n"
+
+    @pytest.mark.parametrize("arguments", [["--check"], ["--plan"], []])
+    def test_a_database_between_replaced_migrations_is_refused_with_the_remedy(
+        self, db: None, arguments: list[str]
+    ) -> None:
+        for name in ("0041_seconds_of_imported_labels", "0042_statistics_of_response_facts", "0043_initial"):
+            MigrationRecorder(connection).record_unapplied("annotation", name)
+
+        answer = Client().get("/readyz")
+        with pytest.raises(CommandError, match="between two versions") as refused:
+            call_command("migrate", *arguments)
+
+        assert answer.status_code == 503
+        for text in (answer.content.decode(), str(refused.value)):
+            assert (
+                "it lacks 2 of the 42 migrations that annotation.0043_initial replaces (annotation.0041"
+                in text
+            )
+            assert (
+                "Install the version whose last migration is annotation.0042_statistics_of_response" in text
+            )
 
     def test_not_ready_without_a_database(self, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
         from django.db import OperationalError

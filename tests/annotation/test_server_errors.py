@@ -117,6 +117,13 @@ def test_a_process_that_was_refused_serves_once_the_database_fits(beginning: Non
     assert Client().get("/sign-in/").status_code == 200
 
 
+def test_a_process_serves_no_database_between_replaced_migrations(beginning: None) -> None:
+    recorder = MigrationRecorder(connection)
+    recorder.record_unapplied("annotation", "0042_statistics_of_response_facts")
+
+    assert Client().get("/sign-in/").status_code == 503
+
+
 def test_where_migrations_cannot_be_read_the_request_says_what_is_wrong(
     beginning: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

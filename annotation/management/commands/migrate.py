@@ -21,13 +21,10 @@ IN_ORDER = ("item", "tally", "assignment", "place", "batch")
 """The tables that every submission locks, in the order in which it does (annotation/work/queue.py)."""
 
 
-def require_no_newer_database() -> None:
-    """Raise CommandError where the database has migrations that are newer than this code."""
-    if newer := migration_state.newer():
-        raise CommandError(
-            f"The database is newer than this program: it has migration {newer[0]}. Install that version "
-            "or a later one, or restore a backup of this version (docs/operations.md, Upgrading)."
-        )
+def require_compatible_database() -> None:
+    """Raise CommandError with the remedy where this code cannot migrate the database to its version."""
+    if reason := migration_state.incompatibility(migration_state.applied()):
+        raise CommandError(f"The database is {reason}.")
 
 
 class InOrder(MigrationExecutor):
@@ -62,7 +59,7 @@ class Command(migrate.Command):
         No statement of a migration is cut for the time it takes.
         """
         connection: Any = connections[options.get("database") or DEFAULT_DB_ALIAS]
-        require_no_newer_database()
+        require_compatible_database()
         if connection.vendor != "postgresql":
             super().handle(*args, **options)
             return

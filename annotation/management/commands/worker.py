@@ -23,7 +23,7 @@ from annotation.database import limits
 from annotation.explorer import index
 from annotation.help import asking, predicting, proposing
 from annotation.journeys import adjudicating
-from annotation.management.commands.migrate import require_no_newer_database
+from annotation.management.commands.migrate import require_compatible_database
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         limits.use(limits.WORKER)
         with suppress(*AWAY):  # it waits for the database then
-            require_no_newer_database()
+            require_compatible_database()
         if options["metrics"]:
             _show_figures(*options["metrics"])
         stop = threading.Event()
