@@ -82,6 +82,16 @@ test("a match in a row that is not painted yet becomes the current cell", async 
   assert.equal(grid.focused, grid.cell("r1100", "c0"));
 });
 
+test("another text is searched in the whole table again", async () => {
+  const grid = await openGrid();
+  grid.show({ mode: "select" });
+  grid.press("/");
+  grid.types("olsson");
+  bar(grid).querySelector("input").select();
+  grid.types("an");
+  assert.ok(bar(grid).textContent.includes("of 5 matches"));
+});
+
 test("matches follow when the table changes", async () => {
   const grid = await openGrid();
   grid.show({ mode: "edit" });
