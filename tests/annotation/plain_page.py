@@ -36,7 +36,7 @@ class PlainPage:
 
     def field(self, label: str, at: int = 0) -> Any:
         """The control whose label or aria-label contains a text; `at` counts several."""
-        controls = []
+        controls: list[Any] = []
         for element in self.all(f"//label[contains(normalize-space(), {quoted(label)})]"):
             ids = element.get("for")
             controls += self.all(f"//*[@id={quoted(ids)}]") if ids else element.xpath(f".//*[{CONTROL}]")

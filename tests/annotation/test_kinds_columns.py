@@ -20,7 +20,8 @@ def opened(world: World, client: Client, kind: str, id: str, *beside: str) -> Pl
 
 def response() -> dict[str, Any]:
     """The data of the only response."""
-    return dict(Annotation.objects.get(response__isnull=False).response["data"])
+    stored: Any = Annotation.objects.get(response__isnull=False).response
+    return dict(stored["data"])
 
 
 def test_without_scripts_a_column_is_renamed(world: World, client: Client) -> None:

@@ -18,9 +18,9 @@ from tableqa.operations import SetCell
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import settled, signed_in, takes_keys
-from tests.browser.test_kinds_cells import questions
 from tests.browser.test_phone import PHONE
 from tests.modules.pages.adjudication import LATER, labelled
+from tests.modules.pages.cells import questions
 
 NewContext = Callable[..., BrowserContext]
 KINDS = [(task, variant) for task in task_types().values() for variant in (task.variants or {"": ""})]

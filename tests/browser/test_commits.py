@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotation.models import Annotation
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import annotating, passes
-from tests.browser.test_kinds_judging import rated
+from tests.modules.pages.judging import rated
 
 PAUSE = 300
 """Milliseconds, more than those in which presses are ignored after another item has come."""

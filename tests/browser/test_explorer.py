@@ -15,7 +15,7 @@ from annotation.journeys import adjudicating
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import signed_in
-from tests.browser.test_adjudicating import edited
+from tests.modules.pages.adjudication import edited
 
 AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,7 +16,7 @@ from annotation.work import practising
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import annotating, signed_in, takes_keys
-from tests.browser.test_kinds_cells import questions
+from tests.modules.pages.cells import questions
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -16,8 +16,8 @@ from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import annotating, intercept, settled, takes_keys
 from tests.browser.test_guidelines import films
-from tests.browser.test_kinds_cells import questions
 from tests.browser.test_panel import VARIANTS
+from tests.modules.pages.cells import questions
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,8 +13,8 @@ from annotation.journeys import assigning
 from annotation.models import Annotation, Assignment
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import HeldRequests, annotating
-from tests.browser.test_kinds_cells import questions
 from tests.browser.test_page_at_work import accessible
+from tests.modules.pages.cells import questions
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

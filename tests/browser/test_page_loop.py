@@ -16,7 +16,7 @@ from tableqa import Example, Table
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import TIMEOUT, HeldRequests, annotating, passes, takes_keys
-from tests.browser.test_kinds_cells import questions
+from tests.modules.pages.cells import questions
 from tests.waiting import wait_until
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}

@@ -15,7 +15,7 @@ from tableqa import Example, Table
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import annotating, settled
-from tests.browser.test_kinds_cells import questions
+from tests.modules.pages.cells import questions
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -18,11 +18,11 @@ from tests.browser.test_kinds_columns import (
     Somebody,
     begin,
     names,
-    questions,
     submitted,
     world,
 )
 from tests.browser.test_panel import SECTIONS
+from tests.modules.pages.columns import questions
 from tests.waiting import wait_until
 
 __all__ = ["begin", "proposing", "world"]  # the last one registers the job that opening a batch starts

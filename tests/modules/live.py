@@ -93,7 +93,8 @@ class Handler(BaseHTTPRequestHandler):
         verb, *names = self.path.strip("/").split("/")
         if verb in ("open", "ask"):
             act = self.server.open if verb == "open" else self.server.ask
-            self.reply(200, json.dumps(act(*names, json.loads(body))).encode())
+            subject, name = names
+            self.reply(200, json.dumps(act(subject, name, json.loads(body))).encode())
         else:
             self.pass_on(body)
 
