@@ -63,6 +63,21 @@ test("a preview is asked for 300 ms after the last letter, once the draft is sav
   assert.match(textOf(page, "facts"), /fairly sure \(75 %\).* · used .*Year/);
 });
 
+test("neither a preview nor a check overtakes the draft", async () => {
+  let saved = null;
+  const page = await openPage("prediction/paraphrase", options(byQuestion, { "PUT /draft/": () => new Promise((resolve) => { saved = resolve; }) }));
+  await passes(page, 100);
+  await typed(page, RIGHT);
+  await passes(page, 1_000);
+  assert.deepEqual(kinds(page), ["preview"], "of the original");
+  page.press("Enter");
+  await page.settled();
+  assert.deepEqual(kinds(page), ["preview"]);
+  saved({ revision: 1, saved_at: "2026-03-02T12:00:00Z", violations: [] });
+  await page.settled();
+  assert.deepEqual(kinds(page), ["preview", "try"]);
+});
+
 test("while the model is asked, the last answer stays and the element is busy", async () => {
   let reply = null;
   const predictions = (request) => (request.body.response.data.question === RIGHT ? new Promise((resolve) => { reply = resolve; }) : REPLIES.original);
