@@ -106,6 +106,22 @@ def test_a_column_that_was_guessed_wrong_is_corrected_and_the_import_takes_it(
     assert source.examples.get().question == "who won?"
 
 
+def test_a_csv_file_that_holds_its_tables_is_imported_as_it_was_recognised(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    content = 'id;question;answers;table\n1;how long is Heat?;170;"Film,Minutes\nHeat,170"\n'
+    questions = SimpleUploadedFile("questions.csv", content.encode())
+    url = mara.post("/projects/films/sources/import/", {"questions": questions})["Location"]
+
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(mara.get(url), act="import"))
+
+    example = Source.objects.get(name="questions").examples.get()
+    table = example.example().table
+    assert (example.question, list(table.header)) == ("how long is Heat?", ["Film", "Minutes"])
+    assert [list(row) for row in table.rows] == [["Heat", "170"]]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_licence_citation_and_url_of_the_page_are_in_a_release(
     mara: Client, world: World, tmp_path: Path

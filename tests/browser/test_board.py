@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -20,6 +20,8 @@ from tests.browser.pages import signed_in
 AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 DESK = {"width": 1366, "height": 850}
 PHONE = {"width": 390, "height": 844}
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 NewContext = Callable[..., BrowserContext]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,11 +53,10 @@ def bottom(page: Page, selector: str) -> float:
     return box["y"] + box["height"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_manager_reads_what_to_do_what_is_blocked_and_how_far_it_is_without_scrolling(
-    world: World, new_context: Callable[..., BrowserContext], live_server: Any, scheme: str
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
 ) -> None:
-    page = signed_in(new_context, live_server.url, world.mara, viewport=DESK, color_scheme=scheme).new_page()
+    page = signed_in(new_context, live_server.url, world.mara, viewport=DESK).new_page()
     for place in ("/", "/projects/films/"):
         page.goto(f"{live_server.url}{place}")
         primary = page.locator("main .primary")
@@ -66,14 +67,13 @@ def test_a_manager_reads_what_to_do_what_is_blocked_and_how_far_it_is_without_sc
         expect(page.get_by_role("region", name="Progress")).to_contain_text("0 of 2")
         assert bottom(page, ".board") < DESK["height"]
         assert page.evaluate("document.documentElement.scrollWidth") <= DESK["width"]
-        is_accessible(page)
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            is_accessible(page)
     assert bottom(page, ".pipeline") < DESK["height"]
 
 
-@pytest.mark.parametrize("words", ["1,234,567 accepted", "12.345 in Bearbeitung", "6 accepted"])
-def test_words_on_arrows_touch_no_box_and_no_bend(
-    new_context: Callable[..., BrowserContext], words: str
-) -> None:
+def test_words_on_arrows_touch_no_box_and_no_bend(new_context: Callable[..., BrowserContext]) -> None:
     places = [(1, 0), (2, 0), (2, 1)]
     boxes = [
         Box(str(at), column, row, "Types", "open", "/x/", "Types. open")
@@ -84,25 +84,26 @@ def test_words_on_arrows_touch_no_box_and_no_bend(
         End("releases", 0, 0, "Releases", "None yet", "/r/", is_start=False),
     ]
     pairs = [("from", "1"), ("1", "2"), ("1", "3"), ("2", "releases")]
-    arrows = [Arrow(start, end, words, ((words, "/w/"),)) for start, end in pairs]
     style = Path("static/askew/askew.css").read_text() + Path("static/askew/board.css").read_text()
     page = new_context(viewport=DESK).new_page()
 
-    page.set_content(f"<style>{style}</style>{pipeline.draw('flow', 'Flow', ends, boxes, arrows)}")
-
-    touching = page.evaluate(
-        """() => {
-        const box = (element) => element.getBoundingClientRect();
-        const boxes = [...document.querySelectorAll("rect.box")].map(box);
-        const touch = (a, b) => a.left < b.right + 12 && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-        const texts = [...document.querySelectorAll("text.end")].map(box);
-        return texts.filter((text) => text.width < 10 || boxes.some((other) => touch(text, other))).length;
-    }"""
-    )
-    assert touching == 0
+    for words in ("1,234,567 accepted", "12.345 in Bearbeitung", "6 accepted"):
+        arrows = [Arrow(start, end, words, ((words, "/w/"),)) for start, end in pairs]
+        page.set_content(f"<style>{style}</style>{pipeline.draw('flow', 'Flow', ends, boxes, arrows)}")
+        assert page.evaluate(TOUCHING) == 0, words
 
 
-def test_a_box_of_the_picture_opens_its_batch_with_the_mouse_and_by_keyboard(
+TOUCHING = """() => {
+    const box = (element) => element.getBoundingClientRect();
+    const boxes = [...document.querySelectorAll("rect.box")].map(box);
+    const touch = (a, b) => a.left < b.right + 12 && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const texts = [...document.querySelectorAll("text.end")].map(box);
+    return texts.filter((text) => text.width < 10 || boxes.some((other) => touch(text, other))).length;
+}"""
+"""How many words lie on a box or beside one, or are squeezed."""
+
+
+def test_a_box_of_the_picture_opens_its_batch_and_the_table_opens_on_demand(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any
 ) -> None:
     page = signed_in(new_context, live_server.url, world.mara, viewport=DESK).new_page()
@@ -113,13 +114,7 @@ def test_a_box_of_the_picture_opens_its_batch_with_the_mouse_and_by_keyboard(
     page.locator(".pipeline").get_by_role("link", name="Types. open.").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Types")
-
-
-def test_the_table_opens_on_demand(
-    world: World, new_context: Callable[..., BrowserContext], live_server: Any
-) -> None:
-    page = signed_in(new_context, live_server.url, world.mara, viewport=DESK).new_page()
-    page.goto(f"{live_server.url}/projects/films/")
+    page.go_back()
     table = page.get_by_role("region", name="Batches, table")
     expect(table).to_be_hidden()
     page.get_by_text("Batches as a table").click()

@@ -45,18 +45,14 @@ def test_the_first_batch_takes_few_clicks(world: World, new_context: NewContext,
 
 
 TABLE = {"header": ["Film", "Minutes"], "rows": [["Heat", "170"]]}
-LINE = {"id": "1", "question": "how long is Heat?", "table": TABLE, "answers": ["170"]}
-OWN_DATA = {
-    "questions.jsonl": json.dumps(LINE) + "\n",
-    "questions.csv": 'id;question;answers;table\n1;how long is Heat?;170;"Film,Minutes\nHeat,170"\n',
-}
+OWN_DATA = {"id": "1", "question": "how long is Heat?", "table": TABLE, "answers": ["170"]}
 
 
-@pytest.mark.parametrize("name", OWN_DATA)
 def test_an_empty_server_is_few_clicks_away_from_the_first_item(
-    new_context: NewContext, live_server: Any, tmp_path: Path, transactional_db: None, name: str
+    new_context: NewContext, live_server: Any, tmp_path: Path, transactional_db: None
 ) -> None:
-    (tmp_path / name).write_text(OWN_DATA[name])
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps(OWN_DATA) + "\n")
     person = Person.objects.create_person("Mara", "mara@example.org", "tilted tables", is_administrator=True)
     page = signed_in(new_context, live_server.url, person).new_page()
     mara = Clicker(page, live_server.url)
@@ -67,7 +63,7 @@ def test_an_empty_server_is_few_clicks_away_from_the_first_item(
     mara.button("Create project")
     with page.expect_file_chooser() as chooser:
         page.get_by_label("Questions file").click()
-    chooser.value.set_files(tmp_path / name)
+    chooser.value.set_files(file)
     mara.button("Continue")
     mara.button("Import")
     mara.reads("done 1 of 1")
@@ -80,30 +76,7 @@ def test_an_empty_server_is_few_clicks_away_from_the_first_item(
     assert mara.has_done("From an empty server").clicks <= MOST_CLICKS
 
 
-def test_all_batches_are_selected_with_one_click(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    for number in range(9):
-        world.batch(name=f"Batch {number}")
-    page = signed_in(new_context, live_server.url, world.mara).new_page()
-    page.goto(f"{live_server.url}/projects/films/")
-    page.get_by_text("Batches as a table").click()
-    every = page.get_by_role("checkbox", name="Select all")
-
-    every.check()
-    page.get_by_role("checkbox", name="Batch 3").uncheck()
-    assert every.evaluate("box => box.indeterminate")
-    every.check()
-    page.get_by_label("Selected batches").select_option("close")
-    page.get_by_role("button", name="Continue", exact=True).click()
-
-    expect(page.get_by_role("heading", level=1)).to_contain_text("9 batches")
-    page.get_by_role("main").get_by_role("button").first.click()
-    expect(page.get_by_role("main")).to_contain_text("closed")
-    assert not Batch.objects.filter(closed_at__isnull=True).exists()
-
-
-def test_the_gallery_is_accessible_and_used_by_keyboard_and_without_scripts(
+def test_the_gallery_is_accessible_and_used_by_keyboard_and_no_qualification_is_offered_to_be_opened_now(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     context = signed_in(new_context, live_server.url, world.mara)
@@ -117,12 +90,12 @@ def test_the_gallery_is_accessible_and_used_by_keyboard_and_without_scripts(
     with page.expect_navigation():
         page.keyboard.press("Enter")
     expect(page.get_by_label("Name")).to_be_focused()
-
-    plain = signed_in(new_context, live_server.url, world.mara, java_script_enabled=False).new_page()
-    plain.goto(f"{live_server.url}/projects/films/batches/new/")
-    plain.get_by_role("link", name=LABEL).click()
-    plain.get_by_role("button", name="Create batch").click()
-    assert Batch.objects.get().state == "open"
+    opens = page.get_by_label("Open now")
+    expect(opens).to_be_visible()
+    fold = page.locator("details", has=page.locator("[name=purpose]"))
+    fold.locator("summary").first.click()
+    page.locator("[name=purpose]").select_option("qualification")
+    expect(opens).to_be_hidden()  # a qualification is opened once it has its gold answers
 
 
 def test_a_template_takes_two_clicks_after_its_source_and_its_pages_are_accessible(
@@ -144,16 +117,3 @@ def test_a_template_takes_two_clicks_after_its_source_and_its_pages_are_accessib
     mara.reads("9 batches were created.")
     assert Batch.objects.count() == 9
     assert mara.has_done("Template").clicks == 2
-
-
-def test_a_qualification_is_not_offered_to_be_opened_before_its_gold_answers(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = signed_in(new_context, live_server.url, world.mara).new_page()
-    page.goto(f"{live_server.url}/projects/films/batches/new/?kind=question_type")
-    opens = page.get_by_label("Open now")
-    expect(opens).to_be_visible()
-    fold = page.locator("details", has=page.locator("[name=purpose]"))
-    fold.locator("summary").first.click()
-    page.locator("[name=purpose]").select_option("qualification")
-    expect(opens).to_be_hidden()
