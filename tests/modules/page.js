@@ -32,8 +32,9 @@ afterEach(() => {
 });
 
 /* Open HTML, or the page that tests/modules/pages/ rendered under this name (`annotate/value_change`), and load its scripts.
-   `replies` answer requests, see Server; `storage` is what localStorage holds before; `viewport` is {width, height}. */
-export async function openPage(source, { replies = {}, path = "/", storage = {}, viewport = {}, scripts = null } = {}) {
+   `replies` answer requests, see Server; `storage` and `session` are what localStorage and sessionStorage hold before;
+   `viewport` is {width, height}. */
+export async function openPage(source, { replies = {}, path = "/", storage = {}, session = {}, viewport = {}, scripts = null } = {}) {
   const html = source.trimStart().startsWith("<") ? source : rendered(source);
   number += 1;
   const errors = [];
@@ -42,6 +43,7 @@ export async function openPage(source, { replies = {}, path = "/", storage = {},
   const page = current = new Page(window, new Server(replies), errors);
   install(window, page.server, { width: 1280, height: 860, ...viewport });
   for (const [key, value] of Object.entries(storage)) window.localStorage.setItem(key, value);
+  for (const [key, value] of Object.entries(session)) window.sessionStorage.setItem(key, value);
   window.document.open();
   window.document.write(html);
   window.document.close();
