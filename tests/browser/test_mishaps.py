@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from annotation import doctor
 from annotation.journeys import assigning
 from annotation.models import Annotation, Batch, Draft
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import HeldRequests, annotating, intercept, passes, takes_keys
+from tests.browser.pages import annotating, intercept, passes, takes_digits, takes_keys
 from tests.browser.test_road import AXE
 
 
@@ -28,11 +28,12 @@ def adas_page(world: World, new_context: Callable[..., BrowserContext], base: st
 @pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.console_may_say("Failed to load resource")
-def test_a_submission_whose_answer_was_lost_is_one_submission(
+def test_a_submission_whose_answer_was_lost_is_one_and_a_batch_that_closes_meanwhile_keeps_the_draft(
     new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
 ) -> None:
     world = make_world(tmp_path)
-    page = adas_page(world, new_context, live_server.url, world.batch(overlap=1))
+    batch = world.batch(overlap=1)
+    page = adas_page(world, new_context, live_server.url, batch)
     question = page.locator(".question").inner_text()
     lost: list[int] = []
 
@@ -51,23 +52,11 @@ def test_a_submission_whose_answer_was_lost_is_one_submission(
     expect(page.locator(".question")).to_have_text(question)
     page.keyboard.press("2")
     expect(page.locator(".question")).not_to_have_text(question)
-    assert [a.response and a.response["data"]["label"] for a in Annotation.objects.order_by("pk")] == [
-        "extraction",
-        None,
-        "reasoning",
-    ]
+    labels = ["extraction", None, "reasoning"]
+    assert [a.response and a.response["data"]["label"] for a in Annotation.objects.order_by("pk")] == labels
     assert list(doctor.findings()) == []
 
-
-@pytest.mark.smoke
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.console_may_say("Failed to load resource")
-def test_when_the_batch_closes_meanwhile_the_draft_is_kept_and_can_be_read(
-    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
-) -> None:
-    world = make_world(tmp_path)
-    batch = world.batch(overlap=1)
-    page = adas_page(world, new_context, live_server.url, batch)
+    takes_digits(page)
     assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
     page.keyboard.press("2")
     expect(page.locator("[data-notices]")).to_contain_text("This batch is closed. Your draft is saved")
@@ -75,21 +64,24 @@ def test_when_the_batch_closes_meanwhile_the_draft_is_kept_and_can_be_read(
     row = page.get_by_role("row").filter(has_text="batch closed, draft saved")
     row.get_by_text("Your draft").click()
     expect(row).to_contain_text("Label: Reasoning")
-    assert not Annotation.objects.exists()
+    assert Annotation.objects.count() == len(labels)
     assert list(doctor.findings()) == []
 
 
 @pytest.mark.django_db(transaction=True)
-def test_after_a_reload_every_change_can_still_be_taken_back_and_undone(
+def test_what_is_said_about_a_refused_submission_goes_with_a_change_and_a_reload_loses_no_change(
     new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
 ) -> None:
     world = make_world(tmp_path)
     page = adas_page(world, new_context, live_server.url, world.batch("value_change", variant="answer_stays"))
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet")
     page.clock.install()
     for row, text in (("r0", "171"), ("r1", "118")):
         page.locator(f"[data-row={row}] [data-column=c2]").click()
         page.keyboard.type(text)
         page.keyboard.press("Enter")
+        expect(page.locator("[data-notices]")).not_to_contain_text("Not submitted yet")
     expect(page.locator("[data-changes] li")).to_have_count(2)
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
     passes(page, 600)
@@ -100,20 +92,6 @@ def test_after_a_reload_every_change_can_still_be_taken_back_and_undone(
     expect(page.locator("[data-changes] li")).to_have_count(1)
     page.locator("[data-changes] button").click()
     expect(page.locator("[data-changes] li")).to_have_count(0)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_is_said_about_a_refused_submission_goes_with_the_next_change(
-    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
-) -> None:
-    world = make_world(tmp_path)
-    page = adas_page(world, new_context, live_server.url, world.batch("value_change", variant="answer_stays"))
-    page.get_by_role("button", name="Submit").click()
-    expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet")
-    page.locator("[data-row=r0] [data-column=c2]").click()
-    page.keyboard.type("171")
-    page.keyboard.press("Enter")
-    expect(page.locator("[data-notices]")).not_to_contain_text("Not submitted yet")
 
 
 def two_windows(world: World, new_context: Callable[..., BrowserContext], base: str) -> tuple[Page, Page]:
@@ -136,9 +114,45 @@ def two_windows(world: World, new_context: Callable[..., BrowserContext], base: 
     return first, second
 
 
+def is_in_the_middle_and_styled(page: Page, dialog: Locator) -> None:
+    place = dialog.evaluate(
+        """(dialog) => {
+          const box = dialog.getBoundingClientRect();
+          const { paddingTop, paddingLeft, display } = getComputedStyle(dialog);
+          return {
+            left: box.left, right: innerWidth - box.right, top: box.top, bottom: innerHeight - box.bottom,
+            paddingTop, paddingLeft, display, over: dialog.scrollWidth - dialog.clientWidth,
+          };
+        }"""
+    )
+    assert abs(place["left"] - place["right"]) <= 1
+    assert abs(place["top"] - place["bottom"]) <= 1
+    assert (place["paddingTop"], place["paddingLeft"], place["display"]) == ("20px", "24px", "block")
+    assert place["over"] <= 0
+    buttons = dialog.locator("tfoot").get_by_role("button").all()
+    looks = "(one) => { const { color, backgroundColor } = getComputedStyle(one); return { color, backgroundColor }; }"
+    submit = page.locator("button[value=submit]").evaluate(looks)
+    plain = page.locator("button[value=undo]").evaluate(looks)
+    assert [button.evaluate(looks) for button in buttons] == [submit, plain]
+    left, right = (button.bounding_box() for button in buttons)
+    assert left is not None
+    assert right is not None
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] < right["x"]
+
+
+def is_the_saved_version(page: Page, text: str) -> None:
+    expect(page.locator("dialog")).to_have_count(0)
+    expect(page.locator("[data-changes] li")).to_have_count(1)
+    expect(page.locator("[data-changes] li")).to_contain_text(text)
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    stored = Draft.objects.get().response["data"]
+    assert [operation["new"] for operation in stored["operations"]] == [text]
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.console_may_say("Failed to load resource")
-def test_two_versions_are_compared_in_one_table_and_in_words(
+def test_two_versions_are_compared_in_one_table_and_in_words_in_a_dialog_like_any_other(
     new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
 ) -> None:
     first, second = two_windows(make_world(tmp_path), new_context, live_server.url)
@@ -167,89 +181,24 @@ def test_two_versions_are_compared_in_one_table_and_in_words(
     expect(here).to_have_text("Nothing entered")
     expect(there).to_have_text(program)
     assert Axe().run(second, options=AXE).violations_count == 0
+    for width in (390, 1280):
+        second.set_viewport_size({"width": width, "height": 860})
+        expect(dialog.locator("askew-comparison .sheet").first).to_be_visible()
+        is_in_the_middle_and_styled(second, dialog)
     dialog.get_by_role("button", name="Keep the other version").click()
     expect(second.locator("askew-grid td:focus")).to_be_visible()
+    is_the_saved_version(second, "171")
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.console_may_say("Failed to load resource")
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_dialog_of_two_versions_is_in_the_middle_and_styled_like_any_dialog(
-    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path, width: int
-) -> None:
-    _, page = two_windows(make_world(tmp_path), new_context, live_server.url)
-    page.set_viewport_size({"width": width, "height": 860})
-    dialog = page.locator("dialog[open]")
-    expect(dialog.locator("askew-comparison .sheet")).to_be_visible()
-    place = dialog.evaluate(
-        """(dialog) => {
-          const box = dialog.getBoundingClientRect();
-          const { paddingTop, paddingLeft, display } = getComputedStyle(dialog);
-          return {
-            left: box.left, right: innerWidth - box.right, top: box.top, bottom: innerHeight - box.bottom,
-            paddingTop, paddingLeft, display, over: dialog.scrollWidth - dialog.clientWidth,
-          };
-        }"""
-    )
-    assert abs(place["left"] - place["right"]) <= 1
-    assert abs(place["top"] - place["bottom"]) <= 1
-    assert (place["paddingTop"], place["paddingLeft"], place["display"]) == ("20px", "24px", "block")
-    assert place["over"] <= 0
-    buttons = dialog.locator("tfoot").get_by_role("button").all()
-    looks = "(one) => { const { color, backgroundColor } = getComputedStyle(one); return { color, backgroundColor }; }"
-    submit = page.locator("button[value=submit]").evaluate(looks)
-    plain = page.locator("button[value=undo]").evaluate(looks)
-    assert [button.evaluate(looks) for button in buttons] == [submit, plain]
-    left, right = (button.bounding_box() for button in buttons)
-    assert left is not None
-    assert right is not None
-    assert left["y"] == right["y"]
-    assert left["x"] + left["width"] < right["x"]
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.console_may_say("Failed to load resource")
-@pytest.mark.parametrize(
-    ("button", "kept"), [("Keep this version", "118"), ("Keep the other version", "171")]
-)
 def test_of_two_versions_none_is_chosen_by_accident_and_the_chosen_one_is_saved(
-    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path, button: str, kept: str
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
 ) -> None:
     _, page = two_windows(make_world(tmp_path), new_context, live_server.url)
     dialog = page.locator("dialog[open]")
     for key in ("Enter", "Space", "Escape", "Escape"):
         page.keyboard.press(key)
     expect(dialog).to_be_visible()
-    dialog.get_by_role("button", name=button).click()
-    expect(dialog).to_have_count(0)
-    expect(page.locator("[data-changes] li")).to_have_count(1)
-    expect(page.locator("[data-changes] li")).to_contain_text(kept)
-    expect(page.locator("[data-saved]")).to_contain_text("Saved")
-    stored = Draft.objects.get().response["data"]
-    assert [operation["new"] for operation in stored["operations"]] == [kept]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_no_draft_is_sent_while_a_submission_is_on_its_way(
-    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
-) -> None:
-    world = make_world(tmp_path)
-    batch = world.batch("answer_check", of="originals", overlap=1)
-    page = adas_page(world, new_context, live_server.url, batch)
-    question = page.locator(".question").inner_text()
-    drafts = HeldRequests(page, "**/draft/")
-    submissions = HeldRequests(page, "**/submit/")
-    page.clock.install()
-    answers = page.locator("textarea[name=answers]")
-    answers.fill("19")
-    page.clock.run_for(400)
-    draft = drafts.take()
-    answers.fill("1995")  # to be saved once the first draft is
-    page.keyboard.press("Control+Enter")
-    draft.continue_()
-    submission = submissions.take()
-    page.clock.run_for(1000)  # more than the pause after which a change is saved
-    assert drafts.routes == []
-    submission.continue_()
-    expect(page.locator(".question")).not_to_have_text(question)
-    assert (Annotation.objects.get().response or {})["data"]["answers"] == ["1995"]
+    dialog.get_by_role("button", name="Keep this version").click()
+    is_the_saved_version(page, "118")
