@@ -14,7 +14,7 @@ from benchmarks.browser_data import over_its_sample
 from tableqa import Example, Table
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, settled
+from tests.browser.pages import annotating, settled, signed_in, takes_keys
 from tests.modules.pages.cells import questions
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,13 +35,6 @@ def world(tmp_path: Path) -> World:
     return make_world(tmp_path)
 
 
-def changing(world: World, new_context: NewContext, base: str, variant: str = "answer_changes") -> Page:
-    batch = world.batch("value_change", variant=variant, sources=[world.import_written(*questions())])
-    page = annotating(new_context, base, world.ada, batch)
-    expect(page.get_by_role("radiogroup")).to_be_focused()  # the programs are there
-    return page
-
-
 def listed(page: Page) -> Locator:
     """The lines of the checklist that a person sees."""
     return page.locator(".contract li:visible")
@@ -56,29 +49,26 @@ def steps(page: Page) -> list[str]:
     return states
 
 
-def test_no_panel_holds_more_than_three_sections(
+def test_no_panel_holds_more_than_three_sections_in_any_state(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     sections = {}
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
     for key, variant in VARIANTS:
         batch = over_its_sample(world, task_types()[key], variant)
-        page = annotating(new_context, live_server.url, world.ada, batch)
+        page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+        takes_keys(page)
         settled(page)
         sections[f"{key} {variant}"] = page.evaluate(SECTIONS)
-        page.context.close()
     assert len(sections) == len(VARIANTS) >= 18
     assert {name: titles for name, titles in sections.items() if len(titles) > 3} == {}
     assert any(len(titles) == 3 for titles in sections.values()), "headings are found"
 
-
-def test_the_panel_for_splitting_columns_holds_at_most_three_sections_in_every_state(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
     table = Table(["Games", "Place"], [["1896 Summer", "Athens, Greece"], ["1900 Summer", "Paris, France"]])
     source = world.import_written(Example("games", "where were they in 1896?", table, ["Athens"]))
-    page = annotating(
-        new_context, live_server.url, world.ada, world.batch("column_extension", sources=[source])
-    )
+    batch = world.batch("column_extension", sources=[source])
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    takes_keys(page)
     blocks = """(panel) => [...panel.children].filter((part) => part.checkVisibility() && part.offsetHeight > 1).length"""
     panel, changes = page.locator(".panel"), page.locator("[data-changes] li")
 
@@ -100,138 +90,54 @@ def test_the_panel_for_splitting_columns_holds_at_most_three_sections_in_every_s
     at_most_three_sections()
 
 
-def test_the_checklist_lists_what_is_missing_and_then_says_that_nothing_is(
+NUMBERS = """(headings) => headings.map((heading) => getComputedStyle(heading, "::before").content.replaceAll('"', ""))"""
+
+
+def test_the_checklist_and_the_numbered_steps_say_what_is_missing_and_what_is_done(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
-    page = changing(world, new_context, live_server.url)
-    ready = page.locator("[data-ready-to-submit]")
+    source = world.import_written(*questions())
+    batch = world.batch("value_change", variant="answer_changes", sources=[source])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.get_by_role("radiogroup")).to_be_focused()  # the programs are there
+    ready, headings = page.locator("[data-ready-to-submit]"), page.locator("[data-step] [data-number]")
     expect(listed(page)).to_have_count(3)
     expect(listed(page).first).to_contain_text("The table is changed")
     expect(listed(page).last).to_have_text("Write the answer that the changed table gives.")
     expect(ready).to_be_hidden()
+    assert steps(page) == ["current", "open", "open"]
     page.keyboard.press("1")
     expect(page.locator("askew-programs .computed")).to_contain_text("18")
+    expect(page.locator("[data-step=operations]")).to_have_attribute("aria-current", "step")
+    assert steps(page) == ["done", "current", "open"]
     page.locator("[data-row=r1] [data-column=c1]").click()
     page.keyboard.type("$1")
     page.keyboard.press("Enter")
+    expect(page.locator("[data-step=operations]")).to_have_attribute("data-done", "")
     expect(ready).to_have_text("Ready to submit")
     expect(listed(page)).to_have_count(0)
-
-
-def test_a_condition_is_listed_while_it_is_broken(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = changing(world, new_context, live_server.url, "answer_stays")
-    limit = page.locator("li[data-holds~=too_many_operations]")
-    expect(limit).to_be_hidden()
-    for row in ("r1", "r2", "r3"):
-        page.locator(f"[data-row={row}] [data-column=c3]").click()
-        page.keyboard.type("7")
-        page.keyboard.press("Enter")
-    expect(limit).to_be_visible()
-    expect(page.locator("[data-ready-to-submit]")).to_be_hidden()
-    page.locator("[data-take-back]").first.click()
-    expect(limit).to_be_hidden()
-
-
-def test_without_scripts_the_checklist_lists_what_is_missing_too(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    batch = world.batch(
-        "value_change", variant="answer_stays", sources=[world.import_written(*questions())], overlap=1
-    )
-    page = annotating(new_context, live_server.url, world.ada, batch)
-    page.goto(page.url.split("?")[0] + "?plain=1")
-    expect(listed(page)).to_have_count(1)
-    expect(page.locator("[data-ready-to-submit]")).to_be_hidden()
-    page.locator("select[name=row]").select_option(index=1)
-    page.locator("select[name=column]").select_option(index=3)
-    page.locator("textarea[name=value]").fill("7")
-    page.get_by_role("button", name="Apply").click()
-    expect(page.locator("[data-changes] li")).to_have_count(1)
-    expect(page.locator("li[data-holds~=table_unchanged]")).to_be_hidden()
-
-
-def test_the_steps_of_a_value_change_are_numbered_and_the_current_one_is_marked(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = changing(world, new_context, live_server.url)
-    assert steps(page) == ["current", "open", "open"]
-    page.keyboard.press("1")
-    expect(page.locator("[data-step=operations]")).to_have_attribute("aria-current", "step")
-    assert steps(page) == ["done", "current", "open"]
-    page.locator("[data-row=r3] [data-column=c3]").click()
-    page.keyboard.type("7")
-    page.keyboard.press("Enter")
-    expect(page.locator("[data-step=operations]")).to_have_attribute("data-done", "")
-    page.locator("[data-field=answers]").fill("19")
     expect(page.locator("[data-step=answers]")).to_have_attribute("data-done", "")
     assert steps(page) == ["done", "done", "done"]
+    for width in (390, 1366):
+        page.set_viewport_size({"width": width, "height": 850})
+        assert headings.evaluate_all(NUMBERS) == ["1 ✓", "2 ✓", "3 ✓"]
     page.keyboard.press("Escape")
     page.keyboard.press("0")  # unanswerable: the changes are all that is left, and they are made
     expect(page.locator("[data-step=program]")).to_be_hidden()
     assert steps(page) == ["done"]
 
-
-@pytest.mark.parametrize(
-    ("key", "variant", "number"),
-    [("value_change", "answer_stays", 2), ("short_table", "", 2), ("question_paraphrase", "word", 2)],
-)
-def test_task_types_with_several_steps_begin_with_the_first(
-    world: World, new_context: NewContext, live_server: Any, key: str, variant: str, number: int
-) -> None:
-    batch = world.batch(key, variant=variant, sources=[world.import_written(*questions())])
-    page = annotating(new_context, live_server.url, world.ada, batch)
-    expect(page.locator("[data-step]").first).to_have_attribute("aria-current", "step")
-    assert steps(page) == ["current"] + ["open"] * (number - 1)
-
-
-def test_where_no_program_gives_the_answer_the_first_step_is_done(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    nobody = Example(
-        "none", "who else?", Table(["Film", "Minutes"], [["Heat", "170"], ["Ran", "162"]]), ["Nobody"]
-    )
-    batch = world.batch("value_change", variant="answer_changes", sources=[world.import_written(nobody)])
-    page = annotating(new_context, live_server.url, world.ada, batch)
-    expect(page.locator("[data-step=operations]")).to_have_attribute("aria-current", "step")
-    expect(page.locator("askew-programs")).to_contain_text("No program gives this answer.")
-    expect(page.locator("askew-programs input")).to_have_count(0)
-
-
-NUMBERS = """(headings) => headings.map((heading) => getComputedStyle(heading, "::before").content.replaceAll('"', ""))"""
-
-
-@pytest.mark.parametrize("width", [390, 1366])
-def test_steps_keep_their_numbers_when_they_are_done(
-    world: World, new_context: NewContext, live_server: Any, width: int
-) -> None:
-    batch = world.batch(
-        "value_change", variant="answer_changes", sources=[world.import_written(*questions())]
-    )
-    page = annotating(
-        new_context, live_server.url, world.ada, batch, viewport={"width": width, "height": 850}
-    )
-    headings = page.locator("[data-step] [data-number]")
-    assert headings.evaluate_all(NUMBERS) == ["1", "2", "3"]
+    other = world.batch("value_change", variant="answer_changes", sources=[source])
+    page.goto(f"{live_server.url}/batches/{other.public_id}/annotate/")
+    takes_keys(page)
+    for width in (390, 1366):
+        page.set_viewport_size({"width": width, "height": 850})
+        assert headings.evaluate_all(NUMBERS) == ["1", "2", "3"]
     page.get_by_label("New answer").fill("2018")
     expect(page.locator("[data-step=answers]")).to_have_attribute("data-done", "")
     assert headings.evaluate_all(NUMBERS) == ["1", "2", "3 ✓"]
 
 
-def test_the_checklist_is_in_the_order_of_the_steps_and_leads_to_what_is_missing(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    batch = world.batch("short_table", sources=[world.import_written(*questions(1))])
-    page = annotating(new_context, live_server.url, world.ada, batch)
-    expect(page.get_by_role("radiogroup")).to_be_focused()
-    expect(listed(page).first).to_have_text("Choose how the answer is worked out, or “None of these”.")
-    expect(listed(page).last).to_contain_text("Something is removed, but not everything")
-    listed(page).first.get_by_role("button").click()
-    expect(page.locator("input[name=program]").first).to_be_focused()
-
-
-def test_only_submit_is_prominent_and_the_page_says_when_a_choice_submits(
+def test_the_panel_says_when_a_choice_submits_and_where_keys_rest_and_shows_choices_first(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     batch = over_its_sample(world, task_types()["answer_rating"], "")
@@ -246,10 +152,6 @@ def test_only_submit_is_prominent_and_the_page_says_when_a_choice_submits(
     page.set_viewport_size({"width": 1366, "height": 850})
     expect(page.locator("[name=note]")).to_be_in_viewport(ratio=1)  # the last field, without scrolling
 
-
-def test_the_choices_of_cell_relevance_come_before_what_explains_the_marked_cells(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
     batch = over_its_sample(world, task_types()["cell_relevance"], "")
     page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1280, "height": 720})
     expect(page.locator(".panel .choices label").last).to_be_in_viewport(ratio=1)
@@ -261,10 +163,6 @@ def test_the_choices_of_cell_relevance_come_before_what_explains_the_marked_cell
     assert marked
     assert choices["y"] < marked["y"]
 
-
-def test_the_hint_about_escape_is_shown_wherever_keys_are_dashed(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
     hint = "[data-while-typing]"
     batch = over_its_sample(world, task_types()["answer_check"], "")
     page = annotating(new_context, live_server.url, world.ada, batch)
