@@ -27,15 +27,6 @@ def world(tmp_path: Path, transactional_db: None) -> World:
     return make_world(tmp_path)
 
 
-def test_the_history_tells_the_session(world: World, new_context: NewContext, live_server: Any) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch(size=3))
-    page.locator("summary", has_text="Earlier").click()
-    page.get_by_role("button", name="History").click()
-    expect(page.locator("[data-session]")).to_contain_text("This session: 0 items")
-    page.keyboard.press("1")
-    expect(page.locator("[data-session]")).to_contain_text("This session: 1 item ·")
-
-
 def test_how_the_last_checks_went_is_told_in_the_flow(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -53,7 +44,7 @@ def test_how_the_last_checks_went_is_told_in_the_flow(
     assert Assignment.objects.filter(item__is_gold=True, state="submitted").exists()
 
 
-def test_a_limit_that_is_near_is_told_and_dismissed_for_the_day(
+def test_the_history_tells_the_session_and_a_limit_that_is_near_is_told_and_dismissed_for_the_day(
     world: World, new_context: NewContext, live_server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, "NEARLY", 0.95)
@@ -62,7 +53,11 @@ def test_a_limit_that_is_near_is_told_and_dismissed_for_the_day(
     )
     reminder, place = page.locator("[data-break]"), page.locator(".question")
     expect(reminder).to_be_hidden()
+    page.locator("summary", has_text="Earlier").click()
+    page.get_by_role("button", name="History").click()
+    expect(page.locator("[data-session]")).to_contain_text("This session: 0 items")
     page.keyboard.press("1")
+    expect(page.locator("[data-session]")).to_contain_text("This session: 1 item ·")
     expect(reminder).to_contain_text("Only 19 items left today.")
     reminder.get_by_role("button", name="Dismiss").click()
     expect(reminder).to_be_hidden()
