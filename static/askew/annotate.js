@@ -1074,6 +1074,9 @@ class AskewAnnotate extends HTMLElement {
   async showSession() {
     this.#ownSession ??= import("./session.js").then(({ Session }) => {
       this.session = new Session(this, `${this.dataset.api}batches/${this.dataset.batch}/session/`);
+    }).catch((problem) => {
+      this.#ownSession = null; // the next time it is asked for again
+      throw problem;
     });
     await this.#ownSession;
     await this.session.refresh();
@@ -1103,17 +1106,30 @@ class AskewAnnotate extends HTMLElement {
   }
 
   async #showExamples() {
-    const { showExamples } = await import("./examples.js");
+    const { showExamples } = await this.#fetched(() => import("./examples.js"));
     await showExamples(`${this.dataset.api}batches/${this.dataset.batch}/examples/`);
   }
 
   /* The strip of earlier items, fetched when it is first wanted. */
   async #lookAround(act) {
-    this.#strip ??= import("./past.js").then(({ Past }) => {
+    this.#strip ??= this.#fetched(() => import("./past.js")).then(({ Past }) => {
       this.past = new Past(this, `${this.dataset.api}batches/${this.dataset.batch}/history/`, PAST);
       return this.past;
+    }).catch((problem) => {
+      this.#strip = null; // the next time it is asked for again
+      throw problem;
     });
     act(await this.#strip);
+  }
+
+  /* A module that a person asked for. That it does not come is said. */
+  async #fetched(load) {
+    try {
+      return await load();
+    } catch (problem) {
+      this.#say(new Problem(0));
+      throw problem;
+    }
   }
 
   /* Show an earlier item of this person in place of the current one, to be read. Resolves to whether it is shown. */

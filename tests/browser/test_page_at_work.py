@@ -208,13 +208,14 @@ def test_without_scripts_enter_and_undo_keep_what_was_entered_and_submit_nothing
 
 
 @pytest.mark.console_may_say("Failed to")
-def test_only_what_is_pressed_per_item_shows_its_key_and_a_list_that_did_not_come_is_asked_for_again(
+def test_only_what_is_pressed_per_item_shows_its_key_and_modules_that_did_not_come_are_asked_for_again(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     refused = [True]
     page = signed_in(new_context, live_server.url, world.ada, viewport=DESK).new_page()
     # From the first request to the last: a route that begins or ends in between does so at a moment of the browser's.
-    page.route("**/askew/all-keys*.js", lambda route: route.abort() if refused else route.continue_())
+    for name in ("all-keys", "past", "examples"):
+        page.route(f"**/askew/{name}*.js", lambda route: route.abort() if refused else route.continue_())
     page.goto(f"{live_server.url}/batches/{world.batch(overlap=1).public_id}/annotate/")
     takes_keys(page)
     first = question(page)
@@ -224,12 +225,24 @@ def test_only_what_is_pressed_per_item_shows_its_key_and_a_list_that_did_not_com
     expect(page.locator(".panel .choices")).to_be_in_viewport(ratio=1)
     assert page.locator(".actions kbd:visible").all_inner_texts() == ["Enter", "?"]
     assert page.locator(".panel kbd:visible").all_inner_texts() == ["1", "2", "3", "4"]
+    notice = page.locator("[data-notices] [data-topic=connection]")
+    for key in ("p", "e"):
+        expect(notice).to_have_count(0)
+        page.keyboard.press(key)
+        expect(notice).to_contain_text("The server cannot be reached.")
+        notice.evaluate("notice => notice.remove()")
     page.keyboard.press("?")
     page.keyboard.press("1")  # the list has the keys, whatever stands in it
     expect(page.locator("dialog[open]")).to_contain_text("The server cannot be reached.")
     assert question(page) == first
     page.keyboard.press("Escape")
     refused.clear()
+    page.keyboard.press("p")
+    expect(page.locator("[data-past-words]")).to_contain_text("You have not submitted an item")
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    expect(page.get_by_role("dialog", name="Examples of earlier work")).to_be_visible()
+    page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.locator("dialog[open] table.keys").first).to_be_visible()
     for key in ("S", "G", "Q", "U", "I", "Enter"):
