@@ -196,7 +196,7 @@ def test_open_guidelines_leave_two_scrollbars_in_a_small_window_and_the_page_scr
             new_context, live_server.url, world.ada, world.batch(kind, sources=[source]), **DESK
         )
         for size in SMALL_WINDOWS:
-            page.set_viewport_size(size)
+            page.set_viewport_size(size)  # type: ignore[arg-type]
             page.evaluate("localStorage.clear()")
             page.reload()
             takes_keys(page)

@@ -72,7 +72,7 @@ def test_earlier_items_are_read_changed_and_left_again_until_they_are_final(
     expect(words(page)).to_contain_text("1 of your last 2.")
     expect(page.locator("input[value=reasoning]")).to_be_checked()
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         accessible(page)
     page.keyboard.press("p")
     expect(place).to_have_text(first)

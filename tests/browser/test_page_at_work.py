@@ -343,7 +343,7 @@ def test_the_page_of_every_kind_can_be_used_by_everybody_on_a_desk(
         page.evaluate("scrollTo(0, document.body.scrollHeight)")  # the bar covers nothing there
         accessible(page)
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme, forced_colors="active", reduced_motion="reduce")  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme, forced_colors="active", reduced_motion="reduce")
             usable(page, task.key)
             assert page.evaluate("document.getAnimations().length") == 0
             if task.key in ALL_CONTROLS:
