@@ -580,6 +580,26 @@ class TestThePage:
         assert "History" in said
         assert said.count(item.example.question) == 2
 
+    @pytest.mark.parametrize(
+        ("who", "name", "address"),
+        [("mara", "Roles", "people/"), ("ivo", "Adjudicate", "items/{}/adjudicate/"), ("rea", "", "")],
+    )
+    def test_an_open_item_that_needs_adjudication_leads_there_or_says_who_decides(
+        self, batch: Batch, world: World, who: str, name: str, address: str
+    ) -> None:
+        item = batch.items.get(position=2)
+        client = browser(world.people[who])
+
+        page = client.get(explorer_url(world.project), {"open": item.public_id}).content.decode()
+
+        beside = page.partition('id="beside"')[2]
+        links = dict(re.findall(r'<a [^>]*href="([^"]+)">(Roles|Adjudicate)</a>', beside))
+        assert ("An adjudicator decides this item." in beside) == (who != "ivo")
+        assert list(links.values()) == [name][: len(name)]
+        for link in links:
+            assert link.endswith(address.format(item.public_id))
+            assert client.get(link).status_code == 200
+
     def test_a_link_checks_its_filters(self, world: World) -> None:
         with pytest.raises(BadSelection):
             explorer_url(world.project, colour="red")
@@ -688,6 +708,18 @@ class TestExports:
 
     def test_only_the_selection_is_in_the_file(self, batch: Batch, world: World) -> None:
         assert len(self.get(world, "jsonl", state="adjudication").splitlines()) == 3
+
+    def test_the_selected_items_alone_are_in_the_file(self, batch: Batch, world: World) -> None:
+        first, third = batch.items.get(position=1), batch.items.get(position=3)
+        address = reverse("explorer_export", args=[world.project.slug])
+
+        response = browser(world.mara).get(
+            address, {"item": [first.public_id, third.public_id], "format": "csv"}
+        )
+
+        lines = b"".join(response.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+        assert len(lines) == 1 + first.assignments.submitted().count() + 1, "the header, responses, one skip"
+        assert batch.items.get(position=2).public_id not in "".join(lines)
 
     def test_no_cell_of_a_spreadsheet_is_a_formula(self, world: World) -> None:
         batch = world.batch()

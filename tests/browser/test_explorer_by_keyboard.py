@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from annotation.explorer.links import explorer_url
+from annotation.journeys import adjudicating
 from annotation.models import SavedView
-from tests.annotation.cast import World, make_world
+from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,10 +27,11 @@ def world(tmp_path: Path, transactional_db: None) -> World:
 
 @pytest.fixture
 def page(world: World, new_context: Callable[..., BrowserContext], live_server: Any) -> Page:
-    """Mara's explorer over a batch of four items, three of them with a response."""
+    """Mara's explorer over a batch of four items, the first of which needs adjudication."""
     batch = world.batch()
     for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
         world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
     page = signed_in(
         new_context, live_server.url, world.mara, viewport={"width": 1366, "height": 850}
     ).new_page()
@@ -58,6 +60,15 @@ def test_an_item_is_opened_read_and_left_again(page: Page, world: World) -> None
     expect(page.get_by_role("link", name=question(world, 2))).to_be_focused()
     press("Enter")
     expect(page.locator("#beside h2")).to_have_text(question(world, 2))
+    page.wait_for_url(f"**open={world.project.batches.get().items.get(position=2).public_id}*")
+    expect(page.locator("tr[aria-current]")).to_contain_text(question(world, 2))
+    cell = page.locator("tr[aria-current] > th").bounding_box()
+    assert cell is not None
+    assert cell["width"] >= 150, "no word of the question is broken"
+    press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("Next item")
+    press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
 
     press("j")
     expect(page.get_by_role("link", name=question(world, 3))).to_be_focused()
@@ -112,7 +123,15 @@ def test_search_and_filters_are_set_and_removed(page: Page, world: World) -> Non
 @pytest.mark.smoke
 def test_items_are_selected_excluded_after_a_preview_and_taken_back(page: Page, world: World) -> None:
     press = page.keyboard.press
-    for key in ("j", "x", "j", "j", "Shift+X"):
+    batch = world.project.batches.get()
+    first, second, third, _ = batch.items.order_by("position")
+    page.goto(page.url.partition("/projects/")[0] + explorer_url(world.project, batch=batch))
+    address = page.url
+    expect(page.locator("#act")).to_be_hidden()
+    for key in ("j", "x"):
+        press(key)
+    expect(page.locator("#act")).to_contain_text("1 selected")
+    for key in ("j", "j", "Shift+X"):
         press(key)
     expect(page.locator("#act")).to_contain_text("3 selected")
     press("a")
@@ -129,12 +148,12 @@ def test_items_are_selected_excluded_after_a_preview_and_taken_back(page: Page, 
     press("Enter")
 
     expect(page.locator(".messages")).to_contain_text("3 items excluded.")
-    items = world.project.batches.get().items
-    assert items.filter(decision__kind="excluded").count() == 3
+    assert page.url == address
+    assert set(batch.items.filter(decision__kind="excluded")) == {first, second, third}
     expect(page.locator(".facets a").first).to_be_visible()  # scripts load the facets, and take keys
     press("u")
     expect(page.locator(".messages")).to_contain_text("Undone for 3 items.")
-    assert not items.filter(decision__isnull=False).exists()
+    assert not batch.items.filter(decision__isnull=False).exists()
 
 
 def test_a_view_is_saved_opened_and_deleted(page: Page, world: World) -> None:

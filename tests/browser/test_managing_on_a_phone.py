@@ -37,18 +37,31 @@ def page(world: World, new_context: Contexts, live_server: Any) -> Page:
     return signed_in(new_context, live_server.url, world.mara, base_url=live_server.url, **PHONE).new_page()
 
 
-def test_save_view_opens_its_form_on_screen(world: World, page: Page) -> None:
-    world.batch(size=3)
+def test_the_explorer_folds_its_filters_and_opens_the_form_of_a_view_on_screen(
+    world: World, page: Page
+) -> None:
+    batch = world.batch(size=3)
+    world.label(batch, "ada", "reasoning")
     page.goto(reverse("explorer", args=[world.project.slug]) + "?state=open")
+    facet = page.locator(".facets").get_by_role("link", name="reasoning")
 
+    expect(facet).to_be_hidden()
+    page.get_by_text("Number of items by state, label and person").tap()
+    expect(facet).to_be_visible()
     page.get_by_text("Save view").tap()
 
     form = page.locator(".saved-views form")
     expect(form).to_be_in_viewport(ratio=1)
     expect(form.get_by_role("button", name="Save")).to_be_in_viewport(ratio=1)
 
+    page.set_viewport_size({"width": 1366, "height": 850})
+    expect(facet).to_be_visible()
+    expect(page.locator(".facets summary")).to_be_hidden()
 
-def test_tabs_of_a_batch_stay_on_one_line_and_events_get_the_width(world: World, page: Page) -> None:
+
+def test_tabs_stay_on_one_line_events_get_the_width_and_labels_begin_beside_their_boxes(
+    world: World, page: Page
+) -> None:
     batch = world.batch()
     world.label(batch, "ada", "extraction")
     page.goto(reverse("batch_settings", args=[batch.public_id]))
@@ -69,13 +82,9 @@ def test_tabs_of_a_batch_stay_on_one_line_and_events_get_the_width(world: World,
         assert width > 300, address
         assert page.evaluate("document.documentElement.scrollWidth") == 390
 
-
-def test_lines_of_long_labels_begin_beside_the_box(world: World, page: Page) -> None:
     page.goto(reverse("people", args=[world.project.slug]))
-
     lines = page.locator("#invite label", has=page.get_by_role("checkbox")).evaluate_all(
         f"(labels) => labels.flatMap({LINES})"
     )
-
     assert lines
-    assert min(lines) > 0
+    assert min(lines) > 0, "a long label begins beside its box in every line"
