@@ -250,6 +250,24 @@ class TestRolesAndInvitations:
         after = Event.objects.filter(thing="invitation").order_by("pk").values_list("after", flat=True)
         assert list(after) == ["open", "withdrawn"]
 
+    def test_an_invitation_that_expired_says_so_and_adds_nobody(self, world: World) -> None:
+        _, token = setting_up.invite(
+            project=world.project,
+            roles=[Role.ANNOTATOR],
+            name="Eli",
+            by=world.mara,
+            now=timezone.now() - timedelta(days=60),
+        )
+        joining = {"name": "Eli", "email": "eli@example.org", "password": "tilted tables"}
+
+        for answer in (
+            Client().get(f"/join/{token}/"),
+            Client().post(f"/join/{token}/", joining),
+        ):
+            assert answer.status_code == 410
+            assert "This invitation is not valid or has expired. Ask for a new link." in text(answer)
+        assert not Person.objects.filter(name="Eli").exists()
+
     def test_an_invitation_of_a_year_is_refused(self, world: World) -> None:
         with pytest.raises(Refused, match="1 to 90 days"):
             setting_up.invite(project=world.project, roles=[Role.VIEWER], by=world.mara, now=NOON, days=365)

@@ -274,6 +274,20 @@ def test_a_closed_batch_says_that_it_is_closed(world: World) -> None:
     assert all(one.startswith("batch_closed: ") for one in ways_back(world, gone))
 
 
+def test_a_draft_of_a_batch_that_was_closed_is_listed_under_my_work(world: World) -> None:
+    batch = world.batch("value_change", variant="answer_changes", overlap=1)
+    taken = world.take(batch, "ada")
+    assert taken is not None
+    response = envelope(taken, {"operations": [], "answers": ["2031"]})
+    annotating.save_draft(assignment=taken, revision=0, response=response, now=NOON)
+
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+
+    assert Draft.objects.filter(revision__gt=0).exists()
+    main = client_of(world, "ada").get("/work/").content.decode().partition("<main")[2]
+    assert "2031" in main
+
+
 def test_a_retry_of_a_late_submission_is_answered_like_the_first(world: World) -> None:
     batch = world.batch(overlap=1)
     gone = returned(world, batch)

@@ -290,6 +290,29 @@ def test_the_log_shows_what_a_term_was_and_what_it_is(world: World, client: Clie
     assert "pay, per_item: 0.1 → 0.2" in page
 
 
+@pytest.mark.parametrize(
+    ("days", "entries"),
+    [
+        ({"since": "2026-03-02", "until": "2026-03-02"}, 2),
+        ({"until": "2026-03-01"}, 0),
+        ({"since": "2026-03-03"}, 0),
+        ({"since": "2026-03-03", "until": "2026-03-01"}, 0),
+    ],
+)
+def test_the_log_is_filtered_by_days(
+    world: World, client: Client, days: dict[str, str], entries: int
+) -> None:
+    world.batch()
+    client.force_login(world.mara)
+
+    page = client.get("/projects/films/log/", {"thing": "batch", **days}).content.decode()
+
+    assert page.partition("<tbody")[2].count("<tr") == entries
+    assert ("No entries match the filters." in page) == (not entries)
+    for name, day in days.items():
+        assert re.search(rf'name="{name}"[^>]*value="{day}"|value="{day}"[^>]*name="{name}"', page), name
+
+
 def test_the_log_is_in_the_order_of_time_and_its_pages_leave_nothing_out(
     world: World, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
