@@ -19,8 +19,6 @@ from annotation.terms import changeable
 from annotation.views.batch_settings import SECTIONS
 from tests.annotation.cast import NOON, World
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture
 def mara(world: World) -> Client:

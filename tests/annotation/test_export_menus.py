@@ -22,8 +22,6 @@ from annotation.quality import gold
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import PAGES, Things, make_things, the_batch
 
-pytestmark = pytest.mark.one_database
-
 EXCEPTIONS = {
     "Participants, table": "platform IDs: they are together with names in the payment sheet and on no other page",
     "Items, table": "the explorer exports its whole selection as CSV, XLSX, JSON Lines and Parquet",

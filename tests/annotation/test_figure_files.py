@@ -24,8 +24,6 @@ from tableqa.sheets import Cell, Column, Sheet, as_csv, text
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_dashboards import timed
 
-pytestmark = pytest.mark.one_database
-
 AXIS = Axis(0, 100, (0, 50, 100), "%")
 LABELS = ["row_shuffle", "$x^2$ & <b> _a"]
 SERIES = [

@@ -27,7 +27,6 @@ from tests.annotation.test_figure_files import CHARTS, SVG, figure
 
 __all__ = ["rea", "release"]
 
-pytestmark = pytest.mark.one_database
 
 ABOUT = Subject("Project Films, batch Types", "films-types")
 

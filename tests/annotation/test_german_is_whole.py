@@ -24,8 +24,6 @@ from annotation import catalogues
 from tests.annotation.cast import World
 from tests.annotation.role_table import PAGES, make_things
 
-pytestmark = pytest.mark.one_database
-
 GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de"}
 ROLES = ("mara", "ada", "ivo", "rea")
 NOT_PAGES = {"healthz", "readyz", "words", "my_data", "data_of"}

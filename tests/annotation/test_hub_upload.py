@@ -22,7 +22,7 @@ from annotation.releases import release_files
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import perturbed_thrice
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
+pytestmark = pytest.mark.django_db(transaction=True)
 TOKEN = "hf_secret_of_rea"
 
 

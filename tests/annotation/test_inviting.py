@@ -18,8 +18,6 @@ from annotation.refusals import Refused
 from annotation.roles import Role
 from tests.annotation.cast import World
 
-pytestmark = pytest.mark.one_database
-
 ADDRESS = "/projects/films/people/"
 
 

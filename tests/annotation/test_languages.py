@@ -23,8 +23,6 @@ from annotation.templatetags import must_hold
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 
-pytestmark = pytest.mark.one_database
-
 GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9,en;q=0.5"}
 TAG = re.compile(r"<[^>]*>")
 

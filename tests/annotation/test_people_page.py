@@ -15,8 +15,6 @@ from annotation.roles import Role
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import make_people
 
-pytestmark = pytest.mark.one_database
-
 ADDRESS = "/projects/films/people/"
 
 

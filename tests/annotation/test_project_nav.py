@@ -24,8 +24,6 @@ from annotation.templatetags.project_nav import (
 from tests.annotation.cast import World
 from tests.annotation.role_table import MEMBERS, PAGES, Things, make_things
 
-pytestmark = pytest.mark.one_database
-
 OF_PROJECT = [*TABS, *MENU, FOOLING]
 OF_BATCH = [*TABS_OF_BATCH, *MENU_OF_BATCH]
 LINKS = [link for row in WITHIN.values() for link in row] + OF_PROJECT

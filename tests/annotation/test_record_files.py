@@ -22,8 +22,6 @@ from tests.annotation.cast import NOON, World
 from tests.annotation.test_mixing import perturbed_thrice
 from tests.annotation.test_release_page import labelled, released
 
-pytestmark = pytest.mark.one_database
-
 
 def client_of(person: Person) -> Client:
     client = Client()

@@ -35,7 +35,6 @@ from tests.annotation.role_table import (
 )
 
 # Whatever the database: what somebody may do is decided in Python, and thousands of requests are made.
-pytestmark = pytest.mark.one_database
 METHODS = ("get", "post", "put", "patch", "delete")
 
 

@@ -50,7 +50,6 @@ def rows() -> dict[str, int]:
     return {model.__name__: model._default_manager.count() for model in apps.get_models()}
 
 
-@pytest.mark.one_database
 class TestOtherMethods:
     def test_a_page_takes_get_head_and_post_and_nothing_else(self, things: Things) -> None:
         wrong = []

@@ -26,7 +26,6 @@ from tests.attacks.payloads import MARK, PAYLOADS, SHORT
 from tests.attacks.poisoned import poisoned_world
 from tests.browser.pages import passes, signed_in, takes_keys
 
-pytestmark = pytest.mark.one_database
 NewContext = Callable[..., BrowserContext]
 RUNS = ("href", "src", "action", "formaction", "data", "srcdoc", "xlink:href")
 

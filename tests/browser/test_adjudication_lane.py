@@ -71,7 +71,6 @@ def letter_of(item: Item, label: str) -> str:
     return next(one.letter.lower() for one in adjudicating.candidates(item) if one.response.label == label)
 
 
-@pytest.mark.smoke
 def test_ten_decisions_by_keys_with_an_undo_a_response_sent_back_and_an_own_response(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -201,7 +200,6 @@ def overlap(one: Any, other: Any) -> bool:
     )
 
 
-@pytest.mark.one_database
 def test_all_responses_are_visible_beside_the_table_without_scrolling_for_every_task_type(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:

@@ -45,7 +45,6 @@ def practise(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
-@pytest.mark.smoke
 def test_somebody_of_the_crowd_goes_from_the_link_to_the_code_and_comes_back_late(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -98,7 +97,6 @@ def test_somebody_of_the_crowd_goes_from_the_link_to_the_code_and_comes_back_lat
     expect(page.locator("h1")).not_to_have_text("Your work is complete")
 
 
-@pytest.mark.smoke
 @pytest.mark.console_may_say("409 \\(Conflict\\)")
 def test_guidelines_that_change_in_mid_work_come_before_the_next_item_and_the_one_on_the_desk_is_handed_in(
     world: World, new_context: NewContext, live_server: Any

@@ -36,7 +36,6 @@ def field(page: Page, name: str) -> Any:
     return page.locator(f"[data-field={name}]")
 
 
-@pytest.mark.smoke
 def test_keys_answer_open_fields_and_a_condition_shows_another_one(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any
 ) -> None:

@@ -74,7 +74,7 @@ def test_what_comes_before_the_first_item_is_done_by_keys_alone(
     assert Assignment.objects.filter(person=world.ada, state="leased").exists()
 
 
-@pytest.mark.smoke
+@pytest.mark.both
 def test_a_question_is_asked_by_keys_and_the_item_stays(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:

@@ -93,7 +93,7 @@ def test_what_is_chosen_and_typed_while_the_preview_loads_stays(
     first.abort()
 
 
-@pytest.mark.smoke
+@pytest.mark.both
 @pytest.mark.console_may_say("ERR_FAILED")
 def test_a_file_in_slices_survives_a_cut_connection(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path

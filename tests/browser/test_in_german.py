@@ -21,7 +21,6 @@ def world(tmp_path: Path, transactional_db: None) -> World:
     return make_world(tmp_path)
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("width", [390, 1280])
 def test_an_item_is_answered_and_another_one_skipped_in_german_with_keys(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any, width: int

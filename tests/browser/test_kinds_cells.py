@@ -73,7 +73,6 @@ def world(tmp_path: Path, transactional_db: None) -> World:
     return make_world(tmp_path)
 
 
-@pytest.mark.smoke
 def test_relevant_cells_are_marked_with_a_range_and_enter(
     new_context: Callable[..., BrowserContext], live_server: Any, world: World
 ) -> None:

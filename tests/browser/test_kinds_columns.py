@@ -114,7 +114,6 @@ def names(data: dict[str, Any]) -> dict[str, str]:
 # -- names ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.smoke
 def test_a_column_is_renamed_with_one_key_and_what_is_turned_down_is_kept(begin: Any) -> None:
     ada, batch = begin("header_synonym", MEDALS, JUMPS, OFFICES)
     ada.reads_question("the nation before mexico")

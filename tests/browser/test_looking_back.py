@@ -52,7 +52,6 @@ def submitted(page: Page, key: str) -> str:
     return question
 
 
-@pytest.mark.smoke
 def test_earlier_items_are_read_changed_and_left_again_until_they_are_final(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:

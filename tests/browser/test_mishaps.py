@@ -25,7 +25,7 @@ def adas_page(world: World, new_context: Callable[..., BrowserContext], base: st
     return page
 
 
-@pytest.mark.smoke
+@pytest.mark.both
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.console_may_say("Failed to load resource")
 def test_a_submission_whose_answer_was_lost_is_one_and_a_batch_that_closes_meanwhile_keeps_the_draft(

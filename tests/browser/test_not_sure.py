@@ -25,7 +25,6 @@ def pressed(page: Page, state: str) -> None:
     expect(page.get_by_role("button", name="Not sure")).to_have_attribute("aria-pressed", state)
 
 
-@pytest.mark.smoke
 def test_one_key_or_press_marks_the_response_and_the_next_item_begins_without(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any
 ) -> None:

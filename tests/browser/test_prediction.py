@@ -66,7 +66,6 @@ def seen_by_the_model(page: Page) -> list[str]:
     return page.locator(".looks :is([data-part=original], [data-part=perturbed]) li").all_text_contents()
 
 
-@pytest.mark.smoke
 def test_a_reworded_question_is_previewed_while_typing_checked_with_enter_and_submitted_with_a_digit(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
@@ -385,7 +384,6 @@ def behind_the_gateway(page: Page, url: str) -> list[str]:
     return asked
 
 
-@pytest.mark.smoke
 @pytest.mark.console_may_say("401")
 @pytest.mark.console_may_say("502")
 def test_the_gateway_answers_takes_a_new_ticket_and_delays_no_submission_and_without_it_the_web_process_answers(

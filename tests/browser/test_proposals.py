@@ -91,7 +91,6 @@ def test_header_synonyms_are_used_as_proposed_and_edited_and_the_panel_holds_thr
     assert not ada.loads or ada.loads[-1].endswith("/annotate/")
 
 
-@pytest.mark.smoke
 def test_a_paraphrase_is_used_in_two_keys_edited_or_rejected_with_a_digit(helped: Any) -> None:
     ada, batch = helped("question_paraphrase", MEDALS, OFFICES, GAMES, variant="sentence")
     has_the_first(ada)

@@ -50,7 +50,7 @@ def rea(new_context: Callable[..., BrowserContext], live_server: Any, world: Wor
     return signed_in(new_context, live_server.url, world.rea, **sized).new_page()
 
 
-@pytest.mark.smoke
+@pytest.mark.both
 def test_a_release_in_two_formats_is_made_by_ticks(
     new_context: Callable[..., BrowserContext], live_server: Any, world: World, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ def world(transactional_db: None, tmp_path: Path) -> World:
     return make_world(tmp_path)
 
 
-@pytest.mark.smoke
+@pytest.mark.both
 def test_a_zipped_release_becomes_its_project_again(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
 ) -> None:

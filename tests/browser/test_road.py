@@ -141,7 +141,7 @@ def submitted(count: int) -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    "somebody", [pytest.param("desktop", marks=pytest.mark.smoke), "phone"], indirect=True
+    "somebody", [pytest.param("desktop", marks=pytest.mark.both), "phone"], indirect=True
 )
 def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp_path: Path) -> None:
     # The manager makes a project, imports real files, invites people and opens batches.

@@ -17,7 +17,7 @@ from annotation.models import Batch
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import signed_in
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
