@@ -171,6 +171,45 @@ def test_a_column_is_as_wide_as_its_new_words_as_long_as_they_are_there(grid: Gr
     assert widths_of(grid) == before
 
 
+def test_a_typed_value_is_kept_by_enter_and_dropped_by_escape(grid: Grid) -> None:
+    """A browser tells a field that is taken away that it loses the focus, which keeps a value elsewhere."""
+    grid.show(mode="edit")
+    grid.press("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight")
+    grid.types("361")
+    assert edited(grid.get("operations")) == {("r2", "c2"): "361"}  # while it is typed
+    grid.press("Enter")
+    expect(grid.cell("r2", "c2")).to_be_focused()
+    expect(grid.cell("r2", "c2").locator("del")).to_contain_text("4")
+    expect(grid.cell("r2", "c2").locator("ins")).to_have_text("361")
+    grid.hears("Row 3, Votes: 4 becomes 361.")
+    grid.press("F2")
+    grid.types("0")
+    grid.press("Escape")
+    assert edited(grid.get("operations")) == {("r2", "c2"): "361"}
+    grid.press("Delete")
+    assert edited(grid.get("operations")) == {("r2", "c2"): ""}
+    grid.press("Control+z", "Control+z")
+    assert grid.get("operations") == []
+
+
+def test_the_focus_goes_from_cell_to_cell_and_is_never_lost_in_between(grid: Grid) -> None:
+    """A cell that is taken out of the tab order loses the focus, in Firefox later, and keys would have no effect."""
+    grid.show(mode="edit")
+    grid.page.evaluate(
+        """() => {
+            window.lost = [];
+            addEventListener("focusout", ({ target, relatedTarget }) => {
+                if (!relatedTarget) lost.push(target.outerHTML);
+            }, true);
+        }"""
+    )
+    grid.press("Alt+Enter", "ArrowDown", "Shift+ArrowDown", "Escape")
+    grid.pastes("A\tB\nC\tD")
+    grid.press("ArrowUp", "ArrowUp", "Tab", "Home")
+    assert grid.page.evaluate("() => lost") == []
+    expect(grid.page.locator("td:focus")).to_have_count(1)
+
+
 def test_an_input_method_writes_its_text_whole_and_its_enter_keeps_nothing(grid: Grid) -> None:
     grid.show(mode="edit")
     cdp = grid.page.context.new_cdp_session(grid.page)
