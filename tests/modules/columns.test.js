@@ -174,7 +174,7 @@ test("a response that breaks the contract gets a reason and is not submitted", a
 
 test("the keys of the list are in the list of keys", async () => {
   const page = await begin("header_synonym", [MEDALS]);
-  await load("askew/all-keys.js");
+  for (const module of ["all-keys", "grid-keys"]) await load(`askew/${module}.js`); // fetched when they are asked for
   await press(page, "Escape", "?");
   const dialog = page.find("dialog[open]").textContent;
   matches(dialog, /accept that suggestion, go to the next column/);
@@ -545,6 +545,7 @@ test("an added column is named, moved and filled by hand, and can go again", asy
   page.click("button[value=submit]");
   await page.passes(REST);
   const [data] = await responses();
+  assert.equal(page.server.sent("POST", "/submit/")[0].body.response.data.provenance.length, 1);
   const [operation] = data.operations;
   assert.deepEqual([operation.header, operation.after, operation.cells[1]], ["Seat", "c1", "Ottawa"]);
   assert.deepEqual(data.provenance.map((origin) => origin[2]), ["c1"]);
