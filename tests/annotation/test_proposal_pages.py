@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
@@ -84,7 +86,12 @@ def test_a_proposal_is_rejected_with_a_button_for_its_reason(world: World, ada: 
 
 
 def test_an_item_without_help_has_its_section_hidden_and_proposes_nothing(world: World, ada: Client) -> None:
-    terms = {"variant": "sentence", "help": "filled", "help_from": {"rules": True}, "unhelped": 50}
+    terms: dict[str, Any] = {
+        "variant": "sentence",
+        "help": "filled",
+        "help_from": {"rules": True},
+        "unhelped": 50,
+    }
     batch = world.batch("question_paraphrase", overlap=1, **terms)
     seen: list[tuple[bool, bool]] = []
     while (assignment := world.take(batch, "ada")) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -185,9 +186,9 @@ def value_change_replies(world: World, client: Client) -> dict[str, Any]:
 
 def cell_relevance_replies(world: World, client: Client) -> dict[str, Reply]:
     """About the marked cells: the model does well without them, finds another answer, or gives none."""
-    replies = {}
+    replies: dict[str, Reply] = {}
     for name, without in (("other", ("1995",)), ("none", ()), ("blank", ("",))):
-        with model(lambda request, without=without: reads_first_year(request, *without)) as server:
+        with model(partial(reads_first_year, without=without)) as server:
             ask = asker(client, world, marked(world))
             if name == "other":
                 server.mood = "failing"
@@ -227,7 +228,8 @@ def film_years(request: PredictRequest) -> Prediction:
     return answer("1995", cells=((0, 1),))(request)
 
 
-def reads_first_year(request: PredictRequest, *without: str) -> Prediction:
+def reads_first_year(request: PredictRequest, without: tuple[str, ...]) -> Prediction:
+    """The year in the first row, and `without` where that cell is empty."""
     year = request.table.rows[0][1]
     return answer(*([year] if year else without))(request)
 
