@@ -298,6 +298,21 @@ for (const keys of [["Escape", "c"], ["Enter"]]) {
   });
 }
 
+test("a check that got no answer is made again with the next Enter, and with the change named Enter submits beside it", async () => {
+  const page = await openPage("prediction/paraphrase", options(REPLIES.unavailable, SUBMITS));
+  await typed(page, RIGHT);
+  await passes(page, 400);
+  page.press("Enter");
+  await page.settled();
+  page.press("w", "Enter");
+  await page.settled();
+  assert.deepEqual(kinds(page).slice(-2), ["try", "try"]);
+  choose(page, "[name=category]");
+  page.press("w", "Enter");
+  await page.settled();
+  assert.equal(page.server.sent("POST", "/submit/").length, 1, "nobody waits for a model that is away");
+});
+
 test("a model that was exchanged gives no verdict, and the item can be submitted", async () => {
   let isOther = false;
   const page = await openPage("prediction/paraphrase", options((request) => (isOther ? REPLIES.changed : byQuestion(request)), SUBMITS));
