@@ -32,8 +32,9 @@ const text = (blob) => new Promise((resolve) => {
   reader.readAsText(blob);
 });
 
-async function copied(page) {
-  for (let turn = 0; turn < 20; turn += 1) await page.settled();
+/* Wait until a copy is done or has failed. */
+async function copied(page, menu) {
+  for (let turn = 0; turn < 2_000 && status(menu) === "Copying …"; turn += 1) await page.settled();
 }
 
 /* Open a menu anew, once its toggle event has come. */
@@ -88,7 +89,7 @@ test("a table goes to the clipboard as its file has it", async () => {
   await open(menu);
   button(menu, "Copy as LaTeX").click();
   assert.equal(status(menu), "Copying …");
-  await copied(page);
+  await copied(page, menu);
   assert.equal(status(menu), "Copied.");
   assert.deepEqual(taken, [JSON.stringify(FILE)]);
   assert.match(page.server.requests[0].url, /statistics.*tex/);
@@ -102,7 +103,7 @@ test("the costs of a plan are asked for as the form would, for their page is a r
   const menu = page.find(".figure-menu");
   for (const [number, name] of ["LaTeX", "Markdown", "CSV"].entries()) {
     button(menu, `Copy as ${name}`).click();
-    await copied(page);
+    await copied(page, menu);
     assert.equal(status(menu), "Copied.");
     const { method, body } = page.server.requests[number];
     assert.deepEqual([method, body.get("costs")], ["POST", { LaTeX: "tex", Markdown: "md", CSV: "csv" }[name]]);
@@ -119,7 +120,7 @@ test("a copy that fails says so, be it the clipboard, the server or the connecti
     clipboard(options);
     await open(menu);
     button(menu, "Copy as Markdown").click();
-    await copied(page);
+    await copied(page, menu);
     assert.equal(status(menu), "Copying failed. Download the file instead.");
   };
   await fails({ fails: true });
