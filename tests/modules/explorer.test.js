@@ -26,9 +26,23 @@ test("all items that match are selected, one less is, and none is", async () => 
   page.click(boxes(page)[3]);
   assert.equal(bar(page), "3 selected");
   assert.equal(everything(page).checked, false);
+  page.click(everything(page));
   page.click("[data-clear]");
   assert.equal(bar(page), "");
+  assert.equal(everything(page).checked, false);
   assert.deepEqual(boxes(page).map((box) => box.checked), [false, false, false, false]);
+});
+
+test("keys move from item to item and select one, or all up to it", async () => {
+  const page = await open();
+  page.press("j", "x", "j", "ArrowDown", "ArrowDown", "k", "Shift+X");
+  assert.equal(page.focused.textContent, page.all("[data-item]")[2].textContent);
+  assert.deepEqual(boxes(page).map((box) => box.checked), [true, true, true, false]);
+  page.press("x");
+  assert.equal(bar(page), "2 selected");
+  page.press("a");
+  assert.equal(page.focused.textContent, "Exclude…");
+  assert.equal(page.find("#act details").open, true);
 });
 
 test("the box in the header selects the items of the page", async () => {
