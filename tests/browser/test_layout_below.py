@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from benchmarks.share import CLOSED, MEASURE, OPEN, SCROLLING
 from tableqa import Example, Table
@@ -34,11 +34,19 @@ def world(tmp_path: Path, transactional_db: None) -> World:
     return make_world(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("task_type", "variant"), [("question_type", ""), ("value_change", "answer_changes")]
-)
+def opened(
+    world: World, sources: list[Any], new_context: NewContext, base: str, width: int, height: int
+) -> Iterator[Page]:
+    """Ada's page of a task type that labels and of one that edits, with the panel below the table."""
+    world.ada.personal_settings = {"layout": "below"}
+    world.ada.save(update_fields=["personal_settings"])
+    for task_type, variant in (("question_type", ""), ("value_change", "answer_changes")):
+        batch = world.batch(task_type, variant=variant, sources=sources)
+        yield annotating(new_context, base, world.ada, batch, viewport={"width": width, "height": height})
+
+
 def test_a_table_of_ten_rows_is_whole_above_the_panel(
-    world: World, new_context: NewContext, live_server: Any, task_type: str, variant: str
+    world: World, new_context: NewContext, live_server: Any
 ) -> None:
     source = world.import_written(
         *(
@@ -46,35 +54,26 @@ def test_a_table_of_ten_rows_is_whole_above_the_panel(
             for n in range(2)
         )
     )
-    batch = world.batch(task_type, variant=variant, sources=[source])
-    world.ada.personal_settings = {"layout": "below"}
-    world.ada.save(update_fields=["personal_settings"])
-    page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1366, "height": 850})
-
-    assert page.locator("html").get_attribute("data-layout") == "below"
-    assert page.locator(".subject [data-row]").count() >= len(TEN_ROWS.rows)
-    assert page.evaluate(HIDDEN_ROWS) == []
+    for page in opened(world, [source], new_context, live_server.url, 1366, 850):
+        assert page.locator("html").get_attribute("data-layout") == "below"
+        assert page.locator(".subject [data-row]").count() >= len(TEN_ROWS.rows)
+        assert page.evaluate(HIDDEN_ROWS) == []
 
 
-@pytest.mark.parametrize(
-    ("task_type", "variant"), [("question_type", ""), ("value_change", "answer_changes")]
-)
 def test_a_long_table_gets_its_share_with_two_scrollbars_and_the_guidelines_open_or_closed(
-    world: World, new_context: NewContext, live_server: Any, task_type: str, variant: str
+    world: World, new_context: NewContext, live_server: Any
 ) -> None:
     header = ["Year", *(f"Gold of team {n}" for n in range(9))]
     table = Table(header, [[str(1900 + n), *(f"{n} medals" for _ in range(9))] for n in range(40)])
     example = Example(id="gold", question="How much gold in 1905?", table=table, answers=["5"])
-    batch = world.batch(task_type, variant=variant, sources=[world.import_written(example)])
-    world.ada.personal_settings = {"layout": "below"}
-    world.ada.save(update_fields=["personal_settings"])
-    page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1280, "height": 720})
-    guidelines = page.locator("#guidelines")
-    assert guidelines.get_attribute("open") is not None
-    for share in (OPEN, CLOSED):
-        settled(page)
-        measured = page.evaluate(MEASURE)
-        assert len(measured["scrolling"]) <= SCROLLING, measured
-        assert measured["share"] >= share, measured
-        page.locator("[data-guidelines-button]").click()
-        expect(guidelines).to_be_visible(visible=share == CLOSED)
+    source = world.import_written(example)
+    for page in opened(world, [source], new_context, live_server.url, 1280, 720):
+        guidelines = page.locator("#guidelines")
+        assert guidelines.get_attribute("open") is not None
+        for share in (OPEN, CLOSED):
+            settled(page)
+            measured = page.evaluate(MEASURE)
+            assert len(measured["scrolling"]) <= SCROLLING, measured
+            assert measured["share"] >= share, measured
+            page.locator("[data-guidelines-button]").click()
+            expect(guidelines).to_be_visible(visible=share == CLOSED)

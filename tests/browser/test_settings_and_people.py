@@ -28,22 +28,21 @@ def world(tmp_path: Path, transactional_db: None) -> World:
 
 
 def is_sound(page: Page) -> None:
-    found = Axe().run(page, options=AXE)
-    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
-    width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert width[0] <= width[1], f"{page.url} scrolls sideways"
+    """On a desktop with dark colours, and on a phone."""
+    for scheme, width, height in (("dark", 1280, 860), ("light", 390, 844)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": height})
+        found = Axe().run(page, options=AXE)
+        assert found.violations_count == 0, f"{page.url} at {width}\n{found.generate_report()}"
+        widths = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert widths[0] <= widths[1], f"{page.url} scrolls sideways at {width}"
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}],
-    ids=["dark", "phone"],
-)
 def test_the_pages_have_no_violations_and_no_sideways_scrolling(
-    new_context: Callable[..., BrowserContext], live_server: Any, world: World, options: dict[str, Any]
+    new_context: Callable[..., BrowserContext], live_server: Any, world: World
 ) -> None:
     batch = world.batch("value_change", variant="answer_changes")
-    page = signed_in(new_context, live_server.url, world.mara, **options).new_page()
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
 
     for path in (f"/batches/{batch.public_id}/settings/", "/projects/films/people/"):
         page.goto(f"{live_server.url}{path}")
@@ -51,13 +50,8 @@ def test_the_pages_have_no_violations_and_no_sideways_scrolling(
         is_sound(page)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}],
-    ids=["dark", "phone"],
-)
 def test_the_calibration_and_the_report_of_a_batch_have_no_violations(
-    new_context: Callable[..., BrowserContext], live_server: Any, world: World, options: dict[str, Any]
+    new_context: Callable[..., BrowserContext], live_server: Any, world: World
 ) -> None:
     batch = world.batch(size=2, overlap=2)
     for label in ("extraction", "reasoning"):
@@ -68,7 +62,7 @@ def test_the_calibration_and_the_report_of_a_batch_have_no_violations(
     for who, cells in (("ada", [["r0", "c1"]]), ("bo", [["r2", "c0"]])):
         while (assignment := world.take(marks, who)) is not None:
             world.answer(assignment, {"cells": cells, "unanswerable": False})
-    page = signed_in(new_context, live_server.url, world.mara, **options).new_page()
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
 
     page.goto(live_server.url + reverse("calibration", args=[batch.public_id]))
     expect(page.locator("article.compared [role=region]")).to_have_count(2)

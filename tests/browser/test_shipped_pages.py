@@ -74,18 +74,18 @@ def world(tmp_path: Path) -> World:
     return make_world(tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["question_type", "header_synonym", "column_extension", "short_table"])
-def test_a_page_of_annotating_takes_keys(
-    kind: str, world: World, shipped: Callable[[Any], Page], live_server: Any
+def test_pages_of_annotating_take_keys(
+    world: World, shipped: Callable[[Any], Page], live_server: Any
 ) -> None:
-    """Of kinds whose scripts import modules from inside the workbench and from beside it."""
-    batch = world.batch(kind)
+    """Of task types whose scripts import modules from inside the workbench and from beside it."""
     page = shipped(world.ada)
-    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
-    takes_keys(page)
-    page.keyboard.press("Escape")
-    page.keyboard.press("?")
-    expect(page.locator("dialog[open]")).to_be_visible()
+    for kind in ("question_type", "header_synonym", "column_extension", "short_table"):
+        batch = world.batch(kind)
+        page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+        takes_keys(page)
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        expect(page.locator("dialog[open]"), kind).to_be_visible()
 
 
 def test_a_value_is_changed_and_handed_in(
