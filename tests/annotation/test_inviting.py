@@ -82,6 +82,13 @@ def test_each_address_gets_a_link_of_its_own(mara: Client, world: World) -> None
     links = re.findall(r'value="(http://testserver/join/[^"]+)"', shown)
     assert len(set(links)) == 2
     assert f"Dana\t{links[0]}\nelif@x.org\t{links[1]}" in html.unescape(shown)
+    labels = re.findall(r'<label for="(link-\d)"[^>]*>([^<]+)</label>\s*<input id="(link-\d)"', shown)
+    assert labels == [("link-1", "Dana", "link-1"), ("link-2", "elif@x.org", "link-2")]
+    for tag in re.findall(r"<button[^>]*>(?=Copy)", shown):
+        assert tag.endswith(" hidden>"), (
+            "a script shows the buttons that copy; without it the links are selected"
+        )
+    assert len(re.findall(r"<button[^>]*data-copies", shown)) == 3
     assert page["Cache-Control"] == "no-store"
     assert set(Invitation.objects.values_list("name", flat=True)) == {"Dana", "elif@x.org"}
     for link in links:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Batch
 from tests.annotation.cast import World, make_world
@@ -23,12 +22,17 @@ def world(transactional_db: None, tmp_path: Path) -> World:
     return make_world(tmp_path)
 
 
+def finds_each_width_accessible(page: Page) -> None:
+    for width in (390, 1366):
+        page.set_viewport_size({"width": width, "height": 850})
+        finds_the_page_accessible(page)
+
+
 @pytest.mark.console_may_say(
     "htmx:(afterRequest|sendAbort)"
 )  # a change replaces the request of the one before
-@pytest.mark.parametrize("width", [1366, 390])
 def test_labels_of_another_tool_get_the_options_of_a_task_type(
-    world: World, new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path, width: int
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "export.json"
     people = {"id": 1, "email": "xenia@example.org"}, 2
@@ -37,12 +41,10 @@ def test_labels_of_another_tool_get_the_options_of_a_task_type(
         task(2, annotation(people[0], choice("kind", "EQ")), annotation(3, was_cancelled=True)),
     ]
     path.write_text(json.dumps(given), "utf-8")
-    page = signed_in(
-        new_context, live_server.url, world.mara, viewport={"width": width, "height": 850}
-    ).new_page()
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
     page.goto(f"{live_server.url}/projects/films/sources/")
     page.get_by_role("link", name="Import responses").click()
-    finds_the_page_accessible(page)
+    finds_each_width_accessible(page)
     page.get_by_label("Tool").select_option("Label Studio")
     page.get_by_label("File").set_input_files(path)
     page.get_by_role("button", name="Continue").click()
@@ -54,11 +56,7 @@ def test_labels_of_another_tool_get_the_options_of_a_task_type(
     expect(page.get_by_label("Option for EQ")).to_have_value("extraction")
     page.get_by_label("Option for RQ").select_option("reasoning")
     expect(page.locator(".problem")).to_have_count(0)
-    finds_the_page_accessible(page)
-    if folder := os.environ.get("ASKEW_SHOTS"):
-        page.screenshot(path=f"{folder}/responses-{width}.png", full_page=True)
-        page.emulate_media(color_scheme="dark")
-        page.screenshot(path=f"{folder}/responses-{width}-dark.png", full_page=True)
+    finds_each_width_accessible(page)
     page.get_by_label("Name of 2").fill("Yuri")
     page.get_by_role("button", name="Import", exact=True).click()
 

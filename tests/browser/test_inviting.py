@@ -46,21 +46,3 @@ def test_a_manager_copies_one_link_or_all(
     expect(page.get_by_role("button", name="Copied")).to_have_count(2)
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.splitlines()[1] == f"elif@x.org\t{link}"
-
-
-def test_without_scripts_the_links_can_be_selected(
-    new_context: Callable[..., BrowserContext], live_server: Any, world: World
-) -> None:
-    page = signed_in(new_context, live_server.url, world.mara, java_script_enabled=False).new_page()
-
-    invited(page, live_server.url)
-
-    links = {
-        name: page.get_by_role("textbox", name=name, exact=True).input_value()
-        for name in ("Dana", "elif@x.org")
-    }
-    assert links["Dana"].startswith(f"{live_server.url}/join/")
-    expect(page.get_by_label("All links")).to_have_value(
-        "\n".join(f"{name}\t{link}" for name, link in links.items())
-    )
-    expect(page.get_by_role("button", name="Copy")).to_have_count(0)
