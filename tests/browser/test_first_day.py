@@ -1,4 +1,4 @@
-"""The first day by keys alone: what comes before the first item, questions from an item, trying a batch, marking gold."""
+"""The first day by keys alone: what comes before the first item, and marking an edit as gold."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.models import Assignment, Batch, Consent, Inquiry, Item, PracticeDone, Reading
+from annotation.models import Assignment, Batch, Consent, Item, PracticeDone, Reading
 from annotation.quality import consenting, guidance
 from annotation.work import practising
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
-from tests.browser.pages import annotating, signed_in, takes_keys
+from tests.browser.pages import signed_in, takes_keys
 from tests.modules.pages.cells import questions
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,46 +71,6 @@ def test_what_comes_before_the_first_item_is_done_by_keys_alone(
     expect(page.locator("[data-panel=ask]")).to_be_attached()
     assert PracticeDone.objects.get().right == len(exercises)
     assert Assignment.objects.filter(person=world.ada, state="leased").exists()
-
-
-@pytest.mark.both
-def test_a_question_is_asked_by_keys_and_the_item_stays(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    page = annotating(new_context, live_server.url, world.ada, world.batch())
-    item = page.locator(".question").inner_text()
-    page.keyboard.press("q")
-    page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-notices]")).to_contain_text("Enter a question.")
-    page.keyboard.type("Is a year a number? 1 or 2?")
-    page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-notices]")).to_contain_text("Question sent.")
-
-    expect(page.locator(".question")).to_have_text(item)
-    assert Inquiry.objects.get().text == "Is a year a number? 1 or 2?"
-    page.keyboard.press("?")
-    expect(page.locator("dialog")).to_contain_text("Ask the managers")
-
-
-def test_a_batch_is_tried_by_keys_and_leaves_no_trace(
-    world: World, new_context: NewContext, live_server: Any
-) -> None:
-    batch = world.batch()
-    before = {model.__name__: model._default_manager.count() for model in apps.get_models()}
-    page = signed_in(new_context, live_server.url, world.mara).new_page()
-    page.set_default_timeout(15_000)
-    page.goto(f"{live_server.url}/batches/{batch.public_id}/try/")
-    takes_keys(page)
-    for number in range(1, 5):
-        expect(page.locator("[data-progress-text]")).to_contain_text(f"{number - 1} of 4")
-        page.keyboard.press("1")
-        expect(page.locator("[data-feedback]")).to_be_visible()
-        expect(page.locator(".feedback .verdict")).to_have_text("Meets all rules")
-        if number == 4:
-            assert {model.__name__: model._default_manager.count() for model in apps.get_models()} == before
-        page.keyboard.press("Enter")
-
-    expect(page.locator("h1")).to_have_text(batch.name)
 
 
 def test_an_edit_is_marked_as_gold_by_making_it(

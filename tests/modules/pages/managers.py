@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.test import Client
 
 from annotation.explorer.links import explorer_url
@@ -27,3 +29,23 @@ def sign_in(world: World, client: Client) -> str:
 def _page(world: World, client: Client, address: str) -> str:
     client.force_login(world.mara)
     return client.get(address).content.decode()
+
+
+def tried(world: World, client: Client) -> str:
+    """The preview of a batch with four items."""
+    return _page(world, client, f"/batches/{world.batch().public_id}/try/")
+
+
+def judged(world: World, client: Client) -> list[dict[str, Any]]:
+    """What the server replies to a response to each of the four items of a preview."""
+    batch = world.batch()
+    client.force_login(world.mara)
+    replies = []
+    for number, item in enumerate(batch.items.order_by("position"), start=1):
+        task = batch.task()
+        response = {"type": task.key, "variant": "", "version": task.version, "base": item.plain().base}
+        body = {"number": number, "response": {**response, "data": {"label": "extraction"}}}
+        reply = client.post(f"/api/batches/{batch.public_id}/try/", body, content_type="application/json")
+        assert reply.status_code == 200, reply.content
+        replies.append(reply.json())
+    return replies
