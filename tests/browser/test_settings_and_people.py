@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -29,11 +29,13 @@ def world(tmp_path: Path, transactional_db: None) -> World:
 
 def is_sound(page: Page) -> None:
     """On a desktop with dark colours, and on a phone."""
-    for scheme, width, height in (("dark", 1280, 860), ("light", 390, 844)):
+    desktop: Literal["dark"] = "dark"
+    phone: Literal["light"] = "light"
+    for scheme, width, height in ((desktop, 1280, 860), (phone, 390, 844)):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": height})
-        found = Axe().run(page, options=AXE)
-        assert found.violations_count == 0, f"{page.url} at {width}\n{found.generate_report()}"
+        results = Axe().run(page, options=AXE)
+        assert results.violations_count == 0, f"{page.url} at {width}\n{results.generate_report()}"
         widths = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert widths[0] <= widths[1], f"{page.url} scrolls sideways at {width}"
 
