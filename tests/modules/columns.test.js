@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ask, hasLeft, hold, openLive, reload, stopClock } from "./live.js";
-import { load } from "./page.js";
+import { ask, hasLeft, hold, openLive, reload, stopClock, until } from "./live.js";
 
 const [MEDALS, JUMPS, OFFICES, CAPTAINS, GAMES] = ["nt-3630", "nt-15", "nt-92", "nt-771", "nt-908"];
 const REST = 251; // ms after which digits act again
@@ -174,8 +173,8 @@ test("a response that breaks the contract gets a reason and is not submitted", a
 
 test("the keys of the list are in the list of keys", async () => {
   const page = await begin("header_synonym", [MEDALS]);
-  for (const module of ["all-keys", "grid-keys"]) await load(`askew/${module}.js`); // fetched when they are asked for
   await press(page, "Escape", "?");
+  await until(page, () => page.find("dialog[open]").textContent.includes("In the list"));
   const dialog = page.find("dialog[open]").textContent;
   matches(dialog, /accept that suggestion, go to the next column/);
   assert.doesNotMatch(dialog, /type a new value/);

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ask, hasLeft, onward, openLive, reload, stopClock } from "./live.js";
-import { load } from "./page.js";
+import { ask, hasLeft, onward, openLive, reload, stopClock, until } from "./live.js";
 
 const REST = 301; // ms after which digits act again and a draft is sent
 
@@ -244,8 +243,8 @@ test("an item is skipped, and a gold answer is changed with its explanation", as
 
 test("one key shows examples of earlier work, and Escape returns to the item", async () => {
   const page = await begin("earlier_work");
-  await load("askew/examples.js");
   await press(page, "e");
+  await until(page, () => page.all("dialog[open] section").length);
   const dialog = page.find("dialog[open]");
   assert.match(dialog.textContent, /Examples of earlier work/);
   assert.equal(dialog.querySelectorAll("section").length, 3);

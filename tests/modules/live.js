@@ -131,6 +131,15 @@ export function hold() {
   };
 }
 
+/* Wait until a module that a key fetches has come, and with it what the condition is about. */
+export async function until(page, condition) {
+  const deadline = process.hrtime.bigint() + 10_000_000_000n; // ns
+  while (!condition()) {
+    if (process.hrtime.bigint() > deadline) throw new Error(`not within ten seconds: ${condition}`);
+    await page.settled();
+  }
+}
+
 /* Time stands still from here on; `page.passes()` lets it pass. Call it before the page is opened. */
 export function stopClock() {
   mock.timers.reset();
