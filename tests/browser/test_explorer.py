@@ -7,27 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 from annotation.explorer.links import explorer_url
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
+from tests.browser.accessibility import check_accessibility
 from tests.browser.pages import signed_in
 from tests.modules.pages.adjudication import edited
 
-AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def world(tmp_path: Path, transactional_db: None) -> World:
     return make_world(tmp_path)
-
-
-def is_accessible(page: Page) -> None:
-    report = Axe().run(page, options=AXE)
-    assert report.violations_count == 0, report.generate_report()
 
 
 def test_the_open_item_compares_its_responses_as_adjudication_does(
@@ -65,7 +59,7 @@ def test_the_open_item_compares_its_responses_as_adjudication_does(
         page.keyboard.press("v")
         expect(comparison.locator("table")).to_have_count(1)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        is_accessible(page)
+        check_accessibility(page)
 
 
 def test_the_list_an_open_item_and_saved_views_are_accessible(
@@ -89,4 +83,4 @@ def test_the_list_an_open_item_and_saved_views_are_accessible(
 
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        is_accessible(page)
+        check_accessibility(page)

@@ -12,8 +12,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.accessibility import AXE
 from tests.browser.grids import VOTES, Grid
-from tests.browser.test_road import AXE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -13,8 +13,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotation.models import Batch
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_transfer import annotation, choice, labels, task
+from tests.browser.accessibility import check_accessibility
 from tests.browser.pages import signed_in
-from tests.browser.test_import_wizard import finds_the_page_accessible
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def world(transactional_db: None, tmp_path: Path) -> World:
 def finds_each_width_accessible(page: Page) -> None:
     for width in (390, 1366):
         page.set_viewport_size({"width": width, "height": 850})
-        finds_the_page_accessible(page)
+        check_accessibility(page)
 
 
 @pytest.mark.console_may_say(

@@ -7,26 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Route, expect
 
 from annotation import uploads
 from annotation.models import Source, Upload
 from tests.annotation.cast import World, make_world
+from tests.browser.accessibility import check_accessibility
 from tests.browser.pages import HeldRequests, signed_in
 
-AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 ROWS = 'id;text;question;table\n1;Who won in Köln?;easy;"Name,Wins\nAnn,3"\n2;Who lost?;hard;gone.csv\n'
 
 
 @pytest.fixture
 def world(transactional_db: None, tmp_path: Path) -> World:
     return make_world(tmp_path)
-
-
-def finds_the_page_accessible(page: Page) -> None:
-    found = Axe().run(page, options=AXE)
-    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
 
 
 def test_a_wrong_guess_is_corrected_and_the_good_records_are_imported(
@@ -45,7 +39,7 @@ def test_a_wrong_guess_is_corrected_and_the_good_records_are_imported(
     expect(page.locator(".previewed .question")).to_contain_text("Who won in Köln?")
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 850})
-        finds_the_page_accessible(page)
+        check_accessibility(page)
         preview = page.locator("#preview").bounding_box()
         licence = page.get_by_label("Licence").bounding_box()
         assert preview is not None
@@ -63,7 +57,7 @@ def test_a_wrong_guess_is_corrected_and_the_good_records_are_imported(
     expect(page.get_by_role("heading", name="1 problem")).to_be_visible()
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 850})
-        finds_the_page_accessible(page)
+        check_accessibility(page)
     page.get_by_role("button", name="Import the 1 good record").click()
     expect(page.get_by_role("link", name="Open the source")).to_be_visible()
     source = Source.objects.get(name="mine")

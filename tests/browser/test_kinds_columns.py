@@ -14,8 +14,8 @@ from annotation.models import Annotation, Batch
 from annotation.quality import reporting
 from annotation.work import lending
 from tests.annotation.cast import World, make_world
+from tests.browser.accessibility import AXE
 from tests.browser.pages import annotating, takes_digits
-from tests.browser.test_road import AXE
 from tests.modules.pages.columns import questions
 
 MEDALS, JUMPS, OFFICES, CAPTAINS, GAMES = "nt-3630", "nt-15", "nt-92", "nt-771", "nt-908"

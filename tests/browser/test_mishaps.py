@@ -15,8 +15,8 @@ from annotation import doctor
 from annotation.journeys import assigning
 from annotation.models import Annotation, Batch, Draft
 from tests.annotation.cast import World, make_world
+from tests.browser.accessibility import AXE
 from tests.browser.pages import annotating, intercept, passes, takes_digits, takes_keys
-from tests.browser.test_road import AXE
 
 
 def adas_page(world: World, new_context: Callable[..., BrowserContext], base: str, batch: Batch) -> Page:

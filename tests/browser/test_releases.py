@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
@@ -20,8 +19,8 @@ from tests.annotation.cast import World, make_world
 from tests.annotation.test_evaluation_runs import said, sent
 from tests.annotation.test_mixing import perturbed_thrice
 from tests.annotation.test_release_page import client_of, labelled
+from tests.browser.accessibility import check_accessibility
 from tests.browser.pages import signed_in
-from tests.browser.test_road import AXE
 
 HEIGHT = 850
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,15 +34,10 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-def is_accessible(page: Page) -> None:
-    found = Axe().run(page, options=AXE)
-    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
-
-
 def fits_and_is_accessible(page: Page) -> None:
     for width in (390, 1366):
         page.set_viewport_size({"width": width, "height": HEIGHT})
-        is_accessible(page)
+        check_accessibility(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
 
 
@@ -63,7 +57,7 @@ def test_a_release_in_two_formats_is_made_by_ticks(
 ) -> None:
     page = rea(new_context, live_server, world)
     page.goto(f"{live_server.url}/projects/films/releases/")
-    is_accessible(page)
+    check_accessibility(page)
     page.get_by_label("Name").fill("1.0")
     lines = page.locator("#id_format label").evaluate_all("(all) => all.map((one) => one.clientHeight)")
     assert len(lines) == len(release_files.FORMATS)
@@ -100,7 +94,7 @@ def test_the_page_of_a_release_fits_two_screens_before_its_folds(
     expect(robustness.locator("svg[role=img]")).to_be_visible()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        is_accessible(page)
+        check_accessibility(page)
     box = robustness.bounding_box()
     assert box is not None
     assert box["y"] < 2 * HEIGHT, "what people come for takes two screens at most"

@@ -13,8 +13,8 @@ from playwright.sync_api import BrowserContext, expect
 from annotation.journeys import setting_up
 from annotation.models import Project
 from tests.annotation.cast import NOON, World, make_world
+from tests.browser.accessibility import check_accessibility
 from tests.browser.pages import signed_in
-from tests.browser.test_import_wizard import finds_the_page_accessible
 
 RELEASE = Path(__file__).parents[1] / "annotation" / "release_of_november"
 
@@ -33,14 +33,14 @@ def test_a_zipped_release_becomes_its_project_again(
         new_context, live_server.url, world.mara, viewport={"width": 1280, "height": 850}
     ).new_page()
     page.goto(f"{live_server.url}/projects/new/")
-    finds_the_page_accessible(page)
+    check_accessibility(page)
     page.get_by_label("Name", exact=True).fill("Again")
     page.get_by_label("Short name").fill("again")
     page.get_by_label("Release to restore").set_input_files(archive)
     page.get_by_role("button", name="Create project").click()
 
     expect(page.get_by_text("18 responses, 9 decisions")).to_be_visible()
-    finds_the_page_accessible(page)
+    check_accessibility(page)
     page.get_by_role("link", name="Again").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Again")
     restored = Project.objects.get(slug="again")
@@ -61,7 +61,7 @@ def test_the_import_page_of_an_empty_project_restores_a_release(
     expect(page.get_by_text("films-dev (CC-BY-SA-4.0)")).to_be_visible()
     for width in (1366, 390):
         page.set_viewport_size({"width": width, "height": 850})
-        finds_the_page_accessible(page)
+        check_accessibility(page)
     page.get_by_role("button", name="Restore release").click()
 
     expect(page.get_by_text("18 responses, 9 decisions")).to_be_visible()

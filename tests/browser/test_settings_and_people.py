@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.journeys import adjudicating
 from annotation.models import Batch
 from tests.annotation.cast import NOON, World, make_world
+from tests.browser.accessibility import check_accessibility
 from tests.browser.pages import signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
 
 @pytest.fixture
@@ -34,8 +32,7 @@ def is_sound(page: Page) -> None:
     for scheme, width, height in ((desktop, 1280, 860), (phone, 390, 844)):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": height})
-        results = Axe().run(page, options=AXE)
-        assert results.violations_count == 0, f"{page.url} at {width}\n{results.generate_report()}"
+        check_accessibility(page, scheme)
         widths = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert widths[0] <= widths[1], f"{page.url} scrolls sideways at {width}"
 
