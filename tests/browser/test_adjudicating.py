@@ -14,10 +14,10 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotation.journeys import adjudicating
 from annotation.models import Decision, Item, SentBack
 from tests.annotation.cast import World, make_world
+from tests.browser.accessibility import AXE
 from tests.browser.pages import annotating, settled, signed_in, takes_keys
 from tests.modules.pages.adjudication import edited, labelled
 
-AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 NewContext = Callable[..., BrowserContext]
 
 pytestmark = pytest.mark.django_db(transaction=True)

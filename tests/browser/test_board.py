@@ -15,9 +15,9 @@ from annotation.drawing.pipeline import Arrow, Box, End
 from annotation.journeys import adjudicating
 from annotation.models import Batch, Project
 from tests.annotation.cast import NOON, World, make_world
+from tests.browser.accessibility import AXE
 from tests.browser.pages import signed_in
 
-AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 DESK = {"width": 1366, "height": 850}
 PHONE = {"width": 390, "height": 844}
 

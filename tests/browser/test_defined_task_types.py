@@ -13,12 +13,11 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotation.models import Annotation
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
+from tests.browser.accessibility import AXE
 from tests.browser.pages import annotating, settled, signed_in
 from tests.modules.pages.defined import ANSWERS, DEFINITION, batch_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
 
 @pytest.fixture

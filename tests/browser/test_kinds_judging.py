@@ -16,10 +16,10 @@ from playwright.sync_api import BrowserContext, Frame, Page, expect
 
 from annotation.models import Annotation
 from tests.annotation.cast import World, make_world
+from tests.browser.accessibility import AXE
 from tests.browser.pages import annotating, signed_in, takes_keys
 from tests.modules.pages.judging import pair_of, rated, several_answers
 
-AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 NewContext = Callable[..., BrowserContext]
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,10 +16,10 @@ from benchmarks.browser_data import over_its_sample
 from tableqa import Example, Table
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
+from tests.browser.accessibility import AXE
 from tests.browser.pages import annotating, settled, signed_in, takes_keys
 from tests.tasks.test_contract import KINDS
 
-AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 DESK = {"width": 1280, "height": 850}
 PHONE = {"width": 390, "height": 844}
 
