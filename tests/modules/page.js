@@ -58,6 +58,15 @@ export async function openPage(source, { replies = {}, path = "/", storage = {},
 /* What tests/modules/pages/ wrote beside the pages: JSON of the server, such as the next item. */
 export const data = (name) => JSON.parse(readFileSync(`${folder()}/${name}.json`, "utf8"));
 
+/* Modules that scripts import while they run; resolve.js calls this with each. */
+const imports = new Set();
+globalThis.importing = (module) => {
+  imports.add(module);
+  const ended = () => imports.delete(module);
+  module.then(ended, ended);
+  return module;
+};
+
 /* A shipped module in the window of the page that was opened last. */
 export const load = (path) => import(`/static/${path}?page=${number}`);
 
@@ -297,9 +306,12 @@ export class Page {
     element.click();
   }
 
-  /* Wait until nothing is left to do at once: promises, microtasks and frames. Timers of the page stay. */
+  /* Wait until nothing is left to do at once: promises, frames and modules on their way. Timers of the page stay. */
   async settled() {
-    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    do {
+      await Promise.allSettled([...imports]);
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    } while (imports.size);
   }
 
   /* Let time pass for the timers of the page; needs `mock.timers.enable()` before the page is opened. */
