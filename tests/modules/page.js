@@ -77,7 +77,7 @@ async function run(element) {
   const file = new URL(`../..${path}`, import.meta.url);
   if (!existsSync(file)) return; // htmx, of a package
   Object.defineProperty(document, "currentScript", { value: element, configurable: true });
-  runInThisContext(`{${readFileSync(file, "utf8")}\n}`);
+  runInThisContext(`{${readFileSync(file, "utf8")}\n}`, { filename: file.href });
   delete document.currentScript;
 }
 
