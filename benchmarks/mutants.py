@@ -1,16 +1,26 @@
-"""Whether the tests notice a changed line: 60 mutants of the code that assigns, permits and compares, and how many die.
+"""Whether the tests notice a changed line: sets of 60 small faults (mutants), and how many of them the tests find.
 
-    ./run bench mutants --out FILE [--commit REV] [--workers N]
-    python -m benchmarks.mutants --draw COMMIT --covered FOLDER    draws the mutants anew
-    python -m pytest -p benchmarks.mutants --covered FOLDER ...    records which tests run which lines
+    ./run bench mutants --out FILE [--set NAME] [--covered FOLDER] [--commit REV] [--workers N] [--known FILE] [--control]
+    python -m tests.on_postgres -p benchmarks.mutation.reach --covered FOLDER    records which tests run which lines
+    python -m benchmarks.mutants --set NAME --draw COMMIT                        draws the mutants of a set anew
+    python -m benchmarks.mutants --set NAME --store --covered FOLDER             stores their tests from a recording
 
-`data/mutants.json` holds the mutants: file, old text with its context, new text, and up to 200 tests that run the line
-(their numbers in `data/mutants-tests.json`).
-They are found by their text, so the same mutants apply after a refactoring; those that no longer apply are named. Each is
-tried in a clean clone, with its own tests until the first failure. A mutant is killed by a failed test, by an error at
-import, or by five minutes of CPU time.
+| set | mutants of |
+|---|---|
+| recorded, second | the code that assigns, permits and compares, with two seeds |
+| pages | scripts and templates |
+| browser-faults | faults of the changelog that were found in a browser, put back |
 
-Recording needs the package `coverage`, which no lock installs; the rest needs what the tests need.
+A file of `data/` holds each set: file, old text with its context, new text, and perhaps the numbers of tests that run the
+line (in NAME-tests.json). They are found by their text, so the same mutants apply after a refactoring; those that no longer
+apply are named. With --covered, the tests are those of a recording, which must be one of the commit that is tried.
+
+Each mutant is tried in a clean clone, with its own tests until the first failure: outside of a browser first, then those
+that are named like the file or run little else. A mutant is killed by a failed test, by an error at import, or by a test
+that takes five minutes of CPU time. --control runs the tests that killed one again, without a mutant.
+
+The tests use a temporary PostgreSQL server, as `./run test` does, each worker with a database of its own. --sqlite is
+faster where no test needs PostgreSQL. Recording needs the package `coverage`, which no lock installs.
 """
 
 from __future__ import annotations
@@ -27,20 +37,24 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.mutation.python_code import mutations
+from benchmarks.mutation import python_code, scripts, templates
+from benchmarks.mutation.reach import PYTHON, SCRIPTS, TEMPLATES, name_of_test, read
 
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # see tests/plugin.py
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).resolve().parent / "data"
-MUTANTS, TESTS = DATA / "mutants.json", DATA / "mutants-tests.json"
-SEED, PER_GROUP, MOST_TESTS = 20261123, 15, 200
+MOST_TESTS, MOST_BROWSER_TESTS = 200, 40
 CPU_SECONDS, WALL_SECONDS = 300, 1800
+"""Of one test."""
 PRELOADED = (
     "django.test",
     "httpx",
@@ -53,108 +67,171 @@ PRELOADED = (
     "statsmodels.stats.inter_rater",
     "yaml",
 )
-GROUPS = {
-    "agreement": ("tableqa/agreement.py",),
-    "work": ("annotation/work/*.py",),
-    "access": ("annotation/access.py",),
-    "value_change": ("tasks/value_change/task.py",),
+DECISIONS = dict(zip(("agreement", "work", "access", "value_change"), PYTHON, strict=False))
+"""Group -> the files that assign, permit and compare."""
+PAGES = {"scripts": SCRIPTS, "templates": TEMPLATES}
+SETS: dict[str, tuple[str, dict[str, str], int, int]] = {
+    "recorded": ("mutants.json", DECISIONS, 20261123, 15),
+    "second": ("mutants-second.json", DECISIONS, 20261128, 15),
+    "pages": ("mutants-pages.json", PAGES, 20261129, 30),
+    "browser-faults": ("browser-faults.json", PAGES, 0, 0),
 }
+"""Set -> its file, groups, seed, and number of mutants of each group. The last set is not drawn: it was written by hand."""
+Covered = dict[str, dict[str, set[int]]]
+"""Test -> file -> lines that it runs."""
 
 
 # --- drawing -----------------------------------------------------------------------------------------------
 
 
-def draw(commit: str, covered: Path) -> list[dict[str, Any]]:
-    """The mutants of this commit, the same for the same seed, with the tests that run their lines."""
-    rng, drawn = random.Random(SEED), []
-    runs = _covered(covered)
-    totals = {test: sum(map(len, files.values())) for test, files in runs.items()}
-    for group, patterns in GROUPS.items():
-        listed = _git("ls-tree", "-r", "--name-only", commit).splitlines()
-        files = [name for name in listed if any(Path(name).match(pattern) for pattern in patterns)]
+def draw(commit: str, name: str) -> list[dict[str, Any]]:
+    """The mutants of this commit, the same for the same seed."""
+    _, groups, seed, per_group = SETS[name]
+    rng, drawn = random.Random(seed), []
+    listed = _git("ls-tree", "-r", "--name-only", commit).splitlines()
+    for group, pattern in groups.items():
         pool = defaultdict(list)
-        for name in files:
-            for mutation in mutations(_git("show", f"{commit}:{name}")):
-                pool[name, mutation[0]].append(mutation)
-        for name, line in sorted(rng.sample(sorted(pool), PER_GROUP)):
-            _, start, end, new = rng.choice(pool[name, line])
-            lines = _git("show", f"{commit}:{name}").split("\n")
-            changed = lines[line][:start] + new + lines[line][end:]
-            near = [test for test, where in runs.items() if line + 1 in where.get(name, ())]
-            if (
-                not lines[line][0].isspace()
-                or not near
-                or "lambda" in "".join(lines[max(0, line - 9) : line + 1])
-            ):
-                # Run at import, or once in a process: any test of the file can notice it.
-                near += [test for test, where in runs.items() if name in where and test not in near]
-            stem = Path(name).stem if Path(name).stem != "task" else Path(name).parent.name
-
-            def nearness(test: str, name: str = name, stem: str = stem) -> tuple[bool, float, str]:
-                return stem not in test.split("::")[0], -len(runs[test].get(name, ())) / totals[test], test
-
+        texts = {file: _git("show", f"{commit}:{file}") for file in listed if matches(file, pattern)}
+        for file, text in texts.items():
+            for mutation in mutations_of(file, text):
+                pool[file, mutation[0]].append(mutation)
+        for file, line in sorted(rng.sample(sorted(pool), per_group)):
+            _, start, end, new = rng.choice(pool[file, line])
+            lines = texts[file].split("\n")
             drawn.append(
                 {
                     "group": group,
-                    "file": name,
+                    "file": file,
                     "before": lines[max(0, line - 2) : line],
                     "old": lines[line],
                     "after": lines[line + 1 : line + 3],
-                    "new": changed,
-                    "tests": sorted(near, key=nearness)[:MOST_TESTS],
+                    "new": lines[line][:start] + new + lines[line][end:],
                 }
             )
     return drawn
 
 
-def store(mutants: list[dict[str, Any]]) -> None:
-    """Write the mutants and their tests, one a line."""
-    tests = sorted({test for mutant in mutants for test in mutant["tests"]})
+def mutations_of(file: str, text: str) -> list[tuple[int, int, int, str]]:
+    """(line from 0, start, end, new text) of every mutation of this file."""
+    kinds: dict[str, Callable[[str], list[tuple[int, int, int, str]]]] = {
+        ".py": python_code.mutations,
+        ".js": scripts.mutations,
+        ".html": templates.mutations,
+    }
+    return kinds[Path(file).suffix](text)
+
+
+def matches(file: str, pattern: str) -> bool:
+    """Whether the pattern fits the path of a file; `**/` is any folder or none, which Path.match cannot."""
+    folder, recursive, rest = pattern.partition("**/")
+    if recursive:
+        return file.startswith(folder) and Path(file).match(rest)
+    return file.startswith(Path(pattern).parts[0]) and Path(file).match(pattern)
+
+
+def store(name: str, mutants: list[dict[str, Any]]) -> None:
+    """Write the mutants of a set, one a line, and their tests where they have some."""
+    file = DATA / SETS[name][0]
+    tests = sorted({test for mutant in mutants for test in mutant.get("tests", ())})
     numbers = {test: number for number, test in enumerate(tests)}
-    listed = [{**mutant, "tests": [numbers[test] for test in mutant["tests"]]} for mutant in mutants]
-    for file, entries in ((TESTS, tests), (MUTANTS, listed)):
-        file.write_text("[\n" + ",\n".join(json.dumps(entry) for entry in entries) + "\n]\n")
+    listed = [
+        {**mutant, "tests": [numbers[test] for test in mutant["tests"]]} if "tests" in mutant else mutant
+        for mutant in mutants
+    ]
+    for path, entries in ((_tests_of(file), tests), (file, listed)):
+        if entries:
+            rows = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
+            path.write_text(f"[\n{rows}\n]\n", "utf-8")
+
+
+def load(name: str) -> list[dict[str, Any]]:
+    """The mutants of a set, with the names of their tests."""
+    file = DATA / SETS[name][0]
+    tests = json.loads(_tests_of(file).read_text("utf-8")) if _tests_of(file).exists() else []
+    mutants: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))
+    for mutant in mutants:
+        if "tests" in mutant:
+            mutant["tests"] = [tests[number] for number in mutant["tests"]]
+    return mutants
+
+
+def _tests_of(file: Path) -> Path:
+    return file.with_name(f"{file.stem}-tests.json")
 
 
 def _git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
-def _covered(folder: Path) -> dict[str, dict[str, set[int]]]:
-    """Test function -> file -> lines, from the recordings in this folder."""
-    from coverage import CoverageData
-
-    runs: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
-    for file in folder.glob("cov.*"):
-        data = CoverageData(str(file))
-        data.read()
-        for path in data.measured_files():
-            name = next(str(Path(*Path(path).parts[-size:])) for size in (2, 3) if _is_drawn(path, size))
-            for line, contexts in data.contexts_by_lineno(path).items():
-                for context in filter(None, contexts):
-                    runs[re.sub(r"\[.*", "", context, flags=re.DOTALL)][name].add(line)
-    return runs
+# --- which tests to try ------------------------------------------------------------------------------------
 
 
-def _is_drawn(path: str, size: int) -> bool:
-    name = Path(*Path(path).parts[-size:])
-    return size == 3 or str(name) in (*GROUPS["agreement"], *GROUPS["access"])
+def nearest(file: str, text: str, lines: range, covered: Covered) -> list[str]:
+    """The tests that run these lines (from 1) of a file, the most promising first."""
+    runs = {test: files[file] for test, files in covered.items() if file in files}
+    source = text.split("\n")
+    exact = {test for test, run in runs.items() if not run.isdisjoint(lines)}
+    if not exact and file.endswith(".html"):
+        first = templates.first_line_of_text(source, lines[0])
+        exact = {test for test, run in runs.items() if first in run}
+    near = exact
+    if not exact or _is_run_elsewhere(file, source, lines):
+        near = set(runs)
+    totals = {test: sum(map(len, covered[test].values())) for test in near}
+    stem = Path(file).stem if Path(file).stem != "task" else Path(file).parent.name
+    stem = stem.strip("_").replace("-", "_")
+
+    def nearness(test: str) -> tuple[bool, bool, bool, float, str]:
+        test_file = test.split("::")[0] + test.partition("[")[2]
+        share = len(runs[test]) / totals[test]
+        return test not in exact, _is_browser_test(test), stem not in test_file, -share, test
+
+    return sorted(near, key=nearness)
+
+
+def _is_run_elsewhere(file: str, source: list[str], lines: range) -> bool:
+    """Whether other tests than those that run the line may notice it: at import, once in a process, or in `elif`."""
+    if file.endswith(".html"):
+        return "{% elif" in source[lines[0] - 1]
+    line = lines[0] - 1
+    return file.endswith(".py") and (
+        not source[line][:1].isspace() or "lambda" in "".join(source[max(0, line - 9) : line + 1])
+    )
+
+
+def _is_browser_test(test: str) -> bool:
+    return test.startswith("tests/browser/")
+
+
+def limited(tests: list[str], most: int, most_in_browser: int) -> list[str]:
+    """The first tests, at most so many of each kind."""
+    left = {False: most, True: most_in_browser}
+    chosen = []
+    for test in tests:
+        left[_is_browser_test(test)] -= 1
+        if left[_is_browser_test(test)] >= 0:
+            chosen.append(test)
+    return chosen
 
 
 # --- trying ------------------------------------------------------------------------------------------------
 
 
-def apply(tree: Path, mutant: dict[str, Any]) -> Path | None:
-    """Put the mutant into its file, found by as much of its context as is still there; None where it no longer applies."""
+def located(tree: Path, mutant: dict[str, Any]) -> tuple[Path, str, range] | None:
+    """File, changed text and lines (from 1) of a mutant, found by as much of its context as there is, or None."""
     before, old, after = mutant["before"], mutant["old"], mutant["after"]
     contexts = [(before, after), (before[-1:], after[:1]), (before, []), ([], after), (before[-1:], [])]
     for above, below in [*contexts, ([], after[:1]), ([], [])]:
         text = "\n".join(["", *above, old, *below, ""])
-        holders = [path for path in _places(tree, mutant) if f"\n{path.read_text()}\n".count(text) == 1]
+        texts = [(path, f"\n{path.read_text('utf-8')}\n") for path in _places(tree, mutant)]
+        # Not count(): two equal lines overlap in their line break.
+        pattern = f"(?={re.escape(text)})"
+        holders = [(path, content) for path, content in texts if len(re.findall(pattern, content)) == 1]
         if len(holders) == 1:
+            path, content = holders[0]
             new = "\n".join(["", *above, mutant["new"], *below, ""])
-            holders[0].write_text(f"\n{holders[0].read_text()}\n".replace(text, new)[1:-1])
-            return holders[0]
+            first = content.count("\n", 0, content.index(text) + 1) + len(above)
+            return path, content.replace(text, new)[1:-1], range(first, first + old.count("\n") + 1)
     return None
 
 
@@ -163,29 +240,52 @@ def _places(tree: Path, mutant: dict[str, Any]) -> list[Path]:
     file = tree / mutant["file"]
     if file.exists():
         return [file]
-    return [path for pattern in GROUPS[mutant["group"]] for path in sorted(tree.glob(pattern))]
+    return sorted(tree.glob({**DECISIONS, **PAGES}[mutant["group"]]))
 
 
-def tried(tree: Path, mutant: dict[str, Any], most: int) -> dict[str, Any]:
+def tests_of(tree: Path, mutant: dict[str, Any], covered: Covered | None) -> list[str]:
+    """The tests of a mutant from the recording, else those that are stored with it."""
+    location = located(tree, mutant)
+    if covered is None or location is None:
+        stored: list[str] = mutant.get("tests", [])
+        return stored
+    path, _, lines = location
+    return nearest(str(path.relative_to(tree)), path.read_text("utf-8"), lines, covered)
+
+
+def tried(tree: Path, mutant: dict[str, Any], tests: list[str], database: str) -> dict[str, Any]:
     """What became of the mutant in this clone: killed (by which test), survived or gone."""
     began = time.monotonic()
-    file = apply(tree, mutant)
-    if file is None:
+    location = located(tree, mutant)
+    if location is None:
         return {"outcome": "gone", "by": "", "seconds": 0.0}
+    path, text, _ = location
+    path.write_text(text, "utf-8")
     # A pyc counts as fresh by size and whole seconds of its source.
-    os.utime(file, (began, random.Random(mutant["new"] + mutant["old"]).randrange(10**9)))
+    os.utime(path, (began, random.Random(mutant["new"] + mutant["old"]).randrange(10**9)))
     try:
-        status, output = run_tests(tree, mutant["tests"][:most])
+        status, output = run_tests(tree, tests, database, "-x") if tests else (5, "")
     finally:
         subprocess.run(["git", "checkout", "--quiet", "."], cwd=tree, check=True)
-    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, flags=re.MULTILINE)
+    failed = failures(output)
     outcome = "survived" if status in (0, 5) else "killed"
     by = failed[0] if failed else f"status {status}" if outcome == "killed" else ""
-    return {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - began, 1)}
+    return {
+        "outcome": outcome,
+        "by": by,
+        "tests": len(tests),
+        "skipped": sum(map(int, re.findall(r"(\d+) skipped", output))),
+        "seconds": round(time.monotonic() - began, 1),
+    }
 
 
-def run_tests(tree: Path, tests: list[str]) -> tuple[int, str]:
-    """Exit status and output of these test functions, in this order, until the first failure.
+def failures(output: str) -> list[str]:
+    """The tests that failed, from what pytest printed."""
+    return re.findall(r"^(?:FAILED|ERROR) (\S+)", output, flags=re.MULTILINE)
+
+
+def run_tests(tree: Path, tests: list[str], database: str, *options: str) -> tuple[int, str]:
+    """Exit status and output of these tests, in this order.
 
     A forked child runs them: what is imported here already, it need not import again.
     """
@@ -195,30 +295,37 @@ def run_tests(tree: Path, tests: list[str]) -> tuple[int, str]:
         with out.open("wb") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-        signal.alarm(WALL_SECONDS)
         os.chdir(tree)
         sys.path[:] = [str(tree), *(path for path in sys.path if path not in ("", str(ROOT)))]
+        for name in [name for name in sys.modules if name.split(".")[0] in ("benchmarks", "tests")]:
+            del sys.modules[name]  # the clone has its own
         os.environ |= {"SECRET_KEY": "x", "ASKEW_TEST_DATA": str(_published()), "CI": ""}
         os.environ["ASKEW_TEST_DATA_DIR"] = tempfile.mkdtemp(dir=tree.parent)
+        if database:
+            os.environ["DATABASE_URL"] = database
         files = [name for name in dict.fromkeys(test.split("::")[0] for test in tests) if Path(name).exists()]
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:schemathesis"]
-        os._exit(int(pytest.main([*options, *files], plugins=[_Chosen(tests)])))
+        plugins = ["-p", "no:cacheprovider", "-p", "no:schemathesis"]
+        os._exit(int(pytest.main([*options, "-q", "-rfE", *plugins, *files], plugins=[_Chosen(tests)])))
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status), out.read_text(errors="replace")
 
 
 class _Chosen:
-    """Leaves the chosen test functions, in the order in which they are listed."""
+    """Leaves the chosen tests, in the order in which they are listed, and ends a process that hangs in one of them."""
 
     def __init__(self, tests: list[str]) -> None:
         self.order = {test: number for number, test in enumerate(tests)}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        names = {item: re.sub(r"\[.*", "", item.nodeid, flags=re.DOTALL) for item in session.items}
+        names = {item: name_of_test(item.nodeid) for item in session.items}
         session.items[:] = [item for item in session.items if names[item] in self.order]
         session.items.sort(key=lambda item: self.order[names[item]])
+
+    def pytest_runtest_logstart(self) -> None:
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + CPU_SECONDS, hard))
+        signal.alarm(WALL_SECONDS)
 
 
 def _published() -> Path:
@@ -226,111 +333,167 @@ def _published() -> Path:
 
 
 def main() -> int:
-    """Try every mutant and print how many are killed; with --draw write the list of them."""
-    parser = argparse.ArgumentParser(prog="./run bench mutants")
-    parser.add_argument("--commit", default="HEAD", help="what to mutate; default: the last commit")
-    parser.add_argument("--workers", type=int, default=1, metavar="N")
-    parser.add_argument("--most", type=int, default=MOST_TESTS, metavar="N", help="tests for each mutant")
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="outcomes; those in it are not tried again"
-    )
-    parser.add_argument(
-        "--known", type=Path, metavar="FILE", help="outcomes of another commit: the same tests come first"
-    )
-    parser.add_argument("--draw", metavar="COMMIT", help="draw the mutants of this commit anew, and end")
-    parser.add_argument("--covered", type=Path, metavar="FOLDER")
-    options = parser.parse_args()
+    """Try every mutant and print how many are killed; with --draw or --store write the set."""
+    options = _arguments()
     if options.draw:
-        store(draw(options.draw, options.covered))
+        store(options.set, draw(options.draw, options.set))
         return 0
-    tests = json.loads(TESTS.read_text())
-    mutants = json.loads(MUTANTS.read_text())
-    for mutant in mutants:
-        mutant["tests"] = [tests[number] for number in mutant["tests"]]
-    if options.known is not None:  # what killed a mutant once comes first
-        killers = {_identity(state): state["by"] for state in map(json.loads, options.known.open())}
-        for mutant in mutants:
-            by = re.sub(r"\[.*", "", killers.get(_identity(mutant), ""), flags=re.DOTALL)
-            mutant["tests"] = [
-                *([by] if "::" in by else []),
-                *(test for test in mutant["tests"] if test != by),
-            ]
-    done = (
-        {_identity(state) for state in map(json.loads, options.out.open())} if options.out.exists() else set()
-    )
+    mutants = load(options.set)
+    covered = read(options.covered) if options.covered else None
+    if options.store:
+        found = [tests_of(ROOT, mutant, covered)[:MOST_TESTS] for mutant in mutants]
+        store(options.set, [{**mutant, "tests": tests} for mutant, tests in zip(mutants, found, strict=True)])
+        return 0
+    killers = {}
+    if options.known is not None:
+        killers = {
+            _identity(state): name_of_test(state["by"]) for state in map(json.loads, options.known.open())
+        }
+    done = set()
+    if options.out.exists():
+        done = {_identity(state) for state in map(json.loads, options.out.open())}
     left = [mutant for mutant in mutants if _identity(mutant) not in done]
-    for name in PRELOADED:
-        importlib.import_module(name)
-    with tempfile.TemporaryDirectory(prefix="askew-mutants-") as scratch:
+    for module in PRELOADED:
+        importlib.import_module(module)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the server is stopped then, too
+    with tempfile.TemporaryDirectory(prefix="askew-mutants-") as folder, _database(options) as database:
         workers = []
         for number in range(options.workers):
+            worker = _Worker(Path(folder, f"tree-{number}"), database, options, covered, killers)
             workers.append(os.fork())
             if workers[-1] == 0:
-                _work(Path(scratch, f"tree-{number}"), left[number :: options.workers], options)
-                os._exit(0)
-        for worker in workers:
-            os.waitpid(worker, 0)
-    states_of = [json.loads(line) for line in options.out.read_text().splitlines()]
-    outcomes = [(state, state) for state in states_of]
-    for group in GROUPS:
-        states = [state["outcome"] for mutant, state in outcomes if mutant["group"] == group]
-        print(
-            f"{group:14}{states.count('killed'):3} killed of {len(states)}, {states.count('gone')} no longer apply"
+                worker.run(left[number :: options.workers])
+        statuses = [os.waitpid(worker, 0)[1] for worker in workers]
+        print_outcomes(list(map(json.loads, options.out.read_text().splitlines())))
+        if options.control:
+            _Worker(Path(folder, "control"), database, options, covered, killers).control()
+    return 1 if any(statuses) else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./run bench mutants")
+    add = parser.add_argument
+    add("--set", choices=list(SETS), default="recorded", help="which mutants; default: recorded")
+    add("--commit", default="HEAD", help="what to mutate; default: the last commit")
+    add(
+        "--covered",
+        type=Path,
+        metavar="FOLDER",
+        help="a recording of this commit: which tests run which lines",
+    )
+    add("--workers", type=int, default=1, metavar="N")
+    add("--most", type=int, default=MOST_TESTS, metavar="N", help="tests for each mutant, without browsers")
+    add(
+        "--most-browser",
+        type=int,
+        default=MOST_BROWSER_TESTS,
+        metavar="N",
+        help="browser tests for each mutant",
+    )
+    add("--out", type=Path, metavar="FILE", help="outcomes; those in it are not tried again")
+    add("--known", type=Path, metavar="FILE", help="outcomes of another commit: the same tests come first")
+    add("--control", action="store_true", help="run the tests that killed a mutant without mutants, too")
+    add("--sqlite", action="store_true", help="on SQLite instead of a temporary PostgreSQL server")
+    add("--draw", metavar="COMMIT", help="draw the mutants of this commit anew, and end")
+    add("--store", action="store_true", help="store the tests of --covered with the mutants, and end")
+    options = parser.parse_args()
+    if options.store and not options.covered:
+        parser.error("--store needs --covered")
+    if not options.draw and not options.store:
+        if options.out is None:
+            parser.error("--out is missing")
+        if not options.covered and not all("tests" in mutant for mutant in load(options.set)):
+            parser.error("the tests of this set are not stored: record them and pass --covered")
+    return options
+
+
+@contextmanager
+def _database(options: argparse.Namespace) -> Iterator[str]:
+    """The URL of a temporary PostgreSQL server; empty for SQLite."""
+    if options.sqlite:
+        os.environ.pop("DATABASE_URL", None)
+        yield ""
+        return
+    from tests.temp_postgres import temporary_postgres
+
+    with temporary_postgres() as url:
+        yield url
+
+
+class _Worker:
+    """Tries mutants in a clone of its own, one after the other."""
+
+    def __init__(
+        self,
+        tree: Path,
+        database: str,
+        options: argparse.Namespace,
+        covered: Covered | None,
+        killers: dict[tuple[str, ...], str],
+    ) -> None:
+        self.tree, self.options, self.covered, self.killers = tree, options, covered, killers
+        # Its tests have a database of their own.
+        self.database = database.replace("@/postgres?", f"@/{tree.name.replace('-', '_')}?")
+
+    def run(self, mutants: list[dict[str, Any]]) -> None:
+        """Try these mutants, then end this process, whatever happens: the clean-up is not its own."""
+        status = 1
+        try:
+            self.clone()
+            for mutant in mutants:
+                self.try_one(mutant)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+
+    def clone(self) -> None:
+        _git("clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(self.tree))
+        commit = _git("rev-parse", self.options.commit).strip()
+        subprocess.run(["git", "checkout", "--quiet", commit], cwd=self.tree, check=True)
+        if (ROOT / "node_modules").is_dir():
+            (self.tree / "node_modules").symlink_to(ROOT / "node_modules")
+
+    def try_one(self, mutant: dict[str, Any]) -> None:
+        known = self.killers.get(_identity(mutant), "")
+        tests = limited(
+            tests_of(self.tree, mutant, self.covered), self.options.most, self.options.most_browser
         )
-    killed = sum(state["outcome"] == "killed" for _, state in outcomes)
-    print(f"{killed} of {len(outcomes)} mutants killed")
-    return 0
-
-
-def _work(tree: Path, mutants: list[dict[str, Any]], options: argparse.Namespace) -> None:
-    """Try these mutants in a clone of their own, one after the other."""
-    _git("clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(tree))
-    commit = _git("rev-parse", options.commit).strip()
-    subprocess.run(["git", "checkout", "--quiet", commit], cwd=tree, check=True)
-    for mutant in mutants:
-        state = tried(tree, mutant, options.most)
+        if "::" in known:  # what killed it once comes first
+            tests = [known, *(test for test in tests if test != known)]
+        state = tried(self.tree, mutant, tests, self.database)
         line = f"{mutant['file']}: {mutant['old'].strip()} -> {mutant['new'].strip()}"
         print(f"{state['outcome']:9}{state['seconds']:7.1f} s  {line}  {state['by']}", flush=True)
-        with options.out.open("a") as file:
-            kept = {name: mutant[name] for name in ("group", "file", "before", "old", "new")}
-            file.write(json.dumps({**kept, **state}) + "\n")
+        with self.options.out.open("a") as file:
+            entry = {name: mutant[name] for name in ("group", "file", "before", "old", "new")}
+            file.write(json.dumps({**entry, **state}) + "\n")
+
+    def control(self) -> None:
+        """Run the tests that killed mutants without one: each of them should pass."""
+        self.clone()
+        states = map(json.loads, self.options.out.read_text().splitlines())
+        killing = dict.fromkeys(name_of_test(state["by"]) for state in states if "::" in state["by"])
+        if killing:
+            _, output = run_tests(self.tree, list(killing), self.database)
+            failed = failures(output)
+            print(f"{len(killing)} tests killed mutants; {len(failed)} of them fail without one")
+            print("".join(f"  {test}\n" for test in failed), end="")
 
 
-def _identity(mutant: dict[str, Any]) -> tuple[str, str, str, str]:
+def print_outcomes(states: list[dict[str, Any]]) -> None:
+    """The number killed, by group and in all."""
+    for group in dict.fromkeys(state["group"] for state in states):
+        outcomes = [state["outcome"] for state in states if state["group"] == group]
+        gone = outcomes.count("gone")
+        print(f"{group:14}{outcomes.count('killed'):3} killed of {len(outcomes)}, {gone} no longer apply")
+    killed = sum(state["outcome"] == "killed" for state in states)
+    print(f"{killed} of {len(states)} mutants killed")
+
+
+def _identity(mutant: dict[str, Any]) -> tuple[str, ...]:
     return mutant["file"], "\n".join(mutant["before"]), mutant["old"], mutant["new"]
-
-
-# --- as a plugin of pytest ---------------------------------------------------------------------------------
-
-
-def pytest_addoption(parser: Any) -> None:
-    """Add the folder of the recording."""
-    parser.addoption("--covered", help="folder to record in which test functions run which lines")
-
-
-def pytest_configure(config: Any) -> None:
-    """Record the lines of the mutated files, each with the test that ran it."""
-    if config.getoption("--covered"):
-        config.pluginmanager.register(_Recorder(Path(config.getoption("--covered"))))
-
-
-class _Recorder:
-    def __init__(self, folder: Path) -> None:
-        import coverage
-
-        name = os.environ.get("PYTEST_XDIST_WORKER", "main")
-        included = [f"{Path.cwd()}/{pattern}" for patterns in GROUPS.values() for pattern in patterns]
-        self.coverage = coverage.Coverage(
-            data_file=str(folder / f"cov.{name}"), config_file=False, include=included
-        )
-        self.coverage.start()
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.coverage.switch_context(nodeid)
-
-    def pytest_sessionfinish(self) -> None:
-        self.coverage.stop()
-        self.coverage.save()
 
 
 if __name__ == "__main__":
