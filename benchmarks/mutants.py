@@ -1,4 +1,4 @@
-"""Whether the tests notice a changed line: sets of 60 small faults (mutants), and how many of them the tests find.
+"""Whether the tests notice a changed line: sets of small faults (mutants), and how many of them the tests find.
 
     ./run bench mutants --out FILE [--set NAME] [--covered FOLDER] [--commit REV] [--workers N] [--known FILE] [--control]
     python -m tests.on_postgres -p benchmarks.mutation.reach --covered FOLDER    records which tests run which lines
@@ -9,11 +9,12 @@
 |---|---|
 | recorded, second | the code that assigns, permits and compares, with two seeds |
 | pages | scripts and templates |
-| browser-faults | faults of the changelog that were found in a browser, put back |
+| browser-faults | 20 faults of pages that the changelog of 0.1.0 says are gone, put back; drawn with seed 20261128 |
 
 A file of `data/` holds each set: file, old text with its context, new text, and perhaps the numbers of tests that run the
 line (in NAME-tests.json). They are found by their text, so the same mutants apply after a refactoring; those that no longer
-apply are named. With --covered, the tests are those of a recording, which must be one of the commit that is tried.
+apply are named. A style sheet has no lines that run: `shown_by` names a file whose tests are tried instead, and `also`
+names further tests. With --covered, the tests are those of a recording, which must be one of the commit that is tried.
 
 Each mutant is tried in a clean clone, with its own tests until the first failure: outside of a browser first, then those
 that are named like the file or run little else. A mutant is killed by a failed test, by an error at import, or by a test
@@ -167,15 +168,15 @@ def _git(*arguments: str) -> str:
 
 
 def nearest(file: str, text: str, lines: range, covered: Covered) -> list[str]:
-    """The tests that run these lines (from 1) of a file, the most promising first."""
+    """The tests that run these lines (from 1) of a file, the most promising first; without lines, those of the file."""
     runs = {test: files[file] for test, files in covered.items() if file in files}
     source = text.split("\n")
     exact = {test for test, run in runs.items() if not run.isdisjoint(lines)}
-    if not exact and file.endswith(".html"):
+    if lines and not exact and file.endswith(".html"):
         first = templates.first_line_of_text(source, lines[0])
         exact = {test for test, run in runs.items() if first in run}
     near = exact
-    if not exact or _is_run_elsewhere(file, source, lines):
+    if not lines or not exact or _is_run_elsewhere(file, source, lines):
         near = set(runs)
     totals = {test: sum(map(len, covered[test].values())) for test in near}
     stem = Path(file).stem if Path(file).stem != "task" else Path(file).parent.name
@@ -240,7 +241,8 @@ def _places(tree: Path, mutant: dict[str, Any]) -> list[Path]:
     file = tree / mutant["file"]
     if file.exists():
         return [file]
-    return sorted(tree.glob({**DECISIONS, **PAGES}[mutant["group"]]))
+    pattern = {**DECISIONS, **PAGES}.get(mutant["group"])
+    return sorted(tree.glob(pattern)) if pattern else []
 
 
 def tests_of(tree: Path, mutant: dict[str, Any], covered: Covered | None) -> list[str]:
@@ -250,7 +252,14 @@ def tests_of(tree: Path, mutant: dict[str, Any], covered: Covered | None) -> lis
         stored: list[str] = mutant.get("tests", [])
         return stored
     path, _, lines = location
-    return nearest(str(path.relative_to(tree)), path.read_text("utf-8"), lines, covered)
+    also = [test for test in mutant.get("also", ()) if (tree / test.split("::")[0]).exists()]
+    if "shown_by" in mutant:
+        near = nearest(mutant["shown_by"], "", range(0), covered)
+        if path.suffix == ".css":
+            near = [test for test in near if _is_browser_test(test)]
+    else:
+        near = nearest(str(path.relative_to(tree)), path.read_text("utf-8"), lines, covered)
+    return [*also, *(test for test in near if test not in also)]
 
 
 def tried(tree: Path, mutant: dict[str, Any], tests: list[str], database: str) -> dict[str, Any]:

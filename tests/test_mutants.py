@@ -10,10 +10,10 @@ from benchmarks import mutants
 from benchmarks.mutation.reach import executed_lines, name_of_test
 
 
-@pytest.mark.parametrize("name", ["second", "pages"])
-def test_a_set_has_60_different_mutants(name):
+@pytest.mark.parametrize(("name", "number"), [("second", 60), ("pages", 60), ("browser-faults", 20)])
+def test_the_mutants_of_a_set_differ(name, number):
     drawn = mutants.load(name)
-    assert len({(mutant["file"], mutant["old"], *mutant["before"]) for mutant in drawn}) == 60
+    assert len({(mutant["file"], mutant["old"], *mutant["before"]) for mutant in drawn}) == number
     assert all(mutant["old"] != mutant["new"] for mutant in drawn)
 
 
@@ -67,6 +67,24 @@ def test_tests_that_run_the_line_come_first_and_browser_tests_after_others():
 def test_a_line_of_a_template_that_no_test_runs_is_tried_with_all_tests_of_the_file():
     covered = {"tests/annotation/test_home.py::test_a": {"templates/home.html": {1}}}
     assert mutants.nearest("templates/home.html", "{{ a }}\n\n{{ b }}", range(3, 4), covered) == [*covered]
+
+
+def test_a_style_sheet_is_tried_with_the_browser_tests_of_what_it_shows(tmp_path):
+    (tmp_path / "a.css").write_text("a { color: red; }\n")
+    mutant = {
+        "group": "browser",
+        "file": "a.css",
+        "before": [],
+        "old": "a { color: red; }",
+        "after": [],
+        "new": "",
+    }
+    covered = {
+        name: {"templates/a.html": {1}} for name in ("tests/browser/test_a.py::test", "tests/test_b.py::test")
+    }
+    assert mutants.tests_of(tmp_path, {**mutant, "shown_by": "templates/a.html"}, covered) == [
+        "tests/browser/test_a.py::test"
+    ]
 
 
 def test_a_file_of_javascript_tests_is_a_test():
