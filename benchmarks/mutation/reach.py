@@ -2,8 +2,8 @@
 
     python -m tests.on_postgres -p benchmarks.mutation.reach --covered FOLDER [PYTEST ARGUMENTS]
 
-Each process writes FOLDER/WORKER.json: {"commit": SHA, "tests": {test: {file: [lines]}}}. Line 0 stands for a file that a
-browser loaded; a text of a template has the line where the tag before it ends.
+Each process writes a file into FOLDER, which is empty before: {"commit": SHA, "tests": {test: {file: [lines]}}}. Line 0
+stands for a file that a browser loaded; a text of a template has the line where the tag before it ends.
 
 * Python: lines by `coverage`, a package that no lock installs.
 * Scripts: lines by the precise coverage of Chromium and of Node.js, and the files that the live server sent.
@@ -130,12 +130,11 @@ class Recorder:
             }
             for test, files in self.tests.items()
         }
-        name = os.environ.get("PYTEST_XDIST_WORKER", "main")
         recording = {
             "commit": git.stdout.strip(),
             "tests": {test: files for test, files in own.items() if files},
         }
-        (self.folder / f"{name}.json").write_text(json.dumps(recording))
+        (self.folder / f"{os.getpid()}.json").write_text(json.dumps(recording))
 
     def take_profiles(self) -> None:
         """Add what the open pages have run."""
@@ -212,7 +211,7 @@ def record_nodes(rendered: set[tuple[str, int]]) -> None:
         return render_annotated
 
     for node in (base.Node, base.TextNode):
-        node.render_annotated = noting(node.render_annotated)
+        node.render_annotated = noting(node.render_annotated)  # type: ignore[method-assign]
 
 
 def record_sent_files(sent: set[str]) -> None:
@@ -225,7 +224,7 @@ def record_sent_files(sent: set[str]) -> None:
         sent.add(handler.file_path(request.path))
         return serve(handler, request)
 
-    StaticFilesHandlerMixin.serve = noting
+    StaticFilesHandlerMixin.serve = noting  # type: ignore[method-assign, assignment]
 
 
 def profile_pages(profiles: list[Any], before_close: Any) -> None:
@@ -249,6 +248,6 @@ def profile_pages(profiles: list[Any], before_close: Any) -> None:
 
         return close_afterwards
 
-    BrowserContext.new_page = counting  # type: ignore[method-assign]
+    BrowserContext.new_page = counting  # type: ignore[method-assign, assignment]
     for window in (BrowserContext, Page):
-        window.close = closing(window.close)  # type: ignore[assignment]
+        window.close = closing(window.close)  # type: ignore[method-assign]
