@@ -49,10 +49,15 @@ def annotating(
     """The person's page of annotating in a batch, ready for keys, with the next item fetched ahead."""
     page = signed_in(new_context, base, person, **options).new_page()
     page.set_default_timeout(15_000)
+    begin_batch(page, base, batch)
+    return page
+
+
+def begin_batch(page: Page, base: str, batch: Batch) -> None:
+    """Go to the page of annotating in a batch, ready for keys, with the next item fetched ahead."""
     with page.expect_response(f"**/batches/{batch.public_id}/next/"):
         page.goto(f"{base}/batches/{batch.public_id}/annotate/")
         takes_keys(page)
-    return page
 
 
 def passes(page: Page, milliseconds: int) -> None:

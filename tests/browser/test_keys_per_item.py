@@ -16,7 +16,7 @@ from benchmarks.browser_data import over_items
 from benchmarks.next_item_data import numbered
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, settled, takes_digits
+from tests.browser.pages import begin_batch, settled, signed_in, takes_digits
 from tests.tasks.test_contract import sample
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -137,6 +137,8 @@ def test_no_item_takes_more_keys_than_published_loads_a_page_or_forgets_what_was
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     counts = {}
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    page.set_default_timeout(15_000)
     for task in task_types().values():
         for variant in task.variants or {"": ""}:
             name = f"{task.key} {variant}".strip()
@@ -148,7 +150,7 @@ def test_no_item_takes_more_keys_than_published_loads_a_page_or_forgets_what_was
                 first, example=replace(first.example, table=replace(first.example.table, rows=rows))
             )
             batch = over_items(world, task, variant, [numbered(first, number) for number in range(2)])
-            page = annotating(new_context, live_server.url, world.ada, batch)
+            begin_batch(page, live_server.url, batch)
             if page.locator(".lines, askew-programs").count():
                 expect(page.locator(OFFERED).first, name).to_be_visible()
             settled(page)
@@ -160,5 +162,4 @@ def test_no_item_takes_more_keys_than_published_loads_a_page_or_forgets_what_was
             assert (loads, page.evaluate("performance.timeOrigin")) == (1, origin), name
             looks_back(page, name, batch)
             assert page.evaluate("performance.timeOrigin") == origin, name
-            page.context.close()
     assert counts == published()
