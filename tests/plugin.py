@@ -107,6 +107,13 @@ def is_selected(item: pytest.Item, config: pytest.Config) -> bool:
     return not config.getoption("--both") or item.get_closest_marker("both") is not None
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Name a failed test at once: a build takes minutes until its summary."""
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    if report.failed and not is_worker:
+        print(f"\nFAILED {report.nodeid}\n{report.longreprtext[-1500:]}", flush=True)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Last of all, after pytest-django has put its own order in."""
