@@ -1,9 +1,10 @@
-"""Take the pictures of the documentation from the demo world: `.venv/bin/python docs/pictures.py [--gallery] [FILE]`.
+"""Take the pictures of the documentation from the demo world: `.venv/bin/python docs/pictures.py [--workbench] [FILE]`.
 
-With --gallery: the annotation page of each task type instead, small, into the folder of the task type, for the gallery
-of New batch. FILE is what a running `./run demo` has printed ("-" reads it
-from stdin). Without it, a demo of its own is started on a free port, with its data in a temporary folder, and stopped at
-the end. It needs the packages of `./run test` and a Chromium (`apt install chromium`, or name one in ASKEW_CHROMIUM).
+With --workbench: the annotation page of each task type instead, small, into docs/pictures/workbench, where the methods
+appendix of a release takes them from, and smaller into the folder of the task type, for the gallery of New batch. FILE is
+what a running `./run demo` has printed ("-" reads it from stdin). Without it, a demo of its own is started on a free port,
+with its data in a temporary folder, and stopped at the end. It needs the packages of `./run test` and a Chromium
+(`apt install chromium`, or name one in ASKEW_CHROMIUM).
 """
 
 from __future__ import annotations
@@ -100,13 +101,15 @@ def take(links: dict[str, str]) -> None:
         browser.close()
 
 
-def take_gallery(links: dict[str, str]) -> None:
+def take_workbench(links: dict[str, str]) -> None:
     """The first item of each task type in a window of 1366 x 850 pixels, at half the size."""
+    folder = PICTURES / "workbench"
+    folder.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=flags())
         page = signed_in(browser, links["annotator"], width=1366, height=850, scale=0.5)
         batches = page.locator("a[href*='/batches/'][href$='/annotate/']")
-        pictures: dict[tuple[str, str], bytes] = {}
+        taken: set[Path] = set()
         addresses = dict.fromkeys(batches.evaluate_all("links => links.map((link) => link.href)"))
         for address in addresses:
             page.goto(address)
@@ -114,16 +117,20 @@ def take_gallery(links: dict[str, str]) -> None:
             if not workbench.count():
                 continue  # consent or practice comes first
             key = workbench.get_attribute("data-guidelines")
-            if key is not None and key not in VARIANTS and (key, "picture") not in pictures:
-                page.wait_for_load_state("networkidle")
-                pictures[key, "picture"] = shot_of(page)
-        take_small(browser, pictures | dict(of_variants(page)))
+            page.wait_for_load_state("networkidle")
+            path = folder / f"{key}.jpg"
+            if path in taken:
+                continue  # another variant of the task type
+            taken.add(path)
+            page.screenshot(path=path, type="jpeg", quality=70, animations="disabled", caret="hide")
+            print(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")
+        small = {
+            (path.stem, "picture"): path.read_bytes()
+            for path in sorted(folder.glob("*.jpg"))
+            if path.stem not in VARIANTS
+        }
+        take_small(browser, small | dict(of_variants(page)))
         browser.close()
-
-
-def shot_of(page: Page) -> bytes:
-    """The page as it is in the window."""
-    return page.screenshot(type="jpeg", quality=70, animations="disabled", caret="hide")
 
 
 VARIANTS = {
@@ -140,7 +147,8 @@ def of_variants(page: Page) -> Iterator[tuple[tuple[str, str], bytes]]:
         for variant in variants:
             page.goto(f"{project}/practice/{key}/?variant={variant}")
             page.locator("askew-annotate[data-ready]").wait_for()
-            yield (key, f"picture-{variant}"), shot_of(page)
+            picture = page.screenshot(type="jpeg", quality=70, animations="disabled", caret="hide")
+            yield (key, f"picture-{variant}"), picture
 
 
 def take_small(browser: Browser, pictures: dict[tuple[str, str], bytes]) -> None:
@@ -227,8 +235,8 @@ def links_in(printed: str) -> dict[str, str]:
 def main(arguments: list[str]) -> None:
     """Take the pictures from the demo named in the arguments, else from one of its own."""
     PICTURES.mkdir(parents=True, exist_ok=True)
-    take_pictures = take_gallery if "--gallery" in arguments else take
-    files = [argument for argument in arguments if argument != "--gallery"]
+    take_pictures = take_workbench if "--workbench" in arguments else take
+    files = [argument for argument in arguments if argument != "--workbench"]
     if files:
         take_pictures(links_in(sys.stdin.read() if files[0] == "-" else Path(files[0]).read_text()))
     else:

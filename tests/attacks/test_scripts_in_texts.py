@@ -336,6 +336,8 @@ LEFT_OUT = {
     "readyz",
     "download",
     "data_of",
+    "accounting",
+    "payments",
     "my_data",
     "evaluations_download",
     "import_rest",

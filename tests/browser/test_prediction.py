@@ -285,9 +285,11 @@ def test_nothing_moves_whatever_is_entered_and_before_during_and_after_the_model
     for width, height in ((1366, 850), (390, 844)):
         if page.viewport_size != {"width": width, "height": height}:
             page.set_viewport_size({"width": width, "height": height})
-            page.evaluate(CHECK)  # with its answer the table is fitted to the new window
-            settled(page)
+            page.reload()  # the table is fitted to the new window
+            takes_keys(page)
             state(page, "answered")
+            expect(page.locator("[data-part=perturbed]")).not_to_have_attribute("hidden", "")
+            settled(page)
         boxes = page.evaluate(BOXES)
         held = HeldRequests(page, "**/predictions/")
         page.evaluate(CHECK)

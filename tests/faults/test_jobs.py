@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from annotation import backing_up, doctor, jobs, uploads
-from annotation.journeys import assigning, releasing
+from annotation.journeys import assigning, importing, releasing
 from annotation.management.commands import worker
 from annotation.models import Event, Example, Job, Release, Source, Upload
 from annotation.refusals import Refused
@@ -292,7 +293,8 @@ def test_an_import_whose_worker_was_killed_is_whole_at_the_second_attempt_and_le
     kept = [
         uploads.keep(project=world.project, file=file, by=world.mara, now=NOON) for file in (questions, table)
     ]
-    ids = {"reader": "wtq", "questions": kept[0].pk, "tables": kept[1].pk, "name": "more", "fields": {}}
+    choices = asdict(importing.Choices(name="more"))
+    ids = {"reader": "wtq", "questions": kept[0].pk, "tables": kept[1].pk, "choices": choices}
     job = Job.objects.create(
         project=world.project,
         kind="import",
