@@ -27,15 +27,33 @@ let current = null;
 afterEach(() => {
   const errors = current?.errors ?? [];
   current?.window.close();
+  endTimers();
   current = null;
   assert.deepEqual(errors, [], "the scripts of the page raised errors");
 });
+
+/* Timers of the page that is open. They end with it: its scripts would find the document of the next page. */
+const timers = new Set();
+for (const name of ["setTimeout", "setInterval"]) {
+  const start = globalThis[name];
+  globalThis[name] = (...values) => {
+    const timer = start(...values);
+    timers.add(timer);
+    return timer;
+  };
+}
+
+function endTimers() {
+  timers.forEach(clearTimeout);
+  timers.clear();
+}
 
 /* Open HTML, or the page that tests/modules/pages/ rendered under this name (`annotate/value_change`), and load its scripts.
    `replies` answer requests, see Server; `storage` and `session` are what localStorage and sessionStorage hold before;
    `viewport` is {width, height}. */
 export async function openPage(source, { replies = {}, path = "/", storage = {}, session = {}, viewport = {}, scripts = null } = {}) {
   const html = source.trimStart().startsWith("<") ? source : rendered(source);
+  endTimers();
   number += 1;
   const errors = [];
   const virtualConsole = new VirtualConsole().on("jsdomError", (error) => errors.push(String(error.cause?.stack ?? error.stack)));
