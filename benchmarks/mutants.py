@@ -205,7 +205,7 @@ def _is_browser_test(test: str) -> bool:
 
 
 def limited(tests: list[str], most: int, most_in_browser: int) -> list[str]:
-    """The first tests, at most so many of each kind."""
+    """The first tests, up to a maximum for tests with and without a browser."""
     left = {False: most, True: most_in_browser}
     chosen = []
     for test in tests:
@@ -350,8 +350,10 @@ def main() -> int:
     mutants = load(options.set)
     covered = read(options.covered) if options.covered else None
     if options.store:
-        found = [tests_of(ROOT, mutant, covered)[:MOST_TESTS] for mutant in mutants]
-        store(options.set, [{**mutant, "tests": tests} for mutant, tests in zip(mutants, found, strict=True)])
+        reaching = [tests_of(ROOT, mutant, covered)[:MOST_TESTS] for mutant in mutants]
+        store(
+            options.set, [{**mutant, "tests": tests} for mutant, tests in zip(mutants, reaching, strict=True)]
+        )
         return 0
     killers = {}
     if options.known is not None:

@@ -4,8 +4,8 @@ A test costs the CPU time of its own process, of children that ended and, where 
 still runs below it. `ASKEW_TEST_COSTS` names the folder of the reports; without it nothing is measured. A report is one
 JSON file: {"tests": [[test id, tier, core seconds], ...]} or {"tier": name, "seconds": core seconds}.
 
-`python -m tests.costs FOLDER CORE_SECONDS` prints the table of a build; so many core seconds the processes of its tests
-took together. The exit status is 1 if a tier costs more than LIMIT times its budget in `tests/budget.toml`.
+`python -m tests.costs FOLDER CORE_SECONDS` prints the table of a build. CORE_SECONDS is the CPU time of all processes of
+its tests. The exit status is 1 if a tier costs more than LIMIT times its budget in `tests/budget.toml`.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ def test_everybody_can_use_the_pages(world: World, new_context: NewContext, live
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 844})
             settled(page)
-            found = Axe().run(page, options=AXE)
-            assert found.violations_count == 0, f"{address}: {found.generate_report()}"
+            results = Axe().run(page, options=AXE)
+            assert results.violations_count == 0, f"{address}: {results.generate_report()}"
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
 
 

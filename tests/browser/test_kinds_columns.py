@@ -74,8 +74,8 @@ class Somebody:
         return digit.text_content() or ""
 
     def finds_the_page_accessible(self) -> None:
-        found = Axe().run(self.page, options=AXE)
-        assert found.violations_count == 0, found.generate_report()
+        results = Axe().run(self.page, options=AXE)
+        assert results.violations_count == 0, results.generate_report()
 
 
 @pytest.fixture

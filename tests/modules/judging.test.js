@@ -224,7 +224,7 @@ test("the reference is shown only where the batch says so", async () => {
   assert.ok(!content(page).includes("hidden-system"));
 });
 
-// --- changed examples side by side -----------------------------------------------------------------------------------
+// --- changed examples compared ---------------------------------------------------------------------------------------
 
 test("a pair is three digits, and the changes are marked", async () => {
   const page = await begin("judging/pair");

@@ -234,7 +234,7 @@ test("the drawer is open for the first three items of a task type, also of anoth
   other.press("2");
   await other.settled();
   assert.equal(question(other), "question 2?", "a key inside the guidelines answers the item");
-  assert.ok(isOpen(other), "whoever opens it wants it open");
+  assert.ok(isOpen(other), "guidelines that were opened stay open");
 });
 
 test("guidelines stay closed for the task type for which they were closed", async () => {
