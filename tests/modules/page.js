@@ -133,6 +133,7 @@ function addMissing(window, width, height) {
   }
   window.ResizeObserver = window.IntersectionObserver = Observer;
   window.HTMLCanvasElement.prototype.getContext = () => ({ measureText: (text) => ({ width: 8 * text.length }) });
+  window.getComputedStyle = ({ style }) => style; // no style sheet is loaded: those of the platform are not in the pages
   window.CSS = { escape: (text) => text.replace(/[^\w-]/g, "\\$&"), supports: () => false };
   window.matchMedia = (query) => Object.assign(new window.EventTarget(), { media: query, matches: fits(query, width, height) });
   Element.prototype.scrollIntoView = Element.prototype.scrollTo = function () {};

@@ -41,7 +41,7 @@ def test_every_test_of_the_scripts_passes(file: Path, tmp_path: Path) -> None:
     output = tmp_path / "output.txt"
     with output.open("w") as sink:
         process = subprocess.Popen(
-            [node, "--import", str(FOLDER / "hooks.js"), "--test", "--test-force-exit", str(file)],
+            [node, "--import", str(FOLDER / "hooks.js"), "--test-force-exit", str(file)],
             cwd=ROOT,
             env={**os.environ, "ASKEW_RENDERED_PAGES": str(tmp_path), "ASKEW_LIVE_SERVER": server.url},
             stdout=sink,
