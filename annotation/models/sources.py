@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _tables: Kept[tableqa.Table] = Kept(200_000, lambda table: 50 + table.shape[0] * table.shape[1])
 """Tables by the digest of a source table or the public id of a derived example; at most so many cells, some 20 MB."""
 
+LONGEST_EXAMPLE_ID = 400
+
 EXAMPLES_SELDOM = ("source", "position", "parent", "perturbation", "seed")
 """Fields of an example that nothing asks for on the way from item to item."""
 
@@ -111,7 +113,7 @@ class Example(models.Model):
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     source = models.ForeignKey(Source, models.PROTECT, related_name="examples")
-    external_id = models.CharField(max_length=400)
+    external_id = models.CharField(max_length=LONGEST_EXAMPLE_ID)
     position = models.PositiveIntegerField()
     question = models.TextField()
     answers = models.JSONField(default=list)

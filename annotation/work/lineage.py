@@ -33,6 +33,7 @@ from annotation.models import (
     Provenance,
     StoredTable,
 )
+from annotation.models.sources import LONGEST_EXAMPLE_ID
 from annotation.refusals import refuse
 from annotation.work import left_over, lending, queue, shares
 from annotation.work.places import chunks
@@ -45,18 +46,20 @@ from tasks.contract import Context, Perturbed, Prepared, Preparing, Surroundings
 
 AT_ONCE = 500
 """Examples that are looked at together when items are made of them."""
+NUMBERS_AT_ONCE = 100
+ROOM_FOR_NUMBER = 10
+"""Characters behind a label: two signs and a number."""
 
 
 def make_example(*, item: Item, perturbed: Perturbed) -> Example:
     """The example that an accepted edit makes. It keeps every operation since the source table."""
     parent = item.example
     label = item.batch.variant or item.batch.task_type
-    number = parent.derived.filter(perturbation=label).count() + 1
     edited = perturbed.example
     plain = edited.to_dict()
     return Example.objects.create(
         source_id=parent.source_id,
-        external_id=f"{parent.external_id}~{label}-{number}",
+        external_id=_new_id(parent, label),
         position=parent.position,
         question=edited.question,
         answers=list(edited.answers),
@@ -69,6 +72,25 @@ def make_example(*, item: Item, perturbed: Perturbed) -> Example:
         parent=parent,
         perturbation=label,
     )
+
+
+def _new_id(parent: Example, label: str) -> str:
+    """The id of the next example that an edit makes of this one: behind those that the source holds already.
+
+    Numbers have gaps where decisions were taken back, and an import may bring such ids, too: so they are not counted.
+    """
+    # Two batches that decide on one example take turns.
+    Example.objects.select_for_update(no_key=True).filter(pk=parent.pk).values_list("pk").first()
+    stem = f"{parent.external_id[: LONGEST_EXAMPLE_ID - len(label) - ROOM_FOR_NUMBER]}~{label}-"
+    known, last = Example.objects.filter(source_id=parent.source_id), 0
+    # Looked for by whole ids, for which there is an index; a source may hold a million.
+    while True:
+        numbers = {f"{stem}{number}": number for number in range(last + 1, last + 1 + NUMBERS_AT_ONCE)}
+        taken = known.filter(external_id__in=list(numbers)).values_list("external_id", flat=True)
+        highest = max((numbers[name] for name in taken), default=0)
+        if not highest:
+            return f"{stem}{last + 1}"
+        last = highest
 
 
 def follow_up(decision: Decision) -> int:

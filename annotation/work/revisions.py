@@ -181,7 +181,7 @@ def reinstate(
     event = events.log(assignment, State.LEASED, State.SUBMITTED, by=by, now=now, detail=detail)
     again = Annotation.objects.create(
         assignment=assignment,
-        revision=Annotation.objects.filter(assignment=assignment).count() + 1,
+        revision=latest(assignment).revision + 1,
         response=last.response,
         unmet=last.unmet,
         unsure=last.unsure,
