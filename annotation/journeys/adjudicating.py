@@ -52,7 +52,7 @@ from annotation.work import left_over, lineage, places, queue, resolutions, retr
 from tableqa.canonical import canonical
 from tableqa.language import joined, message, shown
 from tasks import resolving
-from tasks.contract import Accepted, OneMore, Resolution, TaskType
+from tasks.contract import Accepted, OneMore, Resolution, TaskType, task_types
 from tasks.contract import Item as PlainItem
 from tasks.contract import Outcome as Resolved
 
@@ -89,6 +89,10 @@ ONE_ANSWERED = message("adjudicating.one_answered", "1 of {of} annotators has re
 SOME_ANSWERED = message(
     "adjudicating.some_answered", "{number} of {of} annotators have responded, but {why}."
 )
+RULE_FAILED = message(
+    "adjudicating.rule_failed",
+    "The decision rule failed on this item ({error}). Decide the item, or exclude it.",
+)
 NOT_SENT_BACK = message("adjudicating.not_sent_back", "Sending the response back was undone.")
 ACTION_UNDONE = message("adjudicating.action_undone", "The action on several items was undone.")
 UNDONE = message("adjudicating.undone", "The adjudicator took the decision back.")
@@ -107,17 +111,9 @@ def resolve_due(*, now: datetime, limit: int = 200) -> int:
 
     Each item is a transaction of its own: on SQLite a worker lets others write in between (`annotation.database.sqlite3`).
     """
-    due = Item.objects.filter(DECIDABLE, due_at__lte=now).order_by("due_at").values_list("pk", flat=True)
-    resolved = 0
-    for pk in list(due[:limit]):
-        try:
-            resolved += resolve_item(item_id=pk, now=now)
-        except Exception as error:
-            if failures.is_unavailable(error):
-                raise  # the others cannot be resolved either, until the database answers
-            # One item that cannot be resolved must not keep the others waiting; it stays due and is named in the log.
-            log.exception("item %s cannot be resolved", pk)
-    return resolved
+    due = Item.objects.filter(DECIDABLE, _installed("batch__"), due_at__lte=now).order_by("due_at")
+    pks = list(due.values_list("pk", flat=True)[:limit])
+    return sum(_one_of_many(pk, now, lambda pk: resolve_item(item_id=pk, now=now)) for pk in pks)
 
 
 def look_after_open(*, now: datetime) -> int:
@@ -129,14 +125,18 @@ def look_after_open(*, now: datetime) -> int:
     """
     found = 0
     under_way = Batch.objects.filter(
-        purpose=Batch.Purpose.WORK, opened_at__isnull=False, closed_at__isnull=True, set_aside_at__isnull=True
+        _installed(),
+        purpose=Batch.Purpose.WORK,
+        opened_at__isnull=False,
+        closed_at__isnull=True,
+        set_aside_at__isnull=True,
     )
     for batch in under_way.select_related("project").order_by("pk"):
         if batch.strategy == "everyone":
             found += left_over.fit(batch, now=now)
             continue
         for pk in () if batch.decide_at_close else left_over.without_anybody(batch):
-            found += _leave_to_adjudicator(pk, now)
+            found += _one_of_many(pk, now, lambda pk: _leave_to_adjudicator(pk, now))
     return found
 
 
@@ -146,17 +146,42 @@ def resolve_batch(
     """Resolve what is complete in one batch, without waiting for the time for undo. Returns how many.
 
     What waits for an adjudicator is looked at again: the batch's rule may have changed. In a closed batch an item that
-    lacks answers, and has one at least, goes to an adjudicator.
+    lacks answers, and has one at least, goes to an adjudicator. Raises `UnknownTaskType` where it is not installed.
     """
+    batch.task()
     items = Item.objects.filter(DECIDABLE, batch=batch, decision__isnull=True)
     due = Q(due_at__isnull=False) | Q(adjudication__isnull=False)
     if batch.closed_at is not None:
         due |= Q(submitted_count__gt=0, submitted_count__lt=F("places_count"))
     resolved, pks = 0, list(items.filter(due).order_by("position").values_list("pk", flat=True).distinct())
     for done, pk in enumerate(pks, start=1):
-        resolved += resolve_item(item_id=pk, now=now, again=True)
+        resolved += _one_of_many(pk, now, lambda pk: resolve_item(item_id=pk, now=now, again=True))
         progress(done, len(pks))
     return resolved
+
+
+def _installed(batch: str = "") -> Q:
+    """Batches whose task type is there: items of the others wait until it is installed again."""
+    return Q(**{f"{batch}definition__isnull": False}) | Q(**{f"{batch}task_type__in": list(task_types())})
+
+
+def _one_of_many(item_id: int, now: datetime, act: Callable[[int], bool]) -> bool:
+    """Do this with an item in its turn. One with which it fails goes to an adjudicator, so that no round meets it again."""
+    try:
+        return act(item_id)
+    except Exception as error:
+        if failures.is_unavailable(error):
+            raise  # it would fail with the others, too, until the database answers
+        log.exception("item %s cannot be resolved", item_id)
+        reason = RULE_FAILED.format(error=type(error).__name__)
+    with transaction.atomic():
+        item = _locked(item_id)
+        waiting = Adjudication.objects.filter(item=item)
+        if not Decision.objects.filter(item=item).exists() and not waiting.filter(asked_by__isnull=False):
+            Item.objects.filter(pk=item.pk).update(due_at=None)
+            before = "complete" if item.submitted_count >= item.places_count else "open"
+            _ask(item, reason, now, again=waiting.exists(), before=before)
+    return False
 
 
 def asked_in_vain(batch: Batch) -> bool:
