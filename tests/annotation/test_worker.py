@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.db import OperationalError
@@ -39,6 +41,32 @@ def test_a_database_that_is_locked_for_long_does_not_end_the_worker(monkeypatch:
     monkeypatch.setattr("annotation.management.commands.worker.connection.close", lambda: None)
     worker._take_jobs(0.1)
     assert found == ["db_worker"] * 3
+
+
+def test_a_scheduled_task_that_fails_keeps_no_other_from_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop, ran = threading.Event(), []
+
+    def fails(now: Any) -> int:
+        raise ValueError
+
+    def last(now: Any) -> int:
+        stop.set()
+        ran.append("look_after")
+        return 0
+
+    monkeypatch.setattr(worker, "EVERY", 0.001)
+    monkeypatch.setattr(jobs, "clock", lambda: NOON)
+    for name in ("keep_alive", "reap"):
+        monkeypatch.setattr(jobs, name, lambda *, now, name=name: ran.append(name))
+    monkeypatch.setattr(adjudicating, "resolve_due", fails)
+    monkeypatch.setattr(adjudicating, "look_after_open", fails)
+    monkeypatch.setattr(predicting, "look_after", last)
+    monkeypatch.setattr(worker, "close_old_connections", lambda: None)
+    monkeypatch.setattr(worker, "connection", Mock())
+
+    worker._keep_house(stop)
+
+    assert ran == ["keep_alive", "reap", "look_after"]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -152,22 +152,25 @@ def _take_jobs(interval: float) -> None:
 
 
 def _keep_house(stop: threading.Event) -> None:
-    """Run scheduled tasks. Retries if the database is away."""
+    """Run scheduled tasks, whatever becomes of the others. Retries if the database is away."""
     look = time.monotonic()
     while not stop.wait(EVERY):
         close_old_connections()
-        try:
-            now = timezone.now()
-            adjudicating.resolve_due(now=now)
-            if time.monotonic() >= look:
-                adjudicating.look_after_open(now=now)
-                look = time.monotonic() + LOOK
-            beat = jobs.clock()
-            jobs.keep_alive(now=beat)
-            jobs.reap(now=beat)
-            predicting.look_after(now=now)
-        except AWAY:
-            log.warning("housekeeping waits for the database", exc_info=True)
-        except Exception:
-            log.exception("housekeeping failed; it will run again")
+        tasks: list[Callable[[], object]] = [
+            lambda: jobs.keep_alive(now=jobs.clock()),
+            lambda: jobs.reap(now=jobs.clock()),
+            lambda: adjudicating.resolve_due(now=timezone.now()),
+            lambda: predicting.look_after(now=timezone.now()),
+        ]
+        if time.monotonic() >= look:
+            tasks.append(lambda: adjudicating.look_after_open(now=timezone.now()))
+            look = time.monotonic() + LOOK
+        for task in tasks:
+            try:
+                task()
+            except AWAY:
+                log.warning("housekeeping waits for the database", exc_info=True)
+                break
+            except Exception:
+                log.exception("housekeeping failed; it will run again")
     connection.close()
