@@ -70,7 +70,7 @@ class Gateway:
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(THREADS, "gateway")
         self._leases: OrderedDict[str, tuple[float, Assignment]] = OrderedDict()
-        self._paces: OrderedDict[int, deque[float]] = OrderedDict()
+        self._paces: OrderedDict[str, deque[float]] = OrderedDict()
 
     async def answer(self, request: Request) -> Response:
         """A preview or a check. A client that hangs up withdraws a preview; a check is kept all the same."""
@@ -79,7 +79,7 @@ class Gateway:
             scheme, _, text = request.headers.get("authorization", "").partition(" ")
             ticket = tickets.read(text if scheme == "Ticket" else "")
             language = ticket.language
-            self._check_pace(ticket.person)
+            self._check_pace(ticket.holder)
             data = shapes.checked(shapes.PanelPredictionRequest, await read_json(request, MOST_BYTES))
             seq, is_try = data["seq"], data["kind"] == "try"
             assignment = await self._assignment(text, ticket, fresh=is_try)
@@ -152,9 +152,9 @@ class Gateway:
         self._leases.move_to_end(text)
         return assignment
 
-    def _check_pace(self, person: int) -> None:
-        now, pace = time.monotonic(), self._paces.setdefault(person, deque())
-        self._paces.move_to_end(person)
+    def _check_pace(self, holder: str) -> None:
+        now, pace = time.monotonic(), self._paces.setdefault(holder, deque())
+        self._paces.move_to_end(holder)
         while pace and pace[0] <= now - 1:
             pace.popleft()
         if len(pace) >= PER_SECOND:

@@ -1,7 +1,8 @@
 """Short-lived tickets with which a page asks the gateway about its item, without session and cookie.
 
-A ticket is signed, not secret: it names the person, their session, the lease and the language, and holds nothing of the
-item. Whoever has it may ask for previews and checks of this item until it expires, and nothing else.
+A ticket is signed, not secret: it names its holder, the assignment, the lease and the language by ids that say nothing to
+others, and holds nothing of the item. Whoever has it may ask for previews and checks of this item until it expires, and
+nothing else.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from django.core import signing
 from django.http import Http404
-from django.utils.crypto import constant_time_compare
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation import access
 from annotation.help.predicting import slot_of
@@ -24,10 +25,12 @@ SECONDS = 300
 
 @dataclass(frozen=True)
 class Ticket:
-    """What a ticket says: person, part of the hash of their session, assignment, slot of the lease, language."""
+    """What a ticket says: its holder, assignment, slot of the lease, language.
 
-    person: int
-    session: str
+    `holder` is an id that only the server can compute. It is another one once the person's sessions were ended.
+    """
+
+    holder: str
     assignment: str
     slot: str
     language: str
@@ -35,13 +38,7 @@ class Ticket:
 
 def sign(assignment: Assignment, *, language: str | None) -> str:
     """A ticket for this lease of this person."""
-    ticket = Ticket(
-        assignment.person_id,
-        _session(assignment.person),
-        assignment.public_id,
-        slot_of(assignment),
-        language or "en",
-    )
+    ticket = Ticket(_holder(assignment.person), assignment.public_id, slot_of(assignment), language or "en")
     return signing.dumps(vars(ticket), salt=SALT)
 
 
@@ -58,17 +55,19 @@ def read(text: str) -> Ticket:
 
 def assignment_of(ticket: Ticket) -> Assignment:
     """The assignment of a ticket, loaded anew. Raises Http404, Refused: other session, other lease, no member."""
-    assignment = access.own_assignment(ticket.person, ticket.assignment)
+    people = Assignment.objects.filter(public_id=ticket.assignment).values_list("person_id", flat=True)
+    assignment = access.own_assignment(people.first() or 0, ticket.assignment)
     if (
         assignment is None
         or not assignment.person.is_active
-        or not constant_time_compare(ticket.session, _session(assignment.person))
+        or not constant_time_compare(ticket.holder, _holder(assignment.person))
         or not constant_time_compare(ticket.slot, slot_of(assignment))
     ):
         raise Http404(access.NOT_HERE)
     return access.assignment(access.Actor(assignment.person, loaded=assignment), ticket.assignment)
 
 
-def _session(person: Person) -> str:
+def _holder(person: Person) -> str:
     """Changes with the password and when the person signs out everywhere."""
-    return person.get_session_auth_hash()[:16]
+    value = f"{person.pk}:{person.get_session_auth_hash()}"
+    return salted_hmac(SALT, value, algorithm="sha256").hexdigest()[:16]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -184,10 +185,14 @@ class TestATicket:
         assert ask(body(mine), ticket).status_code == 404
         assert server.asked == []
 
-    def test_says_nothing_of_the_item(self, world: World, server: Scripted) -> None:
+    def test_says_nothing_of_the_item_its_person_or_their_session(
+        self, world: World, server: Scripted
+    ) -> None:
         mine = take(world, a_batch(world), film="Alien")
         said = signing.loads(a_ticket(world, mine), salt=tickets.SALT)
-        assert set(said) == {"person", "session", "assignment", "slot", "language"}
+        assert set(said) == {"holder", "assignment", "slot", "language"}
+        assert said["holder"] not in mine.person.get_session_auth_hash()
+        assert re.fullmatch("[0-9a-f]{16}", said["holder"])
 
 
 def test_a_person_who_asks_too_often_is_refused(world: World, ask: Ask) -> None:
