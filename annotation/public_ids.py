@@ -21,3 +21,8 @@ def new_public_id() -> str:
 def new_pseudonym() -> str:
     """A person's name in one project's exports: random and stored, so nobody can compute it from who they are."""
     return "p-" + new_public_id()[:8]
+
+
+def new_draw_key() -> str:
+    """The key of a batch's secret draws (`annotation.work.draws`): 128 bits of randomness that never leave the server."""
+    return secrets.token_hex(16)

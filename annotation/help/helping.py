@@ -1,13 +1,12 @@
 """Help in crafting: who is shown proposals, what they did with them, and where a response comes from.
 
-Lies beneath the journeys. Whether a place shows proposals is drawn from what is frozen with the batch, so no request can
+Lies beneath the journeys. Whether a place shows proposals is drawn from the key of the batch, so no request can
 change it; where a response comes from is decided by comparing what was submitted with what was shown. How proposals are
 made in the background is in `annotation.help.proposing`.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,7 +36,7 @@ from annotation.models import (
     Trial,
 )
 from annotation.refusals import Refused, refuse
-from annotation.work import lending
+from annotation.work import draws, lending
 from tableqa import likeness
 from tableqa.language import shown
 from tasks.common.errors import ERRORS
@@ -55,31 +54,22 @@ BEST = {"fooled": 0, "not_fooled": 2}
 # -- what is drawn ----------------------------------------------------------------------------------
 
 
-def helped(*, batch: str, seed: int, unhelped: int, overlap: int, position: int, number: int) -> bool:
+def of_place(batch: Batch, place: Place) -> bool:
     """Whether a place shows proposals: `unhelped` percent of the places do not, evenly spread.
 
     Places in the order of items and numbers are cut into blocks (of 4 for 25 %, of 100 at most), and in each the same
     number is drawn. Added places are drawn one by one. The same places give the same draw wherever it is made.
     """
+    unhelped, overlap = batch.unhelped, batch.overlap
     if not unhelped:
         return True
-    if number > overlap:
-        return random.Random(f"help:{batch}:{seed}:{position}:{number}").random() * 100 >= unhelped
+    if place.number > overlap:
+        drawn = draws.generator(batch, "help", batch.seed, place.position, place.number).random()
+        return drawn * 100 >= unhelped
     size = 100 // gcd(unhelped, 100)
-    block, within = divmod((position - 1) * overlap + number - 1, size)
-    drawn = random.Random(f"help:{batch}:{seed}:{block}").sample(range(size), size * unhelped // 100)
-    return within not in drawn
-
-
-def of_place(batch: Batch, place: Place) -> bool:
-    """`helped` for a place of a batch."""
-    return helped(
-        batch=batch.public_id,
-        seed=batch.seed,
-        unhelped=batch.unhelped,
-        overlap=batch.overlap,
-        position=place.position,
-        number=place.number,
+    block, within = divmod((place.position - 1) * overlap + place.number - 1, size)
+    return within not in draws.generator(batch, "help", batch.seed, block).sample(
+        range(size), size * unhelped // 100
     )
 
 

@@ -10,7 +10,6 @@ whoever reads responses here is refused for as long as the batch is open to them
 from __future__ import annotations
 
 import logging
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +19,6 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop
 
 from annotation import events, jobs
@@ -48,7 +46,7 @@ from annotation.quality import agreement
 from annotation.refusals import refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.terms.adjudication import listed_reasons
-from annotation.work import left_over, lineage, places, queue, resolutions, retracting, revisions
+from annotation.work import draws, left_over, lineage, places, queue, resolutions, retracting, revisions
 from tableqa.canonical import canonical
 from tableqa.language import joined, message, shown
 from tasks import resolving
@@ -888,9 +886,7 @@ def _weight(item: Item, task: TaskType, plain: PlainItem, responses: Sequence[An
 
 def _in_order_of_letters(item: Item) -> list[Annotation]:
     annotations = _annotations(item)
-    # By the installation's key: who knows the item's id, and who had it, could work the order out otherwise.
-    drawn = salted_hmac("annotation.adjudication", item.public_id, algorithm="sha256").hexdigest()
-    random.Random(drawn).shuffle(annotations)
+    draws.letters(item).shuffle(annotations)
     return annotations
 
 

@@ -12,7 +12,7 @@ from annotation.fields import MessagesField
 from annotation.models.events import Event
 from annotation.models.people import Person, Project
 from annotation.models.sources import Example
-from annotation.public_ids import new_public_id
+from annotation.public_ids import new_draw_key, new_public_id
 from annotation.terms import BatchTerms
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class Batch(BatchTerms):
     its first answer. `sampling` is what the items were drawn from ({"sources", "size", "of", "only", "by"}). A batch that
     is set aside is in no release and no agreement.
 
+    `seed` draws what a release repeats. `draw_key` is secret: only `annotation.work.draws` reads it.
+
     A batch with `loop_right_only` gets its items from a job, when its model has answered all questions. `model_accuracy`
     is {} until then, and says how many it answered correctly: {"model", "questions", "right", "wrong", "unjudged",
     "unknown", "drawn_at"}. `opens_when_drawn`: it opens by itself afterwards.
@@ -85,6 +87,7 @@ class Batch(BatchTerms):
     version = models.PositiveIntegerField()
     settings_digest = models.CharField(max_length=64)
     seed = models.BigIntegerField(default=0)
+    draw_key = models.CharField(max_length=32, default=new_draw_key, db_default="", editable=False)
     items_count = models.PositiveIntegerField(default=0)
     places_count = models.PositiveIntegerField(default=0)
     accepted_count = models.PositiveIntegerField(default=0, db_default=0)

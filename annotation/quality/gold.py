@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,7 +38,7 @@ from annotation.models import (
 )
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused, refuse, require_storable
-from annotation.work import lineage
+from annotation.work import draws, lineage
 from tableqa.json_text import read_json
 from tableqa.proportions import Proportion, proportion
 from tasks.contract import Invalid, TaskType
@@ -160,7 +159,7 @@ def from_decisions(
     if size < 1:
         refuse("invalid_request", "Choose at least one item.")
     ids = list(decided(batch, other).values_list("pk", flat=True))
-    chosen = random.Random(f"gold:{seed}").sample(ids, min(size, len(ids)))
+    chosen = draws.generator(batch, "gold items", seed).sample(ids, min(size, len(ids)))
     if not chosen:
         refuse(
             "invalid_request",

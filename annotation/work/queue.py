@@ -8,14 +8,13 @@ item, the person's tally (several: by person), then the assignment and its place
 tally is alone with the person's leases. Locks leave the key alone (`no_key`), so that a row may be pointed at meanwhile.
 
 Most places stand there when a batch opens. Some are made when somebody comes for them: those of gold items, whose turn
-is drawn for each person (`is_gold_turn`), and those of whoever comes later into a batch that everybody annotates. They
+is drawn for each person (`draws.GoldTurns`), and those of whoever comes later into a batch that everybody annotates. They
 are planned places, and kept for that person.
 """
 
 from __future__ import annotations
 
 import hashlib
-import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -56,6 +55,7 @@ from annotation.models import (
 from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.public_ids import new_public_id
 from annotation.refusals import Refused, refuse
+from annotation.work import draws
 from annotation.work.gates import qualifications_ahead, shut
 from annotation.work.places import keep_for
 from tableqa.canonical import canonical
@@ -354,10 +354,9 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
             found[row["batch_id"]] += row["n"]
             if rows is not desk:
                 ahead[row["batch_id"]] += row["n"]
-    for pk, public_id, percent, had, golds in _mixed(person, batches):
-        found[pk] += gold_ahead(
-            f"{public_id}:{person.pk}", had or 0, percent=percent, ordinary=ahead[pk], golds=golds or 0
-        )
+    for batch in _mixed(person, batches):
+        turns = draws.GoldTurns(batch, person.pk)
+        found[batch.pk] += turns.ahead(batch.had or 0, ordinary=ahead[batch.pk], golds=batch.golds or 0)
     mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
     results = Qualification.objects.filter(batch=OuterRef("requires"), person=person)
     out = Exists(results.filter(passed=False)) | (Q(requires__closed_at__isnull=False) & ~Exists(results))
@@ -386,8 +385,8 @@ def first_with_items(person: Person, batches: Sequence[Batch], *, now: datetime)
     return None, 0
 
 
-def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Batch, Any]:
-    """Of the batches with gold: id, public id, rate, the person's turns so far, and the gold that they never had."""
+def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Any]:
+    """The batches with gold, each with the person's turns so far (`had`) and the number of `golds` that they never had."""
     mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
     turns = mine.values_list(F("leased") + F("submitted") + F("skipped") + F("returned"))
     golds = _never_had(Item.objects.filter(batch=OuterRef("pk"), is_gold=True), person.pk)
@@ -395,7 +394,7 @@ def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Batch, Any]:
     return (
         Batch.objects.filter(pk__in=batches, gold_percent__gt=0)
         .annotate(had=Subquery(turns), golds=Subquery(counted))
-        .values_list("pk", "public_id", "gold_percent", "had", "golds")
+        .only("public_id", "draw_key", "gold_percent", "gold_feedback")
     )
 
 
@@ -696,38 +695,6 @@ def add_place(item: Item) -> Place:
     return place
 
 
-def is_gold_turn(seed: str, turn: int, *, percent: int) -> bool:
-    """Whether somebody's turn (counted from 0) is one for a gold item.
-
-    Of every 100 / `percent` turns one is, at a place that the seed draws: the rate holds from the first item on, and
-    nobody can tell which it will be.
-    """
-    return turn == _gold_turn_of(seed, turn * percent // 100, percent)
-
-
-def gold_ahead(seed: str, turn: int, *, percent: int, ordinary: int, golds: int) -> int:
-    """How many gold items somebody's turns bring from this one on, until so many `ordinary` items are used up.
-
-    There are `golds` of them left for the person; after that every turn is an ordinary one.
-    """
-    found, number = 0, turn * percent // 100
-    while found < golds:
-        at = _gold_turn_of(seed, number, percent)
-        if at >= turn:
-            if at - turn > ordinary:
-                break
-            ordinary -= at - turn
-            found, turn = found + 1, at + 1
-        number += 1
-    return found
-
-
-def _gold_turn_of(seed: str, number: int, percent: int) -> int:
-    """The gold turn in a stretch of turns, by the stretch's number."""
-    first, behind = -(-number * 100 // percent), -(-(number + 1) * 100 // percent)
-    return random.Random(f"gold:{seed}:{number}").randrange(first, behind)
-
-
 def _next_number(item: Item) -> int:
     """Behind the highest there is: places that were taken away leave gaps."""
     return int(Place.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0) + 1
@@ -782,14 +749,22 @@ def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
     take = _take_drawn if batch.task().order == "shuffled" else _take
     if not batch.gold_percent:
         return take(batch, person, tally)
-    had = _turns(tally)
+    had, turns = _turns(tally), draws.GoldTurns(batch, person.pk)
     golds = _golds(batch=batch.pk, person=person.pk)
-    if is_gold_turn(f"{batch.public_id}:{person.pk}", had, percent=batch.gold_percent):
-        random.Random(f"gold:{batch.public_id}:{person.pk}:{had}").shuffle(golds)
+    # Where turns are independent, gold that came after the last ordinary item would be known as gold.
+    if had in turns and (not turns.are_independent or _has_ordinary(batch, person)):
+        draws.generator(batch, "gold", person.pk, had).shuffle(golds)
         for (item,) in golds:
             if place := _make_place(item, batch, person):
                 return place
     return take(batch, person, tally)
+
+
+def _has_ordinary(batch: Batch, person: Person) -> bool:
+    """Whether an item that is no gold waits for the person."""
+    if is_for_everybody(batch):
+        return _left_to_do(batch, person).exists()
+    return bool(_ahead(batch=batch.pk, person=person.pk, position=0))
 
 
 def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignment | None:
@@ -834,11 +809,16 @@ def _given_back(person: Person) -> QuerySet[Assignment]:
 
 def _take_made(batch: Batch, person: Person) -> Taken | None:
     """A place of their own on the next item that the person never had, nobody has decided, and has no room left."""
+    left = _left_to_do(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
+    return next((taken for pk in list(left) if (taken := _make_place(pk, batch, person))), None)
+
+
+def _left_to_do(batch: Batch, person: Person) -> QuerySet[Item]:
+    """The items of a batch for everybody that the person never had and nobody has decided."""
     undecided = Item.objects.filter(
         ~Exists(Decision.objects.filter(item_id=OuterRef("pk"))), batch=batch, is_gold=False
     )
-    left = _never_had(undecided, person.pk).order_by("position").values_list("pk", flat=True)[:WINDOW]
-    return next((taken for pk in list(left) if (taken := _make_place(pk, batch, person))), None)
+    return _never_had(undecided, person.pk)
 
 
 def _make_place(item: int, batch: Batch, person: Person) -> Taken | None:
@@ -870,12 +850,12 @@ def _take_free(batch: Batch, person: Person, position: int) -> Taken | None:
 def _take_drawn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
     """A free place in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
 
-    The order follows from batch, person and what they had so far; two requests of one person take
+    The order follows from the batch's key, the person and what they had so far; two requests of one person take
     turns on their tally, so each draws anew.
     """
     had = _turns(tally)
-    rng = random.Random(f"order:{batch.public_id}:{person.pk}:{had}")
-    start = random.Random(f"start:{batch.public_id}:{person.pk}").randrange(max(1, batch.items_count))
+    rng = draws.generator(batch, "order", person.pk, had)
+    start = draws.generator(batch, "start", person.pk).randrange(max(1, batch.items_count))
     for position in (start, 0):
         window = _ahead(batch=batch.pk, person=person.pk, position=position)
         rng.shuffle(window)

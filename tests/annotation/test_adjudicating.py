@@ -561,14 +561,17 @@ def test_neither_log_nor_release_tells_an_adjudicator_whose_response_waits_for_t
     assert all(name in log for name in names)
 
 
+@pytest.mark.parametrize("has_key", [True, False])
 def test_the_order_of_the_letters_is_the_same_each_time_and_cannot_be_worked_out_from_what_is_public(
-    world: World, settings: Any
+    world: World, settings: Any, has_key: bool
 ) -> None:
+    """A batch from before batches had keys has the letters that notes of adjudicators name."""
     orders = set()
     batch = labelled(world, "extraction", "reasoning", "neither")
     item = adjudicating.waiting(batch).get()
-    for key in [settings.SECRET_KEY, *(f"{number} of other installations" for number in range(12))]:
-        settings.SECRET_KEY = key
+    for number in range(12):
+        item.batch.draw_key = f"key {number}" if has_key else ""
+        settings.SECRET_KEY = "this installation" if has_key else f"installation {number}"
         order = [one.annotation.pk for one in adjudicating.candidates(item)]
         assert order == [one.annotation.pk for one in adjudicating.candidates(item)]
         orders.add(tuple(order))

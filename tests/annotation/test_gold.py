@@ -30,7 +30,7 @@ from annotation.models import (
 from annotation.quality import agreement, calibrating, gold, qualifying
 from annotation.refusals import Refused
 from annotation.releases import release_files
-from annotation.work import queue
+from annotation.work import draws
 from tasks.contract import Invalid, task_type
 from tests.annotation.cast import NOON, World, make_world
 
@@ -160,7 +160,7 @@ def test_what_was_decided_elsewhere_is_gold_that_its_annotators_never_meet(world
     assert list(doctor.findings()) == []
 
 
-def test_the_same_seed_takes_the_same_decisions(tmp_path: Any, db: None) -> None:
+def test_key_and_seed_draw_the_decisions_so_that_nobody_computes_them(tmp_path: Any, db: None) -> None:
     world = make_world(tmp_path, questions=12)
     first = world.batch(only=[one.external_id for one in examples(world)[:10]], overlap=1)
     for _ in range(10):
@@ -168,13 +168,14 @@ def test_the_same_seed_takes_the_same_decisions(tmp_path: Any, db: None) -> None
     adjudicating.resolve_batch(batch=first, now=LATER)
     rest = [one.external_id for one in examples(world)[10:]]
     drawn = []
-    for seed in (7, 7, 8):
+    for seed, key in ((7, "a"), (7, "a"), (8, "a"), (7, "b")):
         batch = world.batch(only=rest)
+        batch.draw_key = key
         gold.from_decisions(batch=batch, other=first, size=4, by=world.mara, now=LATER, seed=seed)
         drawn.append(set(Gold.objects.filter(item__batch=batch).values_list("item__example_id", flat=True)))
 
     assert drawn[0] == drawn[1]
-    assert drawn[0] != drawn[2]
+    assert drawn[0] not in drawn[2:]
     assert len(drawn[0]) == 4
 
 
@@ -474,10 +475,8 @@ def test_skip_and_undo_say_the_same_of_gold_and_ordinary_items(mixed: tuple[Worl
 def test_gold_comes_at_its_rate_from_the_first_items_on_and_at_no_fixed_place(
     tmp_path: Any, db: None
 ) -> None:
-    turns = [
-        [turn for turn in range(100) if queue.is_gold_turn(f"batch:{person}", turn, percent=10)]
-        for person in range(200)
-    ]
+    batch = Batch(draw_key="a key", gold_percent=10)
+    turns = [[turn for turn in range(100) if turn in draws.GoldTurns(batch, person)] for person in range(200)]
 
     assert {len(one) for one in turns} == {10}
     assert {sum(turn < 10 for turn in one) for one in turns} == {1}

@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from hypothesis import given
-from hypothesis import strategies as st
 
 from annotation.journeys import adjudicating, annotating, assigning, setting_up
 from annotation.models import Assignment, Batch, Person, Place
 from annotation.refusals import Refused
 from annotation.roles import Role
-from annotation.work import queue, shares, withdrawing
+from annotation.work import draws, queue, shares, withdrawing
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_gold import examples, mark
 
@@ -181,23 +179,6 @@ def test_the_number_that_is_left_falls_by_one_with_each_item_whatever_it_is(
     assert kinds == {True, False}
 
 
-@given(st.text(max_size=4), st.integers(0, 60), st.integers(1, 50), st.integers(0, 80), st.integers(0, 30))
-def test_gold_ahead_is_what_walking_the_turns_finds(
-    seed: str, turn: int, percent: int, ordinary: int, golds: int
-) -> None:
-    expected, at, free = 0, turn, ordinary
-    while True:
-        if expected < golds and queue.is_gold_turn(seed, at, percent=percent):
-            expected += 1
-        elif free:
-            free -= 1
-        else:
-            break
-        at += 1
-
-    assert queue.gold_ahead(seed, turn, percent=percent, ordinary=ordinary, golds=golds) == expected
-
-
 # -- leases that ran out ----------------------------------------------------------------------------
 
 
@@ -296,8 +277,7 @@ def test_gold_that_a_manager_takes_off_a_desk_goes_to_nobody(db: None, tmp_path:
     turns: list[tuple[bool, bool]] = []
     while taken := world.take(batch, "bo"):
         turn = len(turns)
-        expected = queue.is_gold_turn(f"{batch.public_id}:{world.bo.pk}", turn, percent=25)
-        turns.append((taken.item.is_gold, expected))
+        turns.append((taken.item.is_gold, turn in draws.GoldTurns(batch, world.bo.pk)))
         world.answer(taken, {"label": "reasoning"})
     assert all(got == expected for got, expected in turns)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from annotation import immutable
 from annotation.help import helping, origins
 from annotation.journeys import annotating
-from annotation.models import Assignment, Batch, Handling, Proposal, Provenance, Telling
+from annotation.models import Assignment, Batch, Handling, Place, Proposal, Provenance, Telling
 from annotation.refusals import Refused
 from tasks.contract import Proposing
 from tests.annotation.cast import NOON, World, envelope, make_world
@@ -62,15 +62,9 @@ def tell(assignment: Assignment) -> list[dict[str, Any]]:
 def test_the_share_without_help_is_exact_in_every_hundred_places(
     unhelped: int, overlap: int, seed: int, blocks: int
 ) -> None:
+    batch = Batch(draw_key="b", seed=seed, unhelped=unhelped, overlap=overlap)
     places = [
-        helping.helped(
-            batch="b",
-            seed=seed,
-            unhelped=unhelped,
-            overlap=overlap,
-            position=n // overlap + 1,
-            number=n % overlap + 1,
-        )
+        helping.of_place(batch, Place(position=n // overlap + 1, number=n % overlap + 1))
         for n in range(100 * blocks)
     ]
     assert places.count(False) == unhelped * blocks
@@ -78,15 +72,14 @@ def test_the_share_without_help_is_exact_in_every_hundred_places(
 
 def test_a_draw_depends_on_batch_and_seed_and_on_nothing_else() -> None:
     def draws(**more: Any) -> list[bool]:
-        given = {"batch": "b", "seed": 1, "unhelped": 50, "overlap": 1, "number": 1, **more}
-        return [helping.helped(position=n, **given) for n in range(1, 41)]
+        batch = Batch(**{"draw_key": "b", "seed": 1, "unhelped": 50, "overlap": 1, **more})
+        return [helping.of_place(batch, Place(position=n, number=1)) for n in range(1, 41)]
 
     assert draws() == draws()
     assert draws() != draws(seed=2)
-    assert draws() != draws(batch="c")
-    added = [
-        helping.helped(batch="b", seed=1, unhelped=25, overlap=1, position=n, number=2) for n in range(400)
-    ]
+    assert draws() != draws(draw_key="c")
+    batch = Batch(draw_key="b", seed=1, unhelped=25, overlap=1)
+    added = [helping.of_place(batch, Place(position=n, number=2)) for n in range(400)]
     assert 60 < added.count(False) < 140
 
 

@@ -13,8 +13,6 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Count
 from django.db.models.functions import Now
-from hypothesis import given
-from hypothesis import strategies as st
 
 from annotation import doctor
 from annotation.journeys import annotating, assigning, setting_up
@@ -295,12 +293,6 @@ def test_gold_comes_at_its_rate_to_everybody_and_decides_nothing(tmp_path: Path)
     assert Item.objects.filter(batch=batch, is_gold=False, submitted_count=1).count() == 40
     assert not Item.objects.filter(batch=batch, is_gold=True, due_at__isnull=False).exists()
     assert list(doctor.findings()) == []
-
-
-@given(percent=st.integers(1, 50), seed=st.text(max_size=8), turns=st.integers(1, 300))
-def test_of_any_number_of_turns_the_rate_is_gold(percent: int, seed: str, turns: int) -> None:
-    drawn = sum(queue.is_gold_turn(seed, turn, percent=percent) for turn in range(turns))
-    assert abs(drawn - turns * percent / 100) <= 1 + percent / 100
 
 
 @pytest.mark.django_db(transaction=True)

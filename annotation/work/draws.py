@@ -1,0 +1,78 @@
+"""Draws that nobody may foresee: which turn brings a gold item, in which order items come, who works without proposals.
+
+They come from a random key of the batch, which is stored with it and in no page, payload, log, export or release. So
+somebody who knows the code, all that they are sent and every public id computes none of them. A batch from before there
+were keys has its public id as one, and draws as it did. Draws that a release repeats have public seeds instead.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from django.utils.crypto import salted_hmac
+
+from annotation.models import Batch, Item
+
+
+def generator(batch: Batch, purpose: str, *of: object) -> random.Random:
+    """The random numbers for one draw of a batch: the same whenever it is made."""
+    return random.Random(":".join(map(str, (purpose, batch.draw_key or batch.public_id, *of))))
+
+
+def letters(item: Item) -> random.Random:
+    """The random numbers for the letters of an item's responses. Wants its batch loaded."""
+    if item.batch.draw_key:
+        return generator(item.batch, "letters", item.public_id)
+    # Batches without a key had the installation's for this: notes of adjudicators name their letters.
+    return random.Random(
+        salted_hmac("annotation.adjudication", item.public_id, algorithm="sha256").hexdigest()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTurns:
+    """Which turns of a person (by id) in a batch, counted from 0, are for gold items.
+
+    Of every 100 / `gold_percent` turns one is: the rate holds from the first item on. Whoever gets feedback knows that one
+    has been, and what is left of such a stretch: there each turn is drawn on its own.
+    """
+
+    batch: Batch
+    person: int
+
+    @property
+    def are_independent(self) -> bool:
+        return self.batch.gold_feedback and bool(self.batch.draw_key)
+
+    def __contains__(self, turn: int) -> bool:
+        if self.are_independent:
+            drawn = generator(self.batch, "gold turn", self.person, turn)
+            return drawn.random() * 100 < self.batch.gold_percent
+        return turn == self._of_stretch(turn * self.batch.gold_percent // 100)
+
+    def ahead(self, turn: int, *, ordinary: int, golds: int) -> int:
+        """How many gold items the turns bring from this one on, until so many `ordinary` items are used up.
+
+        There are `golds` of them left for the person; after that every turn is an ordinary one. Where turns are independent
+        it is the expected number: the exact one would tell what comes next, once few are left.
+        """
+        percent = self.batch.gold_percent
+        if self.are_independent:
+            return min(golds, round(ordinary * percent / (100 - percent)))
+        found, number = 0, turn * percent // 100
+        while found < golds:
+            at = self._of_stretch(number)
+            if at >= turn:
+                if at - turn > ordinary:
+                    break
+                ordinary -= at - turn
+                found, turn = found + 1, at + 1
+            number += 1
+        return found
+
+    def _of_stretch(self, number: int) -> int:
+        """The gold turn in a stretch of turns, by the stretch's number."""
+        percent = self.batch.gold_percent
+        first, behind = -(-number * 100 // percent), -(-(number + 1) * 100 // percent)
+        return generator(self.batch, "gold", self.person, number).randrange(first, behind)
