@@ -274,7 +274,8 @@ def _kept_away(task: TaskType, wanted: Sequence[_Wanted]) -> dict[int, set[int]]
 def _wanted(batch: Batch, task: Preparing, examples: Sequence[int], size: int | None) -> Iterator[_Wanted]:
     """Those of the examples that make an item of the kind, most wanted first."""
     # Of a kind without favourites no more than `size` are looked for.
-    looked = _looked_at(batch.project, task, examples, enough=None if task.favourites else size)
+    enough = None if task.favourites else size
+    looked = _looked_at(batch.project, task, examples, enough=enough, secret=batch.draw_key)
     together = task.together(looked, batch.settings)
     places, priorities = list(range(len(looked))), looked.priorities
     if together is not looked:
@@ -326,7 +327,9 @@ def has_suitable(project: Project, task: Preparing, examples: Sequence[int]) -> 
     return bool(_looked_at(project, task, starting_points(task, examples), enough=1))
 
 
-def _looked_at(project: Project, task: Preparing, examples: Sequence[int], *, enough: int | None) -> _Looked:
+def _looked_at(
+    project: Project, task: Preparing, examples: Sequence[int], *, enough: int | None, secret: str = ""
+) -> _Looked:
     """What the kind prepares for each of the examples that make an item of it, until there are `enough` (None: all)."""
     # Where all are looked at, table by table, so that each table is read once. Else in their order, to the last one wanted.
     order = _by_table(examples) if enough is None or enough >= len(examples) else range(len(examples))
@@ -355,7 +358,7 @@ def _looked_at(project: Project, task: Preparing, examples: Sequence[int], *, en
                     table = (example.stored_table_id, example.stored_table.table())
                 plain = example.example(table[1])
             around, alternatives = surroundings(example, imported or {}, known, lent)
-            prepared = task.prepare(plain, around)
+            prepared = task.prepare(plain, dataclasses.replace(around, secret=secret))
             if prepared is not None:
                 looked.add(place, example, prepared, alternatives)
     looked.put_in_order()

@@ -42,6 +42,7 @@ class Surroundings:
     decided       data of the accepted responses to it, or to what it was made from, by kind, oldest first
     model_answers what models said of it, by purpose ("screening", "question_type", ...), oldest first
     lent          what the platform lends to the kind, ready to be asked (`TaskType.needs`)
+    secret        for draws that no annotator may foresee, though they know the kind's code and the example's id
     """
 
     original: Example | None = None
@@ -51,6 +52,7 @@ class Surroundings:
     decided: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     model_answers: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     lent: Context = Context()
+    secret: str = ""
 
 
 @dataclass(frozen=True)

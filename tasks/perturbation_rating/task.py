@@ -119,7 +119,7 @@ class PerturbationRating(DeclaredTask, Preparing):
         return 2
 
     def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
-        """Both sides as changes of the original. Which is left is drawn by the example's id and stands in `sides`.
+        """Both sides as changes of the original. Which is left is drawn, and stands in `sides`.
 
         Another maker's example is preferred beside it: it is people and machines that are compared.
         Who made what, the platform says: "person", "automatic", or what an import calls it ("leta", "rule").
@@ -132,7 +132,7 @@ class PerturbationRating(DeclaredTask, Preparing):
 
         others = sorted(around.alternatives, key=lambda other: (maker(other) == maker(example), other.id))
         both = [example, *others[:1]]
-        random.Random(f"{self.key}:{example.id}").shuffle(both)
+        random.Random(f"{self.key}:{around.secret}{example.id}").shuffle(both)
         inputs: dict[str, Any] = {
             "original": {
                 "question": around.original.question,

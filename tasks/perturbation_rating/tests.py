@@ -67,6 +67,20 @@ def test_which_side_is_left_is_drawn_by_the_example_and_recorded() -> None:
     assert 8 < sum(lefts) < 32
 
 
+def test_who_knows_the_example_alone_cannot_compute_which_side_it_is() -> None:
+    def left(number: int, secret: str) -> bool:
+        one = renamed(number, "Length")
+        around = Surroundings(
+            original=ORIGINAL, perturbation="synonym", alternatives=(MACHINES,), secret=secret
+        )
+        found = task.prepare(one, around)
+        assert found is not None
+        return found.inputs["sides"]["left"]["id"] == one.id
+
+    without = [left(number, "") for number in range(40)]
+    assert 8 < sum(left(number, "the key of a batch") == without[number] for number in range(40)) < 32
+
+
 def test_another_makers_example_is_preferred_beside_it() -> None:
     other_person = renamed(0, "Time")
     found = prepared(PERSONS, other_person, MACHINES)
