@@ -1,0 +1,119 @@
+"""Every draw of the product with a seed that somebody can know is listed here, with why they may know it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.test_house import ROOT
+
+FOLDERS = ("annotation", "tableqa", "tasks", "predictor")
+MODULES = {"random", "np.random", "numpy.random"}
+CONSTRUCTORS = {"Random", "SystemRandom", "default_rng", "RandomState"}
+FIGURE = "an interval or estimate in a report: anybody may compute it again"
+RELEASED = "a release repeats it"
+TRAINING = "training of the bundled model repeats it"
+SIMULATED = "simulated people"
+NO_SEED = "has no seed, and nothing depends on the order"
+
+PUBLIC = {
+    "annotation/database/sqlite3/base.py:Cursor.execute": NO_SEED,
+    "annotation/help/predicting.py:fill_all": NO_SEED,
+    "annotation/help/help_report.py:variety": FIGURE,
+    "annotation/quality/dashboards.py:forecast": FIGURE,
+    "predictor/training/comparison.py:ratio": FIGURE,
+    "tableqa/agreement.py:_influence": FIGURE,
+    "tableqa/agreement.py:_resamples": FIGURE,
+    "tableqa/agreement.py:over_clusters": FIGURE,
+    "tableqa/cell_sets.py:_interval": FIGURE,
+    "tableqa/clustered.py:median_over": FIGURE,
+    "tableqa/clustered.py:proportion_over": FIGURE,
+    "tableqa/label_agreement.py:of_patterns": FIGURE,
+    "tableqa/label_agreement.py:pair_shares": FIGURE,
+    "tableqa/medians.py:difference": FIGURE,
+    "tableqa/medians.py:of": FIGURE,
+    "tableqa/metrics.py:_drawn": FIGURE,
+    "tableqa/metrics.py:_means": FIGURE,
+    "tableqa/monitors.py:_entropy_interval": FIGURE,
+    "tableqa/monitors.py:_entropy_interval_over": FIGURE,
+    "tableqa/monitors.py:edit_sizes": FIGURE,
+    "tableqa/needed.py:_upper_spread": FIGURE,
+    "tableqa/pairwise.py:_kappa": FIGURE,
+    "tableqa/torr_scores.py:concordance": FIGURE,
+    "tableqa/torr_scores.py:dataset_tau": FIGURE,
+    "annotation/help/proposing.py:demonstrations": RELEASED,
+    "annotation/help/proposing.py:drawn": RELEASED,
+    "annotation/help/proposing.py:seed_of": RELEASED,
+    "annotation/help/proposing.py:to_source": RELEASED,
+    "annotation/journeys/assigning.py:sample": RELEASED,
+    "annotation/work/strategies.py:stratified": RELEASED,
+    "tableqa/mixing.py:combinations": RELEASED,
+    "tableqa/perturbations/kinds.py:Perturbation.__call__": RELEASED,
+    "tableqa/serialisations/torr.py:demonstrations": RELEASED,
+    "tableqa/structural_tasks/tasks.py:StructuralTask.__call__": RELEASED,
+    "annotation/simulating.py:_turn": SIMULATED,
+    "annotation/simulating.py:simulate": SIMULATED,
+    "predictor/training/adaptation.py:_Adaptation.__init__": TRAINING,
+    "predictor/training/export.py:_sample": TRAINING,
+    "predictor/training/finetune.py:batches_of_pass": TRAINING,
+    "predictor/training/loop.py:Drawing._next": TRAINING,
+    "predictor/training/loop.py:Drawing.chunk": TRAINING,
+    "annotation/work/strategies.py:split": "the seed of a split is part of the study file; a person sees their share anyway",
+    "predictor/training/synthetic.py:made_of": TRAINING,
+    "tasks/column_adding/task.py:drawn_place": "where a proposed column stands: the page shows it",
+}
+SECRET = {
+    "annotation/work/draws.py:generator",
+    "annotation/work/draws.py:letters",
+    "tasks/perturbation_rating/task.py:PerturbationRating.prepare",
+}
+"""Drawn from the key of a batch, or of the installation."""
+
+
+def draws_in(code: str) -> Iterator[str]:
+    """The functions (`Class.name`) that make a generator of random numbers or draw from one that all share."""
+
+    def walk(node: ast.AST, names: tuple[str, ...]) -> Iterator[str]:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = (*names, node.name)
+        if isinstance(node, ast.Call):
+            module, _, name = ast.unparse(node.func).rpartition(".")
+            if module in MODULES or (not module and name in CONSTRUCTORS):
+                yield ".".join(names)
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, names)
+
+    yield from walk(ast.parse(code), ())
+
+
+def found() -> set[str]:
+    paths = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))
+    return {
+        f"{path.relative_to(ROOT)}:{name}"
+        for path in paths
+        if path.name != "tests.py" and "migrations" not in path.parts
+        for name in draws_in(path.read_text(encoding="utf-8"))
+    }
+
+
+def test_each_draw_is_secret_or_listed_with_why_it_may_be_public() -> None:
+    assert found() - SECRET == set(PUBLIC)
+    assert found() >= SECRET
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("rng = random.Random(f'gold:{seed}')", ["f"]),
+        ("order = random.sample(items, 3)", ["f"]),
+        ("rng = np.random.default_rng(0)", ["f"]),
+        ("rng = Random(7)", ["f"]),
+        ("rng = numpy.random.RandomState(0)", ["f"]),
+        ("rng.shuffle(items)", []),
+        ("key = secrets.token_hex(16)", []),
+    ],
+)
+def test_a_draw_is_found(line: str, names: list[str]) -> None:
+    assert list(draws_in(f"def f():\n    {line}")) == names
