@@ -25,6 +25,7 @@ from annotation import events, jobs
 from annotation.database import failures
 from annotation.models import (
     Adjudication,
+    AdjudicationRequest,
     Annotation,
     Assignment,
     Batch,
@@ -240,8 +241,7 @@ def reopen_waiting(*, batch: Batch, overlap: int, by: Person, now: datetime) -> 
     """
     items = list(places.waiting_below(batch, overlap).select_related("batch").order_by("pk"))
     for some in places.chunks(item.pk for item in items):
-        Adjudication.objects.filter(item__in=some).delete()
-        resolutions.mark(some, Item.Resolution.NONE)
+        resolutions.reopen(some)
     for item in items:
         _record(item, "adjudication", "open", by, now)
     return len(items)
@@ -285,6 +285,8 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             if not lacks_answers:
                 return False
         Item.objects.filter(pk=item.pk).update(due_at=None)
+        if not waits and _ask_as_requested(item, now):
+            return True
         annotations = _annotations(item)
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(annotation.response or {}, plain) for annotation in annotations]
@@ -1009,6 +1011,26 @@ def _ask(
     Adjudication.objects.create(item=item, reason=reason, weight=weight, asked_at=now)
     resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
     _record(item, before, "adjudication", None, now, reason=reason)
+
+
+def _ask_as_requested(item: Item, now: datetime) -> bool:
+    """Have an adjudicator look because a person asked so before the item lacked responses. Says whether one did."""
+    request = AdjudicationRequest.objects.filter(item=item).first()
+    if request is None:
+        return False
+    request.delete()
+    task, plain = item.batch.task(), item.plain()
+    responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
+    Adjudication.objects.create(
+        item=item,
+        reason=request.reason,
+        weight=_weight(item, task, plain, responses),
+        asked_by_id=request.asked_by_id,
+        asked_at=request.asked_at,
+    )
+    resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
+    _record(item, "complete", "adjudication", None, now)
+    return True
 
 
 def _record(

@@ -6,7 +6,7 @@ from annotation.models.events import Event
 from annotation.models.explorer import IndexedItem, ResponseFact, SearchIndex
 from annotation.models.item_actions import ItemAction, ItemChange
 from annotation.models.jobs import Job, Upload
-from annotation.models.outcomes import Adjudication, Decision, Outcome, Release
+from annotation.models.outcomes import Adjudication, AdjudicationRequest, Decision, Outcome, Release
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project
 from annotation.models.predictions import Try, Verdict
 from annotation.models.proposals import Handling, Proposal, Provenance, Reply, Telling, Trial
@@ -44,6 +44,7 @@ from annotation.models.work import (
 
 __all__ = [
     "Adjudication",
+    "AdjudicationRequest",
     "Annotation",
     "ApiToken",
     "Assignment",

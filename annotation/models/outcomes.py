@@ -33,6 +33,20 @@ class Adjudication(models.Model):
         return self.reason[:60]
 
 
+class AdjudicationRequest(models.Model):
+    """A person's request that an adjudicator looks at the item, while it lacks responses: an author took one back, or the
+    batch needs more. Once the item is complete, or the batch closed, it becomes its `Adjudication`.
+    """
+
+    item = models.OneToOneField(Item, models.CASCADE, related_name="adjudication_request")
+    reason = MessageField()
+    asked_by = models.ForeignKey(Person, models.PROTECT, db_index=False, related_name="+")
+    asked_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.reason[:60]
+
+
 class Decision(models.Model):
     """The last word on an item: accepted with outcomes, or excluded with a reason. Immutable,
     but the adjudicator who made it may undo it while nothing rests on it (`annotation.work.retracting`).

@@ -23,6 +23,7 @@ from annotation import immutable
 from annotation.journeys import setting_up
 from annotation.models import (
     Adjudication,
+    AdjudicationRequest,
     Annotation,
     ApiToken,
     Assignment,
@@ -143,7 +144,8 @@ def _take_out_of_texts(person: Person) -> None:
     _replace(Flag.objects.filter(item__batch__project__in=projects), "note", person)
     _replace(SentBack.objects.filter(assignment__batch__project__in=projects), "note", person)
     _replace(ItemAction.objects.filter(project__in=projects), "note", person)
-    _replace(Adjudication.objects.filter(item__batch__project__in=projects), "reason", person)
+    for waiting in (Adjudication, AdjudicationRequest):
+        _replace(waiting.objects.filter(item__batch__project__in=projects), "reason", person)
     with immutable.writable():
         for field in ("reason", "note"):
             _replace(Decision.objects.filter(item__batch__project__in=projects), field, person)

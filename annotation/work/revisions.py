@@ -24,7 +24,7 @@ from annotation.models import (
     Provenance,
 )
 from annotation.public_ids import new_public_id
-from annotation.work import left_over, queue
+from annotation.work import left_over, queue, resolutions
 
 State = Assignment.State
 
@@ -209,10 +209,12 @@ def withdraw(assignment: Assignment, annotation: Annotation, *, by: Person, now:
     """
     append(assignment, response=None, before=State.SUBMITTED, after=State.LEASED, now=now, by=by)
     queue.reopen(assignment, now=now)
-    Item.objects.filter(pk=assignment.item_id).update(
-        submitted_count=F("submitted_count") - 1, due_at=None, resolution=Item.Resolution.NONE
-    )
-    Adjudication.objects.filter(item_id=assignment.item_id).delete()
+    Item.objects.filter(pk=assignment.item_id).update(submitted_count=F("submitted_count") - 1, due_at=None)
+    if by.pk != assignment.person_id:
+        Adjudication.objects.filter(
+            item_id=assignment.item_id
+        ).delete()  # who sends it back has looked at the item
+    resolutions.reopen([assignment.item_id])
     left_over.drop_added(assignment.item_id)
     draft, _ = Draft.objects.get_or_create(assignment=assignment, defaults={"saved_at": now})
     response = {**(annotation.response or {}), **({"unsure": True} if annotation.unsure else {})}

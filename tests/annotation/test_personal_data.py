@@ -35,6 +35,7 @@ EXPORTED = {
 _THING = "a thing of the project, not about them; that they made it is in `events`"
 NOT_ABOUT_THEM = {
     "adjudication.asked_by": "a row is there only while the item waits; that they asked is in `item_actions` and `events`",
+    "adjudicationrequest.asked_by": "the same, while the item lacks responses",
     "batch.made_by": _THING,
     "consenttext.made_by": _THING,
     "crowdlink.made_by": _THING,
