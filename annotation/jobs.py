@@ -11,9 +11,9 @@ from __future__ import annotations
 import errno
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
@@ -126,6 +126,11 @@ def afterwards(name: str) -> Callable[[Callable[[Job], None]], Any]:
     return register
 
 
+def store_result(job: Job, result: Mapping[str, Any]) -> None:
+    """Store what a job did, in the transaction that did it: where its worker is lost afterwards, nobody does it twice."""
+    Job.objects.filter(pk=job.pk).update(result=result, ids={**job.ids, IS_DONE: True})
+
+
 def enqueue(*, project: Project, kind: str, ids: dict[str, Any], by: Person | None, now: datetime) -> Job:
     """Write the job and hand it to the queue once the transaction is through."""
     job = Job.objects.create(project=project, kind=kind, ids=ids, made_by=by, made_at=now, heartbeat=now)
@@ -155,7 +160,7 @@ def run(job_id: int) -> str:
     try:
         # What a job writes is in no reader's language, and a job may ask for what takes long.
         with translation.override(settings.LANGUAGE_CODE), limits.at_most(0):
-            result = KINDS[job.kind](job, Progress(job_id))
+            result = job.result if job.ids.get(IS_DONE) else KINDS[job.kind](job, Progress(job_id))
     except Refused as refused:
         return _end_and_tidy(job, Job.State.FAILED, error=refused.stored)
     except Exception as error:
@@ -203,6 +208,8 @@ def _end(job: Job, state: Job.State, **more: Any) -> str:
     return str(state.value)
 
 
+IS_DONE: Final = "is_done"
+"""Among the ids of a job whose result was stored with its work."""
 _under_way: set[int] = set()
 """The jobs that this process is at."""
 

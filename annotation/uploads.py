@@ -17,7 +17,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext
 
 from annotation import jobs
-from annotation.models import Person, Project, Upload
+from annotation.models import Job, Person, Project, Upload
 from annotation.refusals import refuse
 from tableqa.readers import ReaderError
 from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, unpacked_by
@@ -130,6 +130,12 @@ def forget(uploads: Iterable[Upload]) -> None:
     for upload in uploads:
         upload.file.delete(save=False)
         shutil.rmtree(unpacked_folder() / upload.public_id, ignore_errors=True)
+
+
+def forget_if_done(job: Job) -> None:
+    """Delete the upload of a job once the job is done. After a failure it stays for another attempt."""
+    if Job.objects.filter(pk=job.pk, state=Job.State.DONE).exists():
+        forget(Upload.objects.filter(pk=job.ids["upload"]))
 
 
 def _delete_old(now: datetime) -> None:

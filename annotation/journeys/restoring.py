@@ -229,17 +229,19 @@ def restore(
     by: Person | None,
     now: datetime,
     progress: Progress = lambda done, total: None,
+    job: Job | None = None,
 ) -> Restored:
     """Fill an empty project with the contents of a release (a folder or a zip file): everything or nothing.
 
+    job: gets its result with it.
     The release is verified first. Raises Refused(import_failed): not a release, a release that does not verify, an unknown
     task type, or a project that already has sources or batches.
     """
     try:
         if folder.is_file():
             with unpacked(folder) as inner:
-                return _restore(project, _release_in(inner), by, now, progress)
-        return _restore(project, folder, by, now, progress)
+                return _restore(project, _release_in(inner), by, now, progress, job)
+        return _restore(project, folder, by, now, progress, job)
     except ReaderError as error:
         refuse_as("import_failed", rejections.one_sentence(rejections.described(error)))
 
@@ -250,7 +252,7 @@ def _release_in(folder: Path) -> Path:
 
 
 def _restore(
-    project: Project, folder: Path, by: Person | None, now: datetime, progress: Progress
+    project: Project, folder: Path, by: Person | None, now: datetime, progress: Progress, job: Job | None
 ) -> Restored:
     try:
         manifest = release_files.read_manifest(folder)
@@ -265,7 +267,10 @@ def _restore(
     with transaction.atomic(), bulk.seldom_collected():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         _require_empty(project)
-        return _Restoring(project, folder, manifest, by, now, progress).run()
+        restored = _Restoring(project, folder, manifest, by, now, progress).run()
+        if job is not None:
+            jobs.store_result(job, restored.counts())
+        return restored
 
 
 def start_restore(*, project: Project, upload: Upload, by: Person, now: datetime) -> Job:
@@ -284,9 +289,12 @@ def _run_restore(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             by=job.made_by,
             now=timezone.now(),
             progress=progress.beside_the_transaction,
+            job=job,
         )
-    uploads.forget([upload])
     return restored.counts()
+
+
+jobs.afterwards("restore")(uploads.forget_if_done)
 
 
 # -- writing ----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import events, jobs
+from annotation import events, jobs, uploads
 from annotation.help import loop_fit
 from annotation.journeys import assigning, changing, defining, importing, perturbing, releasing, setting_up
 from annotation.models import (
@@ -543,10 +543,13 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         )
     except (StudyError, UnicodeDecodeError) as error:
         refuse("invalid_request", str(error))
-    finally:
-        upload.file.delete(save=False)
     done = [str(change) for change in applied.done]
     if applied.failed is not None:
         before = f" Before that: {' '.join(done)}" if done else ""
         refuse("invalid_request", f"{_stands_in_the_way(applied.failed)} {applied.why}{before}")
     return {"done": done + [str(change) for change in applied.waits]}
+
+
+@jobs.afterwards("study")
+def _forget_file(job: Job) -> None:
+    uploads.forget(Upload.objects.filter(pk=job.ids["upload"]))

@@ -166,8 +166,12 @@ def write(
     by: Person | None,
     now: datetime,
     progress: Progress = lambda done, total: None,
+    job: Job | None = None,
 ) -> Preview:
-    """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the problems in `more`."""
+    """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the problems in `more`.
+
+    job: gets its result with them.
+    """
     with transaction.atomic():
         preview = _import(project, path, tool, mapping, by, now, progress=progress)
         if preview.problems:
@@ -179,6 +183,8 @@ def write(
                 number=number,
                 more={"problems": [problem.as_data() for problem in preview.problems], "rejected": number},
             )
+        if job is not None:
+            jobs.store_result(job, _result(preview))
     return preview
 
 
@@ -208,12 +214,19 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
                 by=job.made_by,
                 now=timezone.now(),
                 progress=progress.beside_the_transaction,
+                job=job,
             )
         except Refused as refused:
             if "problems" in refused.more:
                 Job.objects.filter(pk=job.pk).update(result=refused.more)
             refuse(refused.code, files.shown(refused.detail), more=refused.more)
-    uploads.forget([upload])
+    return _result(done)
+
+
+jobs.afterwards(KIND)(uploads.forget_if_done)
+
+
+def _result(done: Preview) -> dict[str, Any]:
     assert done.batch is not None  # nosec
     return {
         "responses_in": done.batch.public_id,

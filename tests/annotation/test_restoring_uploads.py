@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -111,6 +112,23 @@ def test_the_import_page_restores_it(mara: Client, world: World, empty: Project,
     assert answer.headers["Location"] == f"/jobs/{job.public_id}/"
     jobs.run(job.pk)
     assert Annotation.objects.filter(assignment__batch__project=empty).count() == 18
+
+
+def test_a_restore_whose_worker_was_lost_after_its_work_ends_as_done(
+    mara: Client, world: World, empty: Project, archive: Path
+) -> None:
+    job = restoring.start_restore(project=empty, upload=kept(empty, archive, world), by=world.mara, now=NOON)
+    with patch.object(jobs, "_end", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        jobs.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.RUNNING
+
+    assert jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER) == 1
+
+    job.refresh_from_db()
+    assert (job.state, job.error, job.result["annotations"]) == (Job.State.DONE, "", 18)
+    assert Annotation.objects.filter(assignment__batch__project=empty).count() == 18
+    assert not Upload.objects.get().file.storage.exists(Upload.objects.get().file.name)
 
 
 def test_a_project_that_is_not_empty_gets_a_reason_and_a_remedy(

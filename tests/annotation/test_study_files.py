@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import patch
 
 import pytest
 from django.conf import settings
@@ -1332,6 +1333,18 @@ class TestThePage:
         again = mara.post(self.ADDRESS, {"text": text, "act": "plan"}).content.decode()
         assert "Nothing to do: the project matches the file." in again
         assert "Open the study file" in mara.get(going["Location"]).content.decode()
+
+    def test_a_job_whose_worker_was_lost_after_its_work_ends_as_done(self, mara: Client) -> None:
+        mara.post(self.ADDRESS, {"text": self.more(), "act": "apply"})
+        job = Job.objects.get(kind="study")
+        with patch.object(jobs, "_end", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+            jobs.run(job.pk)
+
+        assert jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER) == 1
+
+        job.refresh_from_db()
+        assert (job.state, job.error) == (Job.State.DONE, "")
+        assert Batch.objects.filter(name="Types, once more").count() == 1
 
     def test_a_file_is_taken_as_a_file_too(self, mara: Client) -> None:
         sent = SimpleUploadedFile("study.yaml", self.more().encode())

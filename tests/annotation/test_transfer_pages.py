@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -157,6 +158,22 @@ def test_very_many_responses_are_imported_in_the_background(mara: Client) -> Non
     after = mara.get(answer["Location"]).content.decode()
     assert "4 responses were imported. Annotators: 2. Items: 2." in after
     assert reverse("batch", args=[Batch.objects.get().public_id]) in after
+
+
+@pytest.mark.usefixtures("many")
+def test_an_import_whose_worker_was_lost_after_its_work_ends_as_done(mara: Client) -> None:
+    url = upload(mara, two(), {**two(), "id": 2})
+    mara.post(url, posted(mara.get(url), act="import"))
+    job = Job.objects.get(kind="import_responses")
+    with patch.object(jobs, "_end", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        jobs.run(job.pk)
+
+    assert jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER) == 1
+
+    job.refresh_from_db()
+    assert (job.state, job.error, job.result["responses"]) == (Job.State.DONE, "", 4)
+    assert Annotation.objects.count() == 4
+    assert Batch.objects.count() == 1
 
 
 @pytest.mark.usefixtures("many")
