@@ -211,6 +211,8 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
     if checked == batch.resolve:
         return None
     with transaction.atomic():
+        if batch.decide_at_close:
+            places.lock_items([batch.pk])
         before = Batch.objects.select_for_update(no_key=True).get(pk=batch.pk).resolve
         Batch.objects.filter(pk=batch.pk).update(resolve=checked)
         own = [rule.get("rule", "own rule") for rule in (before, checked)]

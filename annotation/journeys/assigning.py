@@ -528,13 +528,18 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     if batch.opened_at is None:
         refuse("batch_not_open", "Open the batch before you close it.")
     with transaction.atomic():
+        # In the order of `annotation.work.queue`, so that nobody who submits or decides waits for this in a circle.
+        places.lock_items([batch.pk])
+        queue.lock_tallies(batch)
         before = batch.state
+        if Batch.objects.filter(pk=batch.pk, closed_at__isnull=False).exists():
+            return
+        revisions.reinstate_all(batch, now=now)
+        if batch.purpose == Batch.Purpose.WORK:
+            places.undecided(batch).filter(submitted_count__gt=0).update(due_at=now)
+        queue.take_back_all(batch=batch, reason=gettext_noop("batch closed"), now=now, actor=by)
         if Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(closed_at=now):
             batch.closed_at = now
-            revisions.reinstate_all(batch, now=now)
-            if batch.purpose == Batch.Purpose.WORK:
-                places.undecided(batch).filter(submitted_count__gt=0).update(due_at=now)
-            queue.take_back_all(batch=batch, reason=gettext_noop("batch closed"), now=now, actor=by)
             lineage.perturb_on(batch, now=now)
             events.log(batch, before, "closed", by=by, now=now)
 

@@ -26,7 +26,7 @@ from annotation.models import Adjudication, Assignment, Batch, Decision, Item, P
 from annotation.refusals import refuse
 from annotation.terms import ANY_TIME, TERMS, UNTIL_DECIDED, changeable, check_change
 from annotation.work import lineage, shares
-from annotation.work.places import due_at, set_overlap, undecided, waiting_below
+from annotation.work.places import due_at, lock_items, set_overlap, undecided, waiting_below
 from annotation.work.withdrawing import UNDO_WINDOW
 from tableqa.canonical import digest
 
@@ -76,13 +76,7 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
     """Change the batch. Returns what was changed. Raises Refused: batch_closed, invalid_request."""
     with transaction.atomic():
         if any(EFFECTS[name].locks_items for name in wanted.keys() & EFFECTS):
-            # Items come before the batch in the order of locks.
-            list(
-                Item.objects.select_for_update(no_key=True)
-                .filter(batch=batch)
-                .order_by("pk")
-                .values_list("pk")
-            )
+            lock_items([batch.pk])
         batch.refresh_from_db()
         found = differences(batch, wanted)
         before = {name: getattr(batch, name) for name in found}

@@ -15,7 +15,6 @@ from annotation.models import (
     Annotation,
     Batch,
     Gold,
-    Item,
     LabelImport,
     Person,
     Project,
@@ -23,6 +22,7 @@ from annotation.models import (
 )
 from annotation.quality import guidance
 from annotation.refusals import refuse, require_storable
+from annotation.work.places import lock_items
 from tasks import resolving
 from tasks.common.defined import DefinedTask, task_of
 from tasks.common.definitions import BadDefinition, name_faults, new_faults
@@ -186,9 +186,10 @@ def _take(row: TaskTypeDefinition) -> None:
     a submission is either visible here, or refused.
     """
     free = _free(row.project, row.name).exclude(definition=row)
-    keys = list(free.select_for_update(no_key=True, of=("self",)).order_by("pk").values_list("pk", flat=True))
-    items = Item.objects.filter(batch__in=keys).order_by("pk")
-    list(items.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
+    keys = list(free.order_by("pk").values_list("pk", flat=True))
+    lock_items(keys)
+    batches = Batch.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
+    list(batches.values_list("pk"))  # and look at them anew, for an import of labels locks its batch alone
     fitting = [batch.pk for batch in free.filter(pk__in=keys) if _fits(row.task(), batch)]
     Batch.objects.filter(pk__in=fitting).update(definition=row, version=row.number)
 

@@ -67,6 +67,12 @@ def undecided(batch: Batch) -> QuerySet[Item]:
     )
 
 
+def lock_items(batches: Iterable[int]) -> None:
+    """Lock the undecided items of batches (keys), in the order of `annotation.work.queue`: before the batches themselves."""
+    items = Item.objects.filter(batch__in=batches).exclude(resolution__in=Decision.Kind.values)
+    list(items.select_for_update(no_key=True, of=("self",)).order_by("pk").values_list("pk", flat=True))
+
+
 def waiting_below(batch: Batch, overlap: int) -> QuerySet[Item]:
     """The items that wait for an adjudicator and have fewer planned slots than `overlap`."""
     planned = Count("places", filter=Q(places__added=False))

@@ -4,8 +4,9 @@ A place carries at most one live assignment (a partial unique index says so, wha
 an item goes to a person at most once, and leases run on the database's clock.
 
 Rows are locked in one order everywhere, so that requests wait for each other in a line and never in a circle: the
-item, the person's tally (several: by person), then the assignment and its place, the batch last. Whoever holds the
-tally is alone with the person's leases. Locks leave the key alone (`no_key`), so that a row may be pointed at meanwhile.
+item (several: by key), the person's tally (several: by person), then the assignment and its place, the batch last. Whoever
+changes a whole batch locks its items first, too (`places.lock_items`). Whoever holds the tally is alone with the person's
+leases. Locks leave the key alone (`no_key`), so that a row may be pointed at meanwhile.
 
 Most places stand there when a batch opens. Some are made when somebody comes for them: those of gold items, whose turn
 is drawn for each person (`draws.GoldTurns`), and those of whoever comes later into a batch that everybody annotates. They
@@ -150,8 +151,8 @@ _leased = Select(
 _one_more_place = Update(
     lambda: Item.objects.filter(
         pk=Subquery(
-            Item.objects.select_for_update(skip_locked=True, no_key=True)
-            .filter(pk=number("item"))
+            Item.objects.select_for_update(skip_locked=True, of=("self",), no_key=True)
+            .filter(pk=number("item"), batch__closed_at__isnull=True)
             .values("pk")[:1]
         )
     ),
@@ -191,7 +192,11 @@ def _tally_with(annotations: QuerySet[Annotation]) -> QuerySet[Tally, Any]:
 
 
 def _free_from() -> QuerySet[Place]:
-    free = Place.objects.filter(batch_id=number("batch"), taken=False, position__gte=number("position"))
+    # Whoever waited for the batch to close gets nothing of it.
+    is_open = Exists(Batch.objects.filter(pk=number("batch"), closed_at__isnull=True))
+    free = Place.objects.filter(
+        is_open, batch_id=number("batch"), taken=False, position__gte=number("position")
+    )
     return _open_to(number("person"), free).order_by("position", "number")
 
 
@@ -900,6 +905,12 @@ def _tally(batch_id: int, person_id: int) -> Tally:
         Tally.objects.get_or_create(batch_id=batch_id, person_id=person_id)
         (tally,) = _locked_tally(batch=batch_id, person=person_id)
     return tally
+
+
+def lock_tallies(batch: Batch) -> None:
+    """Wait for all requests for items of the batch, in a transaction, after its items are locked."""
+    tallies = Tally.objects.select_for_update(no_key=True).filter(batch=batch).order_by("person_id")
+    list(tallies.values_list("pk"))
 
 
 def _lock(item_id: int) -> None:

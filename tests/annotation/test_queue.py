@@ -21,6 +21,7 @@ from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.work import lineage, queue
 from tests.annotation.cast import NOON, World, envelope, make_world
+from tests.annotation.test_gold import mark
 
 pytestmark = pytest.mark.both
 
@@ -403,3 +404,23 @@ def test_when_a_batch_opens_its_places_are_counted(
     with connection.cursor() as cursor:
         cursor.execute("SELECT reltuples FROM pg_class WHERE oid = 'annotation_place'::regclass")
         assert cursor.fetchone() == (Place.objects.count(),)
+
+
+@pytest.mark.parametrize("terms", [{}, {"strategy": "everyone"}, {"gold_percent": 50}])
+def test_whoever_waited_for_a_batch_that_closed_gets_nothing_of_it(
+    db: None, tmp_path: Path, terms: dict[str, Any]
+) -> None:
+    world = make_world(tmp_path, questions=8)
+    some = list(Example.objects.originals().order_by("position"))
+    batch = world.batch(only=[one.external_id for one in some[:4]], overlap=1, open=False, **terms)
+    for one in some[4:] if terms.get("gold_percent") else ():
+        mark(world, batch, one, "reasoning")
+    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    before = Batch.objects.select_related("project").get(
+        pk=batch.pk
+    )  # what the request read before it waited
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+
+    for who in ("ada", "bo", "cy"):
+        with transaction.atomic():
+            assert queue.take_next(batch=before, person=world.people[who], holding=(), now=NOON) is None

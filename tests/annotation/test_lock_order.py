@@ -1,0 +1,147 @@
+"""Closing a batch, a new rule and a new definition wait for decisions and submissions, and never in a circle."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from annotation import immutable
+from annotation.journeys import adjudicating, assigning, changing
+from annotation.models import Assignment, Batch, Decision, Item, Outcome, Place, Tally
+from annotation.refusals import Refused
+from annotation.work import queue
+from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_defining import batch_of, define
+from tests.waiting import wait_until
+
+LATER = NOON + timedelta(hours=1)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time"),
+]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make_world(tmp_path, questions=8)
+
+
+class Acting(threading.Thread):
+    """An action in a thread with a connection of its own; `error` is what the database said to it."""
+
+    def __init__(self, action: Callable[[], Any]) -> None:
+        super().__init__()
+        self.action, self.error = action, ""
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self.action()
+        except Refused:
+            pass
+        except OperationalError as error:
+            self.error = str(error)
+        finally:
+            connection.close()
+
+
+def somebody_waits_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])
+
+
+def close(world: World, batch: Batch) -> None:
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+
+
+def change_rule(world: World, batch: Batch) -> None:
+    adjudicating.change_rule(batch=batch, rule={"rule": "majority"}, by=world.mara, now=LATER)
+
+
+def change_overlap(world: World, batch: Batch) -> None:
+    changing.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=LATER)
+
+
+def define_anew(world: World, batch: Batch) -> None:
+    define(world, title="Another title")
+
+
+@pytest.mark.parametrize("action", [close, change_rule, change_overlap, define_anew])
+def test_who_holds_an_item_gets_its_batch_while_the_batch_changes(
+    world: World, action: Callable[[World, Batch], None]
+) -> None:
+    if action is define_anew:
+        batch = batch_of(world, define(world))
+    else:
+        batch = world.batch(size=2, overlap=1)
+        world.label(batch, "ada", "extraction")
+        Batch.objects.filter(pk=batch.pk).update(decide_at_close=action is change_rule)
+        batch.refresh_from_db()
+    item = batch.items.order_by("pk").first()
+    assert item is not None
+
+    with transaction.atomic():
+        Item.objects.select_for_update(no_key=True).get(pk=item.pk)
+        other = Acting(lambda: action(world, Batch.objects.select_related("project").get(pk=batch.pk)))
+        wait_until(somebody_waits_for_a_lock)
+        queue.add_place(item)  # as a decision that asks one more person does
+    other.join(60)
+
+    assert other.error == ""
+
+
+@pytest.mark.parametrize("rounds", [10, pytest.param(500, marks=pytest.mark.slow)])
+def test_batches_close_while_the_worker_decides_and_people_work_without_a_deadlock(
+    world: World, rounds: int
+) -> None:
+    batch = world.batch(size=6, overlap=1)
+    for _ in range(3):
+        world.label(batch, "ada", "extraction")
+    deadlocks = held = 0
+    for _ in range(rounds):
+        closing = Batch.objects.select_related("project").get(pk=batch.pk)
+        running = [
+            Acting(lambda: adjudicating.resolve_due(now=LATER)),
+            Acting(lambda closing=closing: close(world, closing)),
+            Acting(lambda: _work(world, batch)),
+        ]
+        for thread in running:
+            thread.join(60)
+        deadlocks += sum("deadlock" in thread.error for thread in running)
+        held += Assignment.objects.filter(batch=batch, state="leased").count()
+        _begin_again(world, batch)
+
+    assert (deadlocks, held) == (0, 0)
+
+
+def _work(world: World, batch: Batch) -> None:
+    """Label an item, if Cy gets one."""
+    assignment = world.take(Batch.objects.get(pk=batch.pk), "cy")
+    if assignment is not None:
+        world.answer(assignment, {"label": "reasoning"})
+
+
+def _begin_again(world: World, batch: Batch) -> None:
+    """Have the batch be as it was before the round: open, with three complete items of Ada's."""
+    with immutable.writable(), transaction.atomic():
+        Outcome.annotations.through.objects.all().delete()
+        Outcome.objects.all().delete()
+        Decision.objects.all().delete()
+        theirs = Assignment.objects.filter(person=world.cy)
+        theirs.update(state="returned", annotation=None)
+        for assignment in theirs:
+            assignment.annotations.all().delete()
+        theirs.delete()
+    Tally.objects.filter(person=world.cy).delete()
+    done = Item.objects.filter(batch=batch, assignments__person=world.ada)
+    batch.items.update(resolution="", due_at=None, submitted_count=0)
+    Item.objects.filter(pk__in=done.values("pk")).update(due_at=NOON, submitted_count=1)
+    Place.objects.filter(batch=batch).exclude(item__in=done.values("pk")).update(taken=False)
+    Batch.objects.filter(pk=batch.pk).update(closed_at=None, accepted_count=0)
