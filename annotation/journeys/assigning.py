@@ -537,11 +537,16 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
         revisions.reinstate_all(batch, now=now)
         if batch.purpose == Batch.Purpose.WORK:
             places.undecided(batch).filter(submitted_count__gt=0).update(due_at=now)
-        queue.take_back_all(batch=batch, reason=gettext_noop("batch closed"), now=now, actor=by)
+        end_leases = partial(
+            queue.take_back_all, batch=batch, reason=gettext_noop("batch closed"), now=now, actor=by
+        )
+        end_leases()
         if Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(closed_at=now):
             batch.closed_at = now
             lineage.perturb_on(batch, now=now)
             events.log(batch, before, "closed", by=by, now=now)
+    with transaction.atomic():
+        end_leases()  # of people who got their first item at this moment
 
 
 def pause_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:

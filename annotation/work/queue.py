@@ -902,6 +902,8 @@ def _tally(batch_id: int, person_id: int) -> Tally:
     """The person's row in the batch, locked: two requests of one person take turns."""
     tally: Tally | None = _locked_tally.one(batch=batch_id, person=person_id)
     if tally is None:
+        # A batch that closes does not see this row yet: it waits, and takes back what the person gets now.
+        Batch.objects.select_for_update(no_key=True).filter(pk=batch_id).values_list("pk").first()
         Tally.objects.get_or_create(batch_id=batch_id, person_id=person_id)
         (tally,) = _locked_tally(batch=batch_id, person=person_id)
     return tally

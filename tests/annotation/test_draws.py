@@ -156,7 +156,9 @@ def test_with_feedback_neither_what_is_left_nor_the_end_tells_which_item_is_gold
     db: None, tmp_path: Path
 ) -> None:
     world, batch = mixed(tmp_path, ordinary=12, golds=12, percent=50, gold_feedback=True)
-    left, kinds, ordinary = [], [], 12
+    left: list[tuple[int, int, int]] = []
+    kinds: list[bool] = []
+    ordinary = 12
     while taken := world.take(batch, "ada"):
         assert ordinary > 0, "an item behind the last ordinary one is gold"
         left.append((queue.left_for(world.ada, [batch.pk])[batch.pk], ordinary, 12 - sum(kinds)))
@@ -228,7 +230,8 @@ def addresses(batch: Batch) -> list[str]:
     """Every page and endpoint of the project and of the batch."""
     values = {"slug": batch.project.slug, "public_id": batch.public_id}
     found = []
-    for name, (ways, *_) in get_resolver().reverse_dict.items():
+    reversed_urls: Any = get_resolver().reverse_dict
+    for name, (ways, *_) in reversed_urls.items():
         for address, names in ways:
             of_batch = "public_id" in names and "batches/" in address
             if isinstance(name, str) and set(names) <= set(values) and (of_batch or names == ["slug"]):
@@ -247,6 +250,7 @@ def test_the_key_is_in_no_page_payload_log_export_or_release(
             world.answer(taken, {"label": "reasoning"})
     assigning.close_batch(batch=batch, by=world.mara, now=NOON)
     adjudicating.resolve_batch(batch=batch, now=NOON)
+    assert taken is not None
     bodies = {"payload": json.dumps(annotating.payload(world.reload(taken))).encode()}
     bodies["log"] = json.dumps(list(Event.objects.values_list("detail", flat=True))).encode()
     client.force_login(world.mara)

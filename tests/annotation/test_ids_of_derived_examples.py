@@ -57,6 +57,7 @@ def test_an_edit_is_accepted_after_an_earlier_one_of_the_same_example_was_taken_
     reader = querysets.reader(Actor(world.mara), world.project)
     done = acting.act(reader, "exclude", [items[0].pk], note="A torn table", now=LATER)
     assert made() == ["nu-0~word-2"]
+    assert done.action is not None
 
     acting.undo(reader, done.action, now=LATER)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_batches_close_while_the_worker_decides_and_people_work_without_a_deadlo
         closing = Batch.objects.select_related("project").get(pk=batch.pk)
         running = [
             Acting(lambda: adjudicating.resolve_due(now=LATER)),
-            Acting(lambda closing=closing: close(world, closing)),
+            Acting(partial(close, world, closing)),
             Acting(lambda: _work(world, batch)),
         ]
         for thread in running:
