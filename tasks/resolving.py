@@ -72,6 +72,14 @@ class Adjudicate:
     reason: str
 
 
+class Undecidable(Exception):
+    """What a rule comes to would break a condition of the task type: an adjudicator should look."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
 Resolution = Accepted | OneMore | Adjudicate
 Decide = Callable[["Deciding", Sequence[Any], "Item", Mapping[str, Any]], Resolution]
 
@@ -125,7 +133,10 @@ def resolve(task: Deciding, rule: Mapping[str, Any], responses: Sequence[Any], i
     if not rule:
         return task.resolve(responses, item)
     found = RULES[rule["rule"]]
-    return found.decide(task, responses, item, {**found.defaults, **rule})
+    try:
+        return found.decide(task, responses, item, {**found.defaults, **rule})
+    except Undecidable as undecidable:
+        return Adjudicate(undecidable.reason)
 
 
 def by_own_rule(task: Deciding, responses: Sequence[Any], item: Item) -> Resolution:
@@ -270,6 +281,9 @@ NOTHING_TOLD: Final = message(
 )
 DIFFER: Final = message("resolving.differ", "{number} of {of} answers differ from the given answer: {names}.")
 NOBODY: Final = message("resolving.nobody", "No response matches the given answer: {names}.")
+SAME_VALUE: Final = message(
+    "resolving.same_value", "“{name}” must differ from “{other}”, but the decided values are the same."
+)
 ALL_DIFFERENT: Final = message(
     "resolving.all_different", "{number} different responses from {people} annotators"
 )

@@ -15,17 +15,24 @@ const OPERATORS = {
   contains: (value, wanted) => value.includes(wanted),
 };
 
-/* Show the parts whose condition holds, in the order of the form: a hidden field counts as empty for those behind it. */
+/* Whether a condition holds for the value of the other field; undefined where that one is not asked. The same rule as
+   `tasks.common.fields.When`, on the same cases (tests/vectors/conditions.json). */
+export function holds(operator, wanted, value) {
+  if (value === undefined) return false;
+  return value.length ? OPERATORS[operator](value, wanted) : operator === "!=";
+}
+
+/* Show the parts whose condition holds, in the order of the form. */
 export function applyConditions(parts, fields, valueOf) {
   for (const part of parts) {
     const { when, operator, value: wanted } = part.dataset;
-    const field = fields.find((one) => one.dataset.field === when);
-    const value = !field || field.closest("[hidden]") ? "" : valueOf(field);
-    part.hidden = value.length === 0 ? operator !== "!=" || Boolean(field?.closest("[hidden]")) : !OPERATORS[operator](value, wanted);
+    const field = fields.find((each) => each.dataset.field === when);
+    part.hidden = !holds(operator, wanted, !field || field.closest("[hidden]") ? undefined : valueOf(field));
   }
 }
 
-export const empty = (value) => value === undefined || value === null || value === "" || (Array.isArray(value) && !value.length);
+const BLANK = /^[\s\u001c-\u001f\u0085]*$/u; // what the server strips from a text
+export const empty = (value) => value === undefined || value === null || (typeof value === "string" ? BLANK.test(value) : Array.isArray(value) && !value.length);
 
 /* What a field still needs, as a sentence; "" for a field that is complete or not asked.
 
@@ -37,8 +44,8 @@ export function lackOf(field, fields, valueOf) {
   const { label, required, differs } = field.dataset;
   if (empty(value)) return required ?? "";
   if (field.matches(".ranks") && [...field.querySelectorAll("select")].some((rank) => !rank.value)) return t`Give every option in “${label}” a rank.`;
-  const other = differs && fields.find((one) => one.dataset.field === differs);
-  if (!other || other.closest("[hidden]") || String(valueOf(other)) !== String(value)) return "";
+  const other = differs && fields.find((each) => each.dataset.field === differs);
+  if (!other || other.closest("[hidden]") || JSON.stringify(valueOf(other)) !== JSON.stringify(value)) return "";
   return t`“${label}” must differ from “${other.dataset.label}”. Choose another value.`;
 }
 

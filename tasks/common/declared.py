@@ -41,13 +41,14 @@ class DeclaredTask(Judging):
 
     def parse(self, data: object, item: Item) -> Any:
         sent = Reading(data if isinstance(data, Mapping) else {}, self.fields)
-        values = {field.name: field.empty for field in self.fields}
+        values: dict[str, Any] = {}
         for field in self.asked(item):
+            if field.when is not None and not field.when.holds(values):
+                continue
             value, problems = field.read(sent.data.get(field.name, field.empty), item)
-            if field.when is None or field.when.holds(values):
-                values[field.name] = value
-                if value == field.empty and not problems and field.is_required(values):
-                    problems = [field.missing()]
+            values[field.name] = value
+            if value == field.empty and not problems and field.is_required(values):
+                problems = [field.missing()]
             sent.problems += [
                 self.missing(field, item) if problem.code == field.code else problem for problem in problems
             ]
@@ -56,7 +57,9 @@ class DeclaredTask(Judging):
             message = gettext("The response must be an object.")
             sent.problems.append(Problem("", "bad_response", message))
         sent.finish()
-        return self.response_type(**values)
+        return self.response_type(
+            **{field.name: values.get(field.name, field.empty) for field in self.fields}
+        )
 
     def missing(self, field: Question, item: Item) -> Problem:
         """The problem with a required field that is empty or of no use."""

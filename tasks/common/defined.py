@@ -14,6 +14,7 @@ from tableqa import Example
 from tableqa.examples import ExampleError
 from tableqa.json_text import read_json
 from tableqa.language import Translated, gettext, gettext_noop
+from tableqa.release_rules import version
 from tasks import resolving
 from tasks.common.declared import DeclaredTask
 from tasks.common.definitions import (
@@ -114,15 +115,11 @@ class DefinedTask(DeclaredTask):
 
     def parse(self, data: object, item: Item) -> Any:
         response = super().parse(data, item)
-        fields = {field.name: field for field in self.fields}
         problems = []
-        for field in self.fields:
-            value = getattr(response, field.name)
-            if field.differs_from and value != field.empty and value == getattr(response, field.differs_from):
-                message = gettext("“{name}” must differ from “{other}”. Choose another value.")
-                other = gettext(fields[field.differs_from].label)
-                words = message.format(name=gettext(field.label), other=other)
-                problems.append(Problem(field.name, "not_different", words))
+        for field, other in self._not_different(vars(response)):
+            message = gettext("“{name}” must differ from “{other}”. Choose another value.")
+            words = message.format(name=gettext(field.label), other=gettext(other.label))
+            problems.append(Problem(field.name, "not_different", words))
         if problems:
             raise Invalid(problems)
         return response
@@ -182,17 +179,41 @@ class DefinedTask(DeclaredTask):
         value = (
             found[self.decides] if self.compares == "scales" else self._in_order(self.deciding, found, item)
         )
-        return dataclasses.replace(self._common(responses, item), **{self.decides: value})
+        return self._decided({**self._common(responses, item), self.decides: value})
 
     def pooled(self, responses: Sequence[Any], first: Any, item: Item) -> Any:
         """One response for people with the same decided value; alone, a person's response as it is."""
         if self.compares == "texts" or len(responses) == 1:
             return first
-        return dataclasses.replace(
-            self._common(responses, item), **{self.decides: getattr(first, self.decides)}
-        )
+        return self._decided({**self._common(responses, item), self.decides: getattr(first, self.decides)})
 
-    def _common(self, responses: Sequence[Any], item: Item) -> Any:
+    def _decided(self, values: Mapping[str, Any]) -> Any:
+        """A decision of these values. What is not asked beside them is empty.
+
+        Raises `Undecidable` where two values are the same that must differ. A mean, and an empty field that people do
+        not agree on, are the only values that no response has.
+        """
+        if version() < 8:
+            return self.response_type(**values)
+        asked: dict[str, Any] = {}
+        for field in self.fields:
+            if field.when is None or field.when.holds(asked):
+                asked[field.name] = values[field.name]
+        for field, other in self._not_different(asked):
+            raise resolving.Undecidable(
+                resolving.SAME_VALUE.format(name=str(field.label), other=str(other.label))
+            )
+        return self.response_type(**asked)
+
+    def _not_different(self, values: Mapping[str, Any]) -> Iterator[tuple[Question, Question]]:
+        """The fields that have the same value as the field that they must differ from, with that field."""
+        fields = {field.name: field for field in self.fields}
+        for field in self.fields:
+            value = values.get(field.name, field.empty)
+            if field.differs_from and value != field.empty and value == values.get(field.differs_from):
+                yield field, fields[field.differs_from]
+
+    def _common(self, responses: Sequence[Any], item: Item) -> dict[str, Any]:
         """Of each field what more than half of the people say, the mean of a scale, and a text if all wrote the same."""
         values: dict[str, Any] = {}
         for field in self.fields:
@@ -208,7 +229,7 @@ class DefinedTask(DeclaredTask):
                 value, count = max(sorted(Counter(said).items(), key=repr), key=lambda pair: pair[1])
                 enough = count == len(said) if isinstance(field, Text) else 2 * count > len(said)
                 values[field.name] = value if enough else field.empty
-        return self.response_type(**values)
+        return values
 
     def _in_order(self, field: Question, members: Collection[Any], item: Item) -> tuple[Any, ...]:
         if isinstance(field, MultiChoice):
@@ -357,7 +378,8 @@ def _task_of(name: str, text: str, version: int) -> DefinedTask:
 
 
 def _made(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
-    fields = tuple(_field(field) for field in data["fields"])
+    named = {field["name"]: field for field in data["fields"]}
+    fields = tuple(_field(field, named) for field in data["fields"])
     said = decided(data)
     deciding = next(field for field in fields if field.name == said["field"])
     response = dataclasses.make_dataclass(
@@ -403,7 +425,7 @@ def _measures(fields: Iterable[Question], data: Mapping[str, Any]) -> Iterator[M
         yield measure
 
 
-def _field(data: Mapping[str, Any]) -> Question:
+def _field(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> Question:
     name, label = data["name"], _words(data.get("label", ""))
     named = label or _words(data["name"].replace("_", " ").capitalize())
     required = Translated(f"Answer “{_in(named, 'en')}”.", {"de": f"Beantworten Sie „{_in(named, 'de')}“."})
@@ -413,7 +435,7 @@ def _field(data: Mapping[str, Any]) -> Question:
         "legend": _words(data.get("question", "")),
         "help": _words(data.get("help", "")),
         "required": "" if data.get("optional") else required,
-        "when": condition(data["when"]) if "when" in data else None,
+        "when": condition(data["when"], fields) if "when" in data else None,
         "differs_from": data.get("different_from", ""),
     }
     type = data["type"]

@@ -312,13 +312,18 @@ def decided(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**given, "field": name, "rule": rule}
 
 
-def condition(text: str) -> When | None:
-    """A condition such as "level == hard"; None for anything else. A whole number is one."""
+def condition(text: str, fields: Mapping[str, Mapping[str, Any]]) -> When | None:
+    """A condition such as "level == hard" on one of `fields`, which have names; None for anything else.
+
+    Its value is the option that is written there, else a text without quotes, or a whole number in its usual form.
+    """
     matched = CONDITION.fullmatch(text.strip())
     if matched is None or matched[2] not in OPERATORS:
         return None
-    value = matched[3].strip("\"'")
-    return When(matched[1], matched[2], int(value) if re.fullmatch(r"-?\d+", value) else value)
+    options = {value_of(option) for option in fields.get(matched[1], {}).get("options", ())}
+    value = matched[3] if matched[3] in options else matched[3].strip("\"'")
+    is_number = value not in options and re.fullmatch(r"-?\d+", value)
+    return When(matched[1], matched[2], str(int(value)) if is_number else value)
 
 
 def value_of(option: Any) -> str:
@@ -480,14 +485,16 @@ def _scale(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
 
 
 def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Iterator[DefinitionFault]:
-    when = condition(text)
+    when = condition(text, seen)
     if when is None:
         message = gettext(
             "This is no condition. Write a field, one of {operators}, and a value: level == hard."
         )
         yield DefinitionFault(path, message.format(operators=", ".join(OPERATORS)))
         return
-    if (joined := AND.search(text)) and OPERATOR.search(text, joined.end()):  # a second condition
+    options = map(value_of, seen.get(when.field, {}).get("options", ()))
+    joined = None if when.value in options else AND.search(text)
+    if joined and OPERATOR.search(text, joined.end()):  # a second condition
         message = gettext("A field has one condition. Remove the second one.")
         yield DefinitionFault(path, message)
         return
@@ -512,7 +519,7 @@ def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Itera
         values = [str(step) for step in steps_of(field)] if field["type"] == "scale" else None
         values = values or [value_of(option) for option in field.get("options", ())]
         is_answer = "of" in field and re.fullmatch("[1-9][0-9]*", str(when.value)) is not None
-        if str(when.value) not in values and not is_answer:
+        if when.value not in values and not is_answer:
             message = gettext("{name!r} has no value {value!r}. Available: {values}.")
             words = message.format(name=when.field, value=str(when.value), values=", ".join(values))
             yield DefinitionFault(path, words)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from tableqa import Table
 from tableqa.language import gettext, gettext_noop
+from tableqa.release_rules import version
 from tasks.common.reading import LONGEST_TEXT
 from tasks.common.scales import HIGHEST, LOWEST, score
 from tasks.contract import Field, Item, Measure, Problem
@@ -35,22 +36,28 @@ Read = tuple[Any, list[Problem]]
 
 @dataclass(frozen=True)
 class When:
-    """A condition on another field of the response: its name, one of `OPERATORS` and a value."""
+    """A condition on another field of the response: its name, one of `OPERATORS` and a value.
+
+    The page has the same rule (static/askew/conditions.js), and both run tests/vectors/conditions.json.
+    """
 
     field: str
     operator: str
     value: str | int
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        """Whether it holds for the values of a response; not if the other field is empty or of another type.
+        """Whether it holds for the values of the fields that are asked.
 
-        Options are texts, also those that look like numbers.
+        No condition on a field that is not asked holds, and of those on an empty field only one with "!=". Options are texts,
+        also those that look like numbers.
         """
         value = values.get(self.field)
-        wanted = str(self.value) if isinstance(value, str | tuple) else self.value
+        if value in (None, "", ()):
+            return self.operator == "!=" and (self.field in values or version() < 8)
         try:
+            wanted = str(self.value) if isinstance(value, str | tuple) else int(self.value)
             return OPERATORS[self.operator](value, wanted)
-        except TypeError:
+        except (TypeError, ValueError):
             return False
 
 

@@ -11,8 +11,21 @@ const { History } = await import("/static/askew/history.js");
 const { normalise, replay } = await import("/static/askew/operations.js");
 const { holdsNumbers } = await import("/static/askew/painting.js");
 const { describe } = await import("/static/askew/words.js");
+const { applyConditions, lackOf } = await import("/static/askew/conditions.js");
 
 const FUNCTIONS = {
+  /* [form, [values, ...]] -> for each, what the page sends, and whether it calls the response complete. */
+  forms([html, responses]) {
+    form.innerHTML = html;
+    const fields = [...form.querySelectorAll("[data-field]")];
+    return responses.map((values) => {
+      for (const field of fields) fill(field, values[field.dataset.field]);
+      applyConditions(form.querySelectorAll("[data-when][data-operator]"), fields, valueOf);
+      const data = Object.fromEntries(fields.map((field) => [field.dataset.field, valueOf(field)]));
+      return { data, complete: fields.every((field) => !lackOf(field, fields, valueOf)) };
+    });
+  },
+
   /* {table, operations, contract, reason} -> the edited table, net operations, violations and sentences. */
   edit({ table, operations, contract, reason }) {
     const edited = replay(table, operations);
@@ -85,6 +98,20 @@ const FUNCTIONS = {
 
   /* Lines of cells -> the same after a copy, without and with a line end at the end. */
   clipboard: (lines) => [fromText(toText(lines)), fromText(`${toText(lines)}\r\n`)],
+};
+
+const form = process.argv[2] === "forms" ? new (await import("jsdom")).JSDOM("<form></form>").window.document.querySelector("form") : null;
+
+function fill(field, value) {
+  if (field.localName === "textarea") field.value = value;
+  field.querySelectorAll("select").forEach((select, place) => { select.value = value[place] ?? ""; });
+  field.querySelectorAll("input").forEach((input) => { input.checked = [value].flat().includes(input.value); });
+}
+
+const valueOf = (field) => {
+  if (field.localName === "textarea") return field.value;
+  const values = [...field.querySelectorAll("input:checked, select")].map(({ value }) => value).filter(Boolean);
+  return field.dataset.kind === "choice" ? values[0] ?? "" : values;
 };
 
 const GESTURES = {

@@ -5,13 +5,37 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 const { sameFormat } = await import("/static/askew/cells.js");
+const { applyConditions, lackOf } = await import("/static/askew/conditions.js");
 const { check } = await import("/static/askew/contract.js");
 const { hasChanges, insertedBy, merge, removedBy } = await import("/static/askew/merged.js");
 const { normalise, replay, withIds } = await import("/static/askew/operations.js");
 
 const vectors = (name) => JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), "utf8"));
+const CONDITIONS = vectors("conditions");
 const CONTRACTS = vectors("contracts");
 const MERGED = vectors("merged");
+
+test("the same fields are asked and missing", () => {
+  assert.ok(CONDITIONS.cases.length);
+  for (const { name, fields, values, asked, missing } of CONDITIONS.cases) {
+    const parts = fields.map((field) => fieldset(field, fields));
+    const valueOf = ({ dataset: { field } }) => (typeof values[field] === "number" ? String(values[field]) : values[field] ?? "");
+    applyConditions(parts.filter(({ dataset }) => dataset.when), parts, valueOf);
+    const names = (list) => list.map(({ dataset }) => dataset.field);
+    assert.deepEqual(names(parts.filter(({ hidden }) => !hidden)), asked, name);
+    assert.deepEqual(names(parts.filter((part) => lackOf(part, parts, valueOf))), missing, name);
+  }
+});
+
+/* A field of a definition as conditions.js reads it from the page. */
+function fieldset({ name, optional, when = "", different_from: differs }, fields) {
+  const [, other, operator, value] = /^(\w+) (\S+) (.*)$/.exec(when) ?? [];
+  const isOption = fields.find((field) => field.name === other)?.options?.includes(value);
+  const condition = other && { when: other, operator, value: isOption ? value : READ[value] ?? value };
+  const dataset = { field: name, label: name, ...(optional ? {} : { required: `Answer ${name}.` }), ...(differs ? { differs } : {}), ...condition };
+  return { dataset, hidden: false, matches: () => false, closest() { return this.hidden ? this : null; } };
+}
+const READ = { '"x"': "x", "01": "1" }; // as the server reads values that are no options
 
 test("contracts find the same violations", () => {
   assert.ok(CONTRACTS.cases.length);
