@@ -1,0 +1,80 @@
+"""A release verifies under the rules that it names, and with records that are older than they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.journeys import adjudicating, releasing
+from annotation.releases import release_files
+from tableqa.release_rules import under
+from tests.annotation.cast import World
+from tests.annotation.test_defining import LATER, batch_of, define, say
+
+FOLLOW_UPS: dict[str, Any] = {
+    "title": "Follow-ups",
+    "instruction": "Look",
+    "fields": [
+        {"name": "score", "type": "scale"},
+        {"name": "cause", "type": "choice", "options": ["long", "wide"], "when": "score <= 3"},
+        {"name": "more", "type": "text", "optional": True, "when": "cause != long"},
+    ],
+    "decide": {"field": "score"},
+    "agreement": {"score": ["alpha_ordinal"]},
+    "practice": [],
+}
+LOW = {"score": 3, "cause": "wide", "more": ""}
+HIGH = {"score": 5, "cause": "", "more": "of a field that is not asked"}
+DECIDED = {
+    7: [{"score": 3.666667, "cause": "wide", "more": ""}, 1],
+    8: [{"score": 3.666667, "cause": "", "more": ""}, 0],
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("made_under", "released_under"), [(7, 7), (7, 8), (8, 8)])
+def test_records_of_either_rules_verify(
+    world: World, tmp_path: Path, made_under: int, released_under: int
+) -> None:
+    with under(made_under):
+        batch = batch_of(world, define(world, **FOLLOW_UPS), size=1)
+        for who, data in {"ada": LOW, "bo": LOW, "cy": HIGH}.items():
+            say(world, batch, who, data)
+        adjudicating.resolve_due(now=LATER)
+    out = tmp_path / "release"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    assert manifest["rules"] == release_files.RULES == 8
+    manifest["rules"] = released_under
+    (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+
+    checked = release_files.verify(out)
+
+    assert (checked["annotations"], checked["decisions"]) == (3, 1)
+    data, texts = DECIDED[made_under]
+    (decision,) = map(json.loads, (out / "decisions.jsonl").read_text("utf-8").splitlines())
+    assert decision["outcomes"][0]["response"]["data"] == data
+    responses = map(json.loads, (out / "annotations.jsonl").read_text("utf-8").splitlines())
+    assert sum(bool(each["response"]["data"]["more"]) for each in responses) == texts
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_decision_that_follows_from_no_rules_is_a_difference(world: World, tmp_path: Path) -> None:
+    batch = batch_of(world, define(world, **FOLLOW_UPS), size=1)
+    for who in ("ada", "bo", "cy"):
+        say(world, batch, who, LOW)
+    adjudicating.resolve_due(now=LATER)
+    out = tmp_path / "release"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
+    lines = (out / "decisions.jsonl").read_text("utf-8")
+    assert '"score":3' in lines
+    (out / "decisions.jsonl").write_text(lines.replace('"score":3', '"score":4'), "utf-8")
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    manifest["files"] = release_files.describe(out)
+    (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+
+    with pytest.raises(release_files.Difference, match="differs from the outcome"):
+        release_files.verify(out)
