@@ -7,13 +7,14 @@ accepts, plain string comparison rejects 2.7 % and TAPEX's rule 2.6 %, each a fa
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from functools import lru_cache
 from typing import Literal
 
 from tableqa.cells import Date, Number, dates_of, fold, number_of, time_of, without_details, without_notes
+from tableqa.release_rules import version
 
 Difference = Literal["form", "unit", "rounding", "order", "sign", "scale", "partial", "value"]
 
@@ -27,7 +28,11 @@ _TOLERANCE = Decimal("1e-6")
 """Numbers nearer than this are equal, as in WikiTableQuestions' rule."""
 
 _MOST_PAIRS = 2_500
-"""Pairs of answers left over after the obvious ones that are compared one by one."""
+"""Pairs of answers left over after the obvious ones that are all compared; of more, only those that may be equal."""
+_MOST_LIKELY_PAIRS = 250_000
+"""Of more pairs that may be equal, none is compared."""
+_LONGEST_PATH = 200
+"""Pairs that change at most for one more, which is a depth of recursion."""
 
 
 def are_sentences(many: Iterable[Sequence[str]]) -> bool:
@@ -322,6 +327,8 @@ def _compare_sets(left: Sequence[_Reading], right: Sequence[_Reading]) -> Compar
 
 def _one_name(left: Sequence[_Reading], right: Sequence[_Reading]) -> Comparison | None:
     """The one difference, sign or scale, that explains all the answers that have no equal; None if there is none."""
+    if len(left) * len(right) > _MOST_PAIRS:
+        return _one_name_of_numbers(left, right) if version() >= 8 else None
     names = [_compare_answers(left[0], other) for other in right]
     for name in dict.fromkeys(name for name in names if name.difference in ("sign", "scale")):
 
@@ -333,12 +340,27 @@ def _one_name(left: Sequence[_Reading], right: Sequence[_Reading]) -> Comparison
     return None
 
 
+def _one_name_of_numbers(left: Sequence[_Reading], right: Sequence[_Reading]) -> Comparison | None:
+    """The same for many numbers. Signs and scales keep the order of sizes, so each number has only one counterpart."""
+    sides = [sorted(filter(None, (each.number for each in side)), key=_size) for side in (left, right)]
+    if any(len(numbers) != len(left) for numbers in sides):
+        return None
+    names = {_compare_numbers(one, other) for one, other in zip(*sides, strict=True)}
+    name = names.pop()
+    return name if not names and name.difference in ("sign", "scale") else None
+
+
+def _size(number: Number) -> Decimal:
+    return abs(number.value)
+
+
 def _pair(
     left: Sequence[_Reading], right: Sequence[_Reading], fits: Callable[[_Reading, _Reading], bool]
 ) -> dict[int, int]:
     """A largest pairing of places in `left` with places in `right` whose answers fit, each used once.
 
-    Answers with one key are paired first; for the others paths are augmented (Kuhn), unless there are too many of them.
+    Answers with one key are paired first; for the others paths are augmented (Kuhn). `fits` is not asked about pairs of
+    many answers that cannot be equal.
     """
     places = {reading.key: j for j, reading in enumerate(right)}
     pairs = {}
@@ -349,15 +371,18 @@ def _pair(
     taken = {j: i for i, j in pairs.items()}
     open_left = [i for i in range(len(left)) if i not in pairs]
     open_right = [j for j in range(len(right)) if j not in taken]
+    likely: Mapping[int, Sequence[int]] = dict.fromkeys(open_left, open_right)
     if len(open_left) * len(open_right) > _MOST_PAIRS:
-        return pairs
-    fitting = {i: [j for j in open_right if fits(left[i], right[j])] for i in open_left}
+        likely = _likely(left, right, open_left, open_right) if version() >= 8 else {}
+        if not likely or sum(map(len, likely.values())) > _MOST_LIKELY_PAIRS:
+            return pairs
+    fitting = {i: [j for j in likely[i] if fits(left[i], right[j])] for i in open_left}
 
-    def place(i: int, tried: set[int]) -> bool:
+    def place(i: int, tried: set[int], depth: int = 0) -> bool:
         for j in fitting[i]:
             if j not in tried:
                 tried.add(j)
-                if j not in taken or place(taken[j], tried):
+                if j not in taken or (depth < _LONGEST_PATH and place(taken[j], tried, depth + 1)):
                     taken[j] = i
                     return True
         return False
@@ -365,3 +390,45 @@ def _pair(
     for i in open_left:
         place(i, set())
     return {i: j for j, i in taken.items()}
+
+
+def _likely(
+    left: Sequence[_Reading], right: Sequence[_Reading], open_left: Sequence[int], open_right: Sequence[int]
+) -> dict[int, list[int]]:
+    """The places in `right` whose answer may equal the one at a place in `left`: both have a form in common."""
+    levels = {_level(each.number) for each in (*left, *right) if each.number}
+    places: dict[Hashable, list[int]] = {}
+    for j in open_right:
+        for form in _forms(right[j], levels):
+            places.setdefault(form, []).append(j)
+    likely = {i: _forms(left[i], levels, asks=True) for i in open_left}
+    return {i: sorted({j for form in forms for j in places.get(form, ())}) for i, forms in likely.items()}
+
+
+def _forms(reading: _Reading, levels: Iterable[int], *, asks: bool = False) -> set[Hashable]:
+    """What an answer has in common with every equal one: a text, a date, a time, or a number in units of the last decimal
+    of the coarser one. The side that asks gives or takes one unit."""
+    forms: set[Hashable] = {("text", reading.text), ("text", reading.full), ("text", reading.bare)}
+    forms |= {("loose", reading.loose), *reading.dates}
+    if reading.time:
+        forms.add(("time", reading.time))
+    if number := reading.number:
+        own = _level(number)
+        for level in (each for each in levels if each <= own):
+            units = _units(number, level)
+            if asks:  # a coarser number at its own level, or any at this one's
+                name = "any" if level == own else "own"
+                forms |= {(name, level, units + step) for step in (-1, 0, 1)}
+            else:
+                forms |= {("any", level, units), *([("own", level, units)] if level == own else [])}
+    return forms
+
+
+def _level(number: Number) -> int:
+    """The decimals that tell numbers apart: beyond five, different ones are equal (`_TOLERANCE`)."""
+    return min(number.decimals, 5)
+
+
+def _units(number: Number, level: int) -> Decimal:
+    value = number.value
+    return value.scaleb(level).to_integral_value(ROUND_FLOOR) if value.adjusted() < 20 else value

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import time
+from decimal import Decimal
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.answers import Comparison, Difference, compare, normal_forms, says
+from tableqa.answers import (
+    Comparison,
+    Difference,
+    _compare_answers,
+    _likely,
+    _once,
+    _readings,
+    compare,
+    normal_forms,
+    says,
+)
+from tableqa.release_rules import under
 from tests.tableqa.strategies import texts
 
 EQUAL = Comparison(equal=True)
@@ -339,11 +352,87 @@ def test_long_texts_do_not_take_long(text: str) -> None:
     assert time.perf_counter() - start < 5
 
 
+NAMES = [f"Name {chr(65 + i // 26)}{chr(65 + i % 26)}" for i in range(200)]
+
+
+@pytest.mark.parametrize("size", [40, 60, 200])
+@pytest.mark.parametrize(
+    ("written", "otherwise", "expected"),
+    [
+        (NAMES, [f"{name} (USA)" for name in NAMES], EQUAL),
+        ([f"{i} km" for i in range(200)], [str(i) for i in range(200)], Comparison(True, "unit")),
+        ([f"0.{i:03}" for i in range(200)], [f"0.{i:03} km" for i in range(200)], Comparison(True, "unit")),
+        ([f"{i}.25" for i in range(200)], [f"{i}.249" for i in range(200)], Comparison(True, "rounding")),
+        (
+            [f"{1 + i % 28} May {1900 + i}" for i in range(200)],
+            [f"{1900 + i}-05-{1 + i % 28:02}" for i in range(200)],
+            Comparison(True, "form"),
+        ),
+        ([f"{i}:04" for i in range(200)], [f"{i}:04 min" for i in range(200)], None),
+        (
+            [f"Rock-n-roll {i}a" for i in range(200)],
+            [f"the rock n roll {i}a" for i in range(200)],
+            Comparison(True, "form"),
+        ),
+        ([f"{i + 1}" for i in range(200)], [f"-{i + 1}" for i in range(200)], Comparison(False, "sign")),
+        (
+            [f"{i + 1}" for i in range(200)],
+            [f"{i + 1}000" for i in range(200)],
+            Comparison(False, "scale", 1000),
+        ),
+        (
+            [*NAMES[:20], *(f"x{i}" for i in range(180))],
+            [f"{name} (USA)" for name in NAMES],
+            Comparison(False, "partial"),
+        ),
+    ],
+)
+def test_lists_of_any_length_are_compared_by_the_same_rule(
+    size: int, written: list[str], otherwise: list[str], expected: Comparison | None
+) -> None:
+    short = compare(written[:40], otherwise[:40])
+    assert short == (expected or short)
+    assert compare(written[:size], otherwise[:size][::-1]) in (short, compare(["1", "2"], ["2", "1"]))
+    if size > 50 and short.equal:
+        with under(7):
+            assert not compare(written[:size], otherwise[:size]).equal
+
+
+@given(st.lists(answers | st.text(), max_size=6), st.lists(answers | st.text(), max_size=6))
+def test_pairs_that_are_not_compared_are_of_different_answers(some: list[str], others: list[str]) -> None:
+    expected = compare(some, others)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tableqa.answers._MOST_PAIRS", 0)
+        assert compare(some, others).equal == expected.equal
+
+
+@given(
+    st.lists(st.decimals(-20, 20, places=2).map(str) | st.decimals(-2, 2, places=7).map(str), max_size=8),
+    st.data(),
+)
+def test_numbers_that_are_near_are_among_those_compared(numbers: list[str], data: st.DataObject) -> None:
+    moved = [
+        f"{Decimal(number) + Decimal(data.draw(st.sampled_from(['0', '1e-7', '-1e-6', '0.004', '-0.001'])))}"
+        for number in numbers
+    ]
+    some = _once(_readings(numbers))
+    others = _once(_readings(moved))
+    places = range(len(some)), range(len(others))
+    likely = _likely(some, others, *places)
+    for i, j in product(*places):
+        assert j in likely[i] or not _compare_answers(some[i], others[j]).equal
+
+
 def test_long_lists_do_not_take_long() -> None:
     start = time.perf_counter()
     some = [f"{i} years" for i in range(2_000)]
     assert compare(some, some[::-1]) == ORDER
     assert not compare(some, [f"{i}.5" for i in range(2_000)]).equal
+    assert compare(some, [str(i) for i in range(1_999, -1, -1)]) == Comparison(True, "unit")
+    assert not compare([f"a ({i})" for i in range(2_000)], [f"a [x] ({-i})" for i in range(2_000)]).equal
+    assert compare(
+        [f"{i / 10**6:f}" for i in range(2_000)], [f"{i / 10**6:f} km" for i in range(2_000)]
+    ).equal
     assert time.perf_counter() - start < 10
 
 
