@@ -170,7 +170,7 @@ def audit(
         items.append(item)
         if example.table.shape == other.table.shape:
             small += len(item.operations) in (1, 2)
-            meant += item.operations != () and sum(not _is_damage(each) for each in item.operations) <= 2
+            meant += sum(not _is_damage(each) for each in item.operations) in (1, 2)
     items += [_alone(example, "only_in_edited") for example in others.values()]
     return Audit(tuple(items), _totals(items, small, meant))
 
