@@ -291,6 +291,8 @@ def _escape_table(example: Example, rng: random.Random) -> Change:
 
 
 def _transpose(example: Example, rng: random.Random) -> Change:
+    if not example.table.column_ids:
+        raise NothingToDo(NO_COLUMN)
     return (Transpose(),)
 
 
@@ -323,7 +325,7 @@ def _torr_empty_rows(example: Example, rng: random.Random) -> Change:
     order: list[str] = list(table.row_ids)
     operations: list[Operation] = []
     for _ in range(EMPTY_ROWS):
-        name, place = _new_id(order), rng.randint(0, len(order))
+        name, place = _new_id([*table.all_row_ids, *order]), rng.randint(0, len(order))
         after = order[place - 1] if place else None
         operations.append(InsertRow(row=name, after=after, cells=("",) * len(table.header)))
         order.insert(place, name)

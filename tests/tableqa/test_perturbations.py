@@ -145,6 +145,19 @@ def test_questions_about_a_position_are_left_out_where_rows_move_as_in_robut() -
     assert not PERTURBATIONS["row"](EXAMPLE).is_noop
 
 
+@pytest.mark.parametrize("table", [Table([], []), Table([], [[], []]), Table(["a"], []), FILMS], ids=repr)
+def test_what_one_perturbation_leaves_any_other_takes(table: Table) -> None:
+    left = [Example("e", "which?", table, ["104"])]
+    for name in PERTURBATIONS:
+        done = PERTURBATIONS[name](left[0], seed=3)
+        left += [] if done.is_noop else [done.example]
+    for example in left:
+        for name in PERTURBATIONS:
+            done = PERTURBATIONS[name](example, seed=16)
+            assert done.is_noop == bool(done.reason)
+            assert done.is_noop or done.operations
+
+
 def test_two_empty_rows_come_in() -> None:
     rows = PERTURBATIONS["torr_empty_rows"](EXAMPLE).example.table.rows
     assert sum(not any(row) for row in rows) == 2
