@@ -69,7 +69,7 @@ export class Search {
 
 /* Every place of a text, in a <mark>; it may not reach across a change of type. */
 function marked(prose, text) {
-  const pattern = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&").replace(/\s+/gu, "\\s+"), "giu");
+  const pattern = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&").replace(/\s+/gu, "\\s+"), "giu");
   const walker = document.createTreeWalker(prose, NodeFilter.SHOW_TEXT);
   const nodes = [];
   while (walker.nextNode()) nodes.push(walker.currentNode);

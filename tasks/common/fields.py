@@ -48,8 +48,8 @@ class When:
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether it holds for the values of the fields that are asked.
 
-        No condition on a field that is not asked holds, and of those on an empty field only one with "!=". Options are texts,
-        also those that look like numbers.
+        No condition on a field that is not asked holds, and of those on an empty field only one with "!=". Options are
+        texts, also those that look like numbers.
         """
         value = values.get(self.field)
         if value in (None, "", ()):

@@ -237,6 +237,17 @@ test("the drawer is open for the first three items of a task type, also of anoth
   assert.ok(isOpen(other), "guidelines that were opened stay open");
 });
 
+test("a search in the guidelines takes every sign as it is written", async () => {
+  const page = await openPage("page_at_work/question_type", { replies: QUIET });
+  const texts = ["sub-total", "2010-11", "[a-c]", "5/6", "(x|y)", "{z}^", "$1.50?", "\\ *"];
+  page.find(".guidelines .prose").append(texts.join("; "));
+  for (const text of texts) {
+    page.fill(".guidelines input[type=search]", text);
+    assert.equal(page.texts(".guidelines mark").at(-1), text);
+    assert.match(page.find(".guidelines [data-count]").textContent, /^1 of [1-9]$/);
+  }
+});
+
 test("guidelines stay closed for the task type for which they were closed", async () => {
   const page = await openPage("page_at_work/question_type", { replies: QUIET });
   page.press("i");
