@@ -109,9 +109,7 @@ export class AskewGrid extends HTMLElement {
     this.marksHidden = false;
     this.#label = options.label ?? "";
     // What came with the item was made step by step, too: each step can be undone.
-    this.history = new History(this.edits.operations.map((_, index) => (
-      { operations: this.edits.operations.slice(0, index), cells: this.marked, here: null }
-    )));
+    this.history = new History(this.edits.operations, { cells: this.marked, here: null });
     this.chosen = { rows: new Set(), columns: new Set() };
     this.#anchor = null;
     this.#hits = new Map();
@@ -546,7 +544,7 @@ export class AskewGrid extends HTMLElement {
   /* Take over operations as one step; false where they are the ones that are there. */
   change(operations, said = null, { goal = this.here, after = "", shown = false } = {}) {
     if (same(operations, this.edits.operations)) return false;
-    this.history.did(this.#step());
+    this.history.did(this.#step(), operations);
     this.#become({ operations, cells: this.marked, here: goal });
     // What is odd about a text stands beside its cell already: it is said here, not shown again.
     this.say([said ?? this.#saidOf(), after, this.#oddHere()].filter(Boolean).map(ended).join(" "), { shown });
@@ -557,7 +555,7 @@ export class AskewGrid extends HTMLElement {
   mark(cells, said) {
     const rows = Cells.between(this.marked, cells);
     if (!rows.size) return;
-    this.history.did(this.#step());
+    this.history.did(this.#step(), this.edits.operations);
     this.#mark(cells);
     this.say(t`${said} ${count(cells.size, "cell")} marked.`);
   }

@@ -1,12 +1,13 @@
-/* Steps that can be taken back and done again, without limit. A step is whatever tells how things stood. */
+/* Steps that can be taken back and done again, without limit. A step is {operations, ...}, how things stood; of its
+   operations only what differs from those after it is kept, as lists are long and steps change little. */
 
 export class History {
-  #past = [];
+  #past;
   #future = [];
 
-  /* `past` is what came before the first step, oldest first. */
-  constructor(past = []) {
-    this.#past = past;
+  /* Operations that were made before, of which each can be undone; `rest` is what else a step has. */
+  constructor(operations = [], rest = {}) {
+    this.#past = operations.map((_, start) => ({ start, cut: [], end: 0, rest }));
   }
 
   get canUndo() {
@@ -17,9 +18,9 @@ export class History {
     return this.#future.length > 0;
   }
 
-  /* Something is done: `before` is how things stood. */
-  did(before) {
-    this.#past.push(before);
+  /* Something is done: `before` is how things stood, `operations` are the ones that there are now. */
+  did(before, operations) {
+    this.#past.push(apart(before, operations));
     this.#future = [];
   }
 
@@ -35,6 +36,22 @@ export class History {
 
 function travel(from, to, now) {
   if (!from.length) return null;
-  to.push(now);
-  return from.pop();
+  const { start, cut, end, rest } = from.pop();
+  const after = now.operations;
+  const isSame = !cut.length && start + end === after.length;
+  const operations = isSame ? after : [...after.slice(0, start), ...cut, ...after.slice(after.length - end)];
+  to.push(apart(now, operations));
+  return { ...rest, operations };
 }
+
+/* A step without the operations that it has in common with those after it, at the beginning and at the end. */
+function apart({ operations, ...rest }, after) {
+  const shared = Math.min(operations.length, after.length);
+  let start = 0;
+  while (start < shared && same(operations[start], after[start])) start += 1;
+  let end = 0;
+  while (end < shared - start && same(operations.at(-1 - end), after.at(-1 - end))) end += 1;
+  return { start, cut: operations.slice(start, operations.length - end), end, rest };
+}
+
+const same = (one, other) => one === other || JSON.stringify(one) === JSON.stringify(other);

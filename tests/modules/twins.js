@@ -64,15 +64,15 @@ const FUNCTIONS = {
     const history = new History();
     for (const [kind, row, column, text] of gestures) {
       if (kind === "undo" || kind === "redo") {
-        const step = history[kind](edits.operations);
-        if (step) edits.become(step);
+        const step = history[kind]({ operations: edits.operations });
+        if (step) edits.become(step.operations);
         continue;
       }
       const before = edits.operations;
       const { rowIds, columnIds } = edits.state;
       const after = GESTURES[kind](edits, some(rowIds, row), some(columnIds, column), text);
       if (JSON.stringify(after) === JSON.stringify(before)) continue;
-      history.did(before);
+      history.did({ operations: before }, after);
       edits.become(after);
     }
     const { operations, edited } = edits;
@@ -82,14 +82,14 @@ const FUNCTIONS = {
     edits.become(operations);
     const undone = [];
     let step;
-    while ((step = history.undo(edits.operations))) {
+    while ((step = history.undo({ operations: edits.operations }))) {
       undone.push(edits.operations);
-      edits.become(step);
+      edits.become(step.operations);
     }
     session.first = edits.operations;
-    while (undone.length && (step = history.redo(edits.operations))) {
-      edits.become(step);
-      if (edits.operations !== undone.pop()) session.first = "redo differs from undo";
+    while (undone.length && (step = history.redo({ operations: edits.operations }))) {
+      edits.become(step.operations);
+      if (JSON.stringify(edits.operations) !== JSON.stringify(undone.pop())) session.first = "redo differs from undo";
     }
     return session;
   },
