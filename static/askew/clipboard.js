@@ -11,14 +11,15 @@ function written(cell) {
   return /[\t\n\r]|^"/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/* The cells of a text: tabs part cells and line ends part rows, except in quotes. One line end at the end says nothing. */
+/* The cells of a text: tabs part cells and line ends part rows, except in quotes. One line end at the end says nothing.
+   Quotes around a cell that needs none belong to it: "Heroes" is a title. */
 export function fromText(text) {
   const lines = [[]];
   let rest = text;
   for (;;) {
     const quoted = /^"([^"]*(?:""[^"]*)*)"(?=[\t\n\r]|$)/.exec(rest);
     const cell = quoted ? quoted[0] : /^[^\t\n\r]*/.exec(rest)[0];
-    lines.at(-1).push(quoted ? quoted[1].replaceAll('""', '"') : cell);
+    lines.at(-1).push(quoted && /[\t\n\r]|""/.test(quoted[1]) ? quoted[1].replaceAll('""', '"') : cell);
     rest = rest.slice(cell.length);
     const end = /^(?:\t|\r\n|\n|\r)/.exec(rest)?.[0];
     if (end === undefined) return lines;

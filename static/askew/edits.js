@@ -36,10 +36,10 @@ export class Edits extends Shown {
     const operations = texts.flatMap(({ row, column, text }) => {
       const old = this.text(row, column);
       if (old === null) return [];
-      const kept = old.includes("\r\n") ? text.replace(/\r?\n/g, "\r\n") : text; // a text field turns \r\n into \n
+      const written = withLineEnds(old, text);
       return row === this.base.header_id
-        ? [{ op: "rename_header", column, old, new: kept }]
-        : [{ op: "set_cell", row, column, old, new: kept }];
+        ? [{ op: "rename_header", column, old, new: written }]
+        : [{ op: "set_cell", row, column, old, new: written }];
     });
     return this.with(operations);
   }
@@ -144,6 +144,26 @@ export class Edits extends Shown {
     }
     return found;
   }
+}
+
+/* A text field turns every line end into \n: the text with the line ends of `old` around and, where no line came or went,
+   in what was typed. New lines end as all lines of `old` do. */
+function withLineEnds(old, text) {
+  if (!old.includes("\r") || text.includes("\r")) return text;
+  const parts = old.match(/\r\n|[^]/gu); // one for each character of the field
+  const before = parts.map((part) => (/^\r/.test(part) ? "\n" : part));
+  const now = [...text];
+  let head = 0;
+  while (head < before.length && before[head] === now[head]) head += 1;
+  let tail = 0;
+  while (tail < Math.min(before.length, now.length) - head && before.at(-1 - tail) === now.at(-1 - tail)) tail += 1;
+  const lines = (list) => list.filter((part) => /^[\r\n]/.test(part));
+  const ends = lines(parts.slice(head, parts.length - tail));
+  const typed = now.slice(head, now.length - tail);
+  const usual = new Set(lines(parts)).size === 1 ? lines(parts)[0] : "\n";
+  const isSame = lines(typed).length === ends.length;
+  const middle = typed.map((part) => (part === "\n" ? (isSame ? ends.shift() : usual) : part));
+  return [...parts.slice(0, head), ...middle, ...parts.slice(parts.length - tail)].join("");
 }
 
 /* The operations as they would be, had these rows and columns never been removed. Throws OperationError where others

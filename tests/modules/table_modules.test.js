@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 const { fromText } = await import("/static/askew/clipboard.js");
 const { Edits } = await import("/static/askew/edits.js");
+const { History } = await import("/static/askew/history.js");
 const { Cells } = await import("/static/askew/selection.js");
 
 for (const [text, lines] of [
@@ -13,6 +14,9 @@ for (const [text, lines] of [
   ["a\rb", [["a"], ["b"]]],
   ['"a\tb"\tc', [["a\tb", "c"]]],
   ['"a ""quoted"" one"', [['a "quoted" one']]],
+  ['"Heroes"\t"a"', [['"Heroes"', '"a"']]],
+  ['"Heroes" (live)', [['"Heroes" (live)']]],
+  ['"two\r\nlines"\t""', [["two\r\nlines", '""']]],
   ['"not closed\tb', [['"not closed', "b"]]],
   ['"a" and more\tb', [['"a" and more', "b"]]],
   ['5" disk', [['5" disk']]],
@@ -24,6 +28,46 @@ for (const [text, lines] of [
     assert.deepEqual(fromText(text), lines);
   });
 }
+
+for (const [old, text, expected] of [
+  ["a\rb", "a\nc", "a\rc"],
+  ["a\r\nb\nc", "a\nb\nd", "a\r\nb\nd"],
+  ["a\r\nb\nc\rd", "x\nb\nc\ny", "x\r\nb\nc\ry"],
+  ["a\r\nb\nc", "a\nb", "a\r\nb"],
+  ["a\r\nb\nc", "b\nc", "b\nc"],
+  ["a\r\nb", "a\nb\nc", "a\r\nb\r\nc"],
+  ["a\r\nb\nc", "a\nb\nc\nd", "a\r\nb\nc\nd"],
+  ["a\r\nb", "a\nb", "a\r\nb"],
+  ["a\r\nb", "new\rtext", "new\rtext"],
+  ["\u{1f600}\r\n\u{1f601}", "\u{1f600}!\n\u{1f601}", "\u{1f600}!\r\n\u{1f601}"],
+]) {
+  test(`a cell ${JSON.stringify(old)} that is edited to ${JSON.stringify(text)} keeps its line ends`, () => {
+    const edits = new Edits({ header: ["a"], rows: [[old]] });
+    edits.become(edits.withTexts([{ row: "r0", column: "c0", text }]));
+    assert.equal(edits.text("r0", "c0"), expected);
+    assert.equal(edits.operations.length, expected === old ? 0 : 1);
+  });
+}
+
+test("of a long list each step of the history keeps what differs", () => {
+  const operations = Array.from({ length: 20_000 }, (_, at) => ({ op: "set_cell", row: `r${at}`, column: "c0", old: "", new: `${at}` }));
+  const history = new History(operations, { here: null });
+  let now = { operations, here: "last" };
+  for (const left of [19_999, 19_998]) {
+    now = history.undo(now);
+    assert.equal(now.operations.length, left);
+    assert.equal(now.here, null);
+  }
+  for (const left of [19_999, 20_000]) {
+    now = history.redo(now);
+    assert.deepEqual(now.operations, operations.slice(0, left));
+  }
+  assert.equal(now.here, "last");
+  const changed = operations.with(7, { ...operations[7], new: "other" });
+  history.did(now, changed);
+  assert.ok(!history.canRedo);
+  assert.deepEqual(history.undo({ operations: changed }).operations, operations);
+});
 
 test("a set of cells is given in the order of the table", () => {
   const cells = Cells.of([["r2", "c1"], ["r0", "c1"], ["r2", "c0"], ["gone", "c0"]]);
