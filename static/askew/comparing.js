@@ -128,7 +128,7 @@ export function withRuns(rows, isSpecial, opened) {
   let run = [];
   const close = () => {
     const id = `run:${run[0]?.id}`;
-    if (run.length < SHORTEST || opened.has(id)) shown.push(...run);
+    if (run.length < SHORTEST || opened.has(id)) for (const row of run) shown.push(row);
     else shown.push({ id, left: run.length, number: null, removed: false, inserted: false, cells: [], old: null });
     run = [];
   };

@@ -207,7 +207,7 @@ export class Editing extends Changing {
     const area = fills ? this.#body(grid.area()) : grid.area();
     if (!area) return;
     const bottom = fills ? area.bottom : area.top + lines.length - 1;
-    const right = fills ? area.right : area.left + Math.max(...lines.map(({ length }) => length)) - 1;
+    const right = fills ? area.right : area.left + lines.reduce((most, { length }) => Math.max(most, length), 0) - 1;
     const columns = grid.columnIds();
     let beyond = 0;
     const texts = [];

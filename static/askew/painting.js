@@ -628,7 +628,8 @@ export class Painting {
   /* Give each column the width that was measured, or what new words in it need. Where the table fitted before, the
      column with the most slack beyond its longest word gives room to the others; if that is not enough, the table scrolls. */
   #share(anew = false) {
-    const needs = [0, ...this.#state.columns.map(({ id }) => Math.max(0, ...[...this.#needs.values()].map((widths) => widths.get(id) ?? 0)))];
+    const rows = [...this.#needs.values()];
+    const needs = [0, ...this.#state.columns.map(({ id }) => rows.reduce((most, widths) => Math.max(most, widths.get(id) ?? 0), 0))];
     const wide = needs.some((need, at) => need > this.#measured[at]);
     if (!wide && !anew && this.#widths === this.#measured) return;
     const { rem, zoom } = this.#scale();

@@ -187,6 +187,19 @@ test("cells are copied and pasted as in a spreadsheet, in one step", async () =>
   assert.deepEqual(grid.operations, []);
 });
 
+test("a text of 150,000 lines is pasted as far as the table reaches, or refused with a sentence", async () => {
+  const grid = await openGrid();
+  const text = Array.from({ length: 150_000 }, (_, at) => `${at}`).join("\n");
+  grid.show({ mode: "edit" });
+  grid.pastes(text);
+  grid.reads("149995 cells outside the table were ignored.");
+  assert.deepEqual(Object.values(grid.texts), ["0", "1", "2", "3", "4"]);
+  grid.show({ table: { header: ["a"], rows: Array(1_500).fill(["x"]) }, mode: "edit" });
+  grid.pastes(text);
+  grid.reads("Nothing was changed: 1500 cells is too much at once");
+  assert.deepEqual(grid.operations, []);
+});
+
 test("what lies beyond the table is not pasted, with a message", async () => {
   const grid = await openGrid();
   grid.show({ mode: "edit", protected: [["r4", "c2", "evidence"]] });
