@@ -89,10 +89,10 @@ function dateMask(text) {
 
 /* Whether `text`, in place of `old` (null in a new row), is written as its column is. */
 export function sameFormat(old, text, column) {
-  if (text === old || column.includes(text)) return true;
+  const { texts, forms: others, hasNone } = formatsOf(column);
+  if (text === old || texts.has(text)) return true;
   const fresh = formatOf(text);
   const before = old === null ? format("none") : formatOf(old);
-  const { forms: others, hasNone } = formatsOf(column);
   if (fresh.kind === "none") return hasNone || before.kind === "none";
   const forms = before.kind === "none" ? others : [...others, before];
   if (!forms.length) return true;
@@ -105,18 +105,24 @@ export function sameFormat(old, text, column) {
 
 /* The text to name when `text` is not written as it should be, or null. */
 export function modelFor(old, text, column) {
-  const says = [old ?? "", ...column].filter((other) => formatOf(other).kind !== "none");
-  const large = formatOf(text).size > 3 ? says.filter((other) => formatOf(other).size > 3) : [];
-  return (large.length ? large : says)[0] ?? null;
+  const { first, large } = formatsOf(column);
+  const before = formatOf(old ?? "");
+  if (formatOf(text).size > 3 && (before.size > 3 || large !== null)) return before.size > 3 ? old : large;
+  return before.kind !== "none" ? old : first;
 }
 
-/* The ways of writing that a column has, each once, and whether it has cells that say nothing. */
+/* The texts and ways of writing that a column has, each once, whether it has cells that say nothing, and the first cell
+   that says anything, and the first number of four digits and more. */
 function formatsOf(column) {
   if (!columns.has(column)) {
     const all = column.map(formatOf);
     const says = all.filter(({ kind }) => kind !== "none");
     const forms = [...new Map(says.map((form) => [Object.values(form).join("\u0000"), form])).values()];
-    columns.set(column, { forms, hasNone: says.length < all.length });
+    const cell = (isSo) => column[all.findIndex(isSo)] ?? null;
+    columns.set(column, {
+      texts: new Set(column), forms, hasNone: says.length < all.length,
+      first: cell(({ kind }) => kind !== "none"), large: cell(({ size }) => size > 3),
+    });
   }
   return columns.get(column);
 }

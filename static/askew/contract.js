@@ -32,16 +32,17 @@ export function check(contract, table, operations, reason = "") {
   if (cells(base) && !cells(edited) && contract.table !== "gone") {
     violations.push(violation("table_empty", t`The table now has ${shape(edited)}. Restore at least one row and one column.`));
   }
-  if (contract.allowed) violations.push(...allowed(contract.allowed, base, edited, net));
+  const add = (found) => found.forEach((each) => violations.push(each)); // as arguments they would be too many
+  if (contract.allowed) add(allowed(contract.allowed, base, edited, net));
   const limit = contract.at_most ?? null;
   if (limit !== null && net.length > limit && !(contract.more_with_reason && strip(reason))) {
     const way = contract.more_with_reason ? t(" Undo some, or say why more are needed.") : "";
     violations.push(violation("too_many_operations", `${counted(net.length, "There is {0} change;", "There are {0} changes;")} ${counted(limit, "at most {0} change is allowed.", "at most {0} are allowed.")}${way}`));
   }
-  for (const [row, column] of contract.protected ?? []) violations.push(...protectedCell(base, edited, row, column));
+  for (const [row, column] of contract.protected ?? []) add(protectedCell(base, edited, row, column));
   const format = contract.cell_format ?? "warn";
-  if (format !== "ignore") violations.push(...formats(base, edited, net, format === "require" ? "error" : "warning"));
-  if (!unchanged) violations.push(...blanks(base, net));
+  if (format !== "ignore") add(formats(base, edited, net, format === "require" ? "error" : "warning"));
+  if (!unchanged) add(blanks(base, net));
   return violations;
 }
 
@@ -101,25 +102,25 @@ function protectedCell(base, edited, row, column) {
 function cellPlace(table, row, column) {
   const at = table.column_ids.indexOf(column);
   if (row === table.header_id) return t`header of column ${at < 0 ? column : at + 1}`;
-  const line = table.row_ids.indexOf(row);
-  return t`row ${line < 0 ? row : line + 1}, ${columnName(table, column)}`;
+  const line = placesOf(table.row_ids).get(row);
+  return t`row ${line === undefined ? row : line + 1}, ${columnName(table, column)}`;
 }
 
 /* The text of a cell; after a transposition the same cell stands at (column, row). */
 function cell(table, row, column) {
   for (const [first, second] of [[row, column], [column, row]]) {
-    const place = table.column_ids.indexOf(second);
-    if (place < 0) continue;
+    const place = placesOf(table.column_ids).get(second);
+    if (place === undefined) continue;
     if (first === table.header_id) return table.header[place];
-    const line = table.row_ids.indexOf(first);
-    if (line >= 0) return table.rows[line][place];
+    const line = placesOf(table.row_ids).get(first);
+    if (line !== undefined) return table.rows[line][place];
   }
   return null;
 }
 
 function formats(base, edited, net, level) {
   return oddlyWritten(base, edited, net).map(({ row, column, text, like }) => {
-    const where = t`Row ${edited.row_ids.indexOf(row) + 1}, ${columnName(edited, column)}`;
+    const where = t`Row ${placesOf(edited.row_ids).get(row) + 1}, ${columnName(edited, column)}`;
     return violation("cell_format", t`${where}: ${quoted(text)} has a different format from ${like}.`, level);
   });
 }

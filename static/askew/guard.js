@@ -1,13 +1,19 @@
+import { placesOf } from "./tables.js";
+
 /* Cells that must stay, and why: [row id, column id] or [row id, column id, reason]. */
 export class Guard {
+  rows = new Map(); // row id -> the columns of it that are protected
   #reasons = new Map();
   #rows = new Map();
   #columns = new Map();
 
   constructor(cells, table) {
+    const [rows, columns] = [placesOf(table.row_ids), placesOf(table.column_ids)];
     for (const [row, column, reason] of cells) {
       this.#reasons.set(`${row}\n${column}`, reason || "protected");
-      const known = table.column_ids.includes(column) && (row === table.header_id || table.row_ids.includes(row));
+      keep(this.rows, row, new Set());
+      this.rows.get(row).add(column);
+      const known = columns.has(column) && (row === table.header_id || rows.has(row));
       if (!known) continue; // what is not there protects nothing
       if (row !== table.header_id) keep(this.#rows, row, column);
       keep(this.#columns, column, row);
@@ -28,17 +34,6 @@ export class Guard {
   column(column) {
     const row = this.#columns.get(column);
     return row === undefined ? null : [row, column, this.cell(row, column)];
-  }
-
-  /* The columns of a row that are protected. */
-  get rows() {
-    const rows = new Map();
-    for (const key of this.#reasons.keys()) {
-      const [row, column] = key.split("\n");
-      if (!rows.has(row)) rows.set(row, new Set());
-      rows.get(row).add(column);
-    }
-    return rows;
   }
 }
 

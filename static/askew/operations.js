@@ -26,7 +26,7 @@ export function replay(table, operations) {
 
 /* The net operations, in a fixed order: what `operations` come to on `table` without what was done and undone. */
 export function normalise(operations, table) {
-  const result = [];
+  let result = [];
   let begin = withIds(table);
   let created = [];
   const sheet = new Sheet(begin);
@@ -35,7 +35,7 @@ export function normalise(operations, table) {
     sheet.act(operation, index);
     const telling = before && operation.op === "mask_cells" ? tellingMask(operation, before) : operation;
     if (before && telling) {
-      result.push(...difference(begin, before, created), telling);
+      result = [...result, ...difference(begin, before, created), telling];
       begin = sheet.table();
       created = [];
     } else if (operation.op === "insert_row") created.push(operation.row);
@@ -62,20 +62,18 @@ class Sheet {
     this.header = table.header;
     this.headerId = table.header_id;
     this.columns = table.column_ids;
-    this.order = table.row_ids;
-    this.gone = false; // whether `order` still names rows that were taken out
+    this.order = new Order(table.row_ids);
     this.rows = new Rows(table);
   }
 
   table() {
-    this.sweep();
-    if (equal(this.order, this.source.row_ids)) this.order = this.source.row_ids;
+    const order = equal(this.order.ids, this.source.row_ids) ? this.source.row_ids : this.order.ids;
     return {
       ...this.source,
       header: this.header,
-      rows: this.rows.inOrder(this.order),
+      rows: this.rows.inOrder(order),
       header_rows: this.above,
-      row_ids: this.order,
+      row_ids: order,
       column_ids: this.columns,
       header_id: this.headerId,
     };
@@ -121,41 +119,80 @@ class Sheet {
     if (after !== null && !this.rows.has(after)) {
       throw new OperationError("unknown_row", `there is no row ${after} to put it after (null puts it on top)`);
     }
-    this.sweep();
-    this.order = this.order.toSpliced(after === null ? 0 : this.order.indexOf(after) + 1, 0, id);
+    this.order.insert(id, after);
   }
 
   takeRow(id) {
     this.rows.delete(id);
-    this.gone = true;
-  }
-
-  /* Rows leave the order together, when somebody asks for it: thousands may be taken out one by one. */
-  sweep() {
-    if (!this.gone) return;
-    this.order = this.order.filter((id) => this.rows.has(id));
-    this.gone = false;
+    this.order.remove(id);
   }
 
   putColumn(place, id, above, header, cells) {
     this.columns = this.columns.toSpliced(place, 0, id);
     this.header = this.header.toSpliced(place, 0, header);
     this.above = this.above.map((line, index) => line.toSpliced(place, 0, above[index] ?? ""));
-    this.sweep();
-    this.order.forEach((row, index) => this.rows.set(row, this.rows.get(row).toSpliced(place, 0, cells[index])));
+    this.order.ids.forEach((row, index) => this.rows.set(row, this.rows.get(row).toSpliced(place, 0, cells[index])));
   }
 
   takeColumn(place) {
     this.columns = this.columns.toSpliced(place, 1);
     this.header = this.header.toSpliced(place, 1);
     this.above = this.above.map((line) => line.toSpliced(place, 1));
-    this.sweep();
-    for (const row of this.order) this.rows.set(row, this.rows.get(row).toSpliced(place, 1));
+    for (const row of this.order.ids) this.rows.set(row, this.rows.get(row).toSpliced(place, 1));
   }
 
   columnCells(place) {
-    this.sweep();
-    return this.order.map((id) => this.rows.get(id)[place]);
+    return this.order.ids.map((id) => this.rows.get(id)[place]);
+  }
+}
+
+/* Ids in an order, as a linked list from the first change on: inserting and removing take the same time however many there
+   are. `ids` is the list itself as long as nothing came or went. */
+class Order {
+  #ids;
+  #next = null;
+  #previous = null;
+
+  constructor(ids) {
+    this.#ids = ids;
+  }
+
+  get ids() {
+    if (this.#ids) return this.#ids;
+    this.#ids = [];
+    for (let id = this.#next.get(null); id !== null; id = this.#next.get(id)) this.#ids.push(id);
+    return this.#ids;
+  }
+
+  insert(id, after) {
+    this.#link();
+    const below = this.#next.get(after);
+    this.#join(after, id);
+    this.#join(id, below);
+  }
+
+  remove(id) {
+    this.#link();
+    this.#join(this.#previous.get(id), this.#next.get(id));
+  }
+
+  /* What stands directly before an id, null before the first. */
+  before(id) {
+    this.#link();
+    return this.#previous.get(id);
+  }
+
+  #link() {
+    if (!this.#next) {
+      [this.#next, this.#previous] = [new Map(), new Map()];
+      [null, ...this.#ids].forEach((id, place) => this.#join(id, this.#ids[place] ?? null));
+    }
+    this.#ids = null;
+  }
+
+  #join(above, below) {
+    this.#next.set(above, below);
+    this.#previous.set(below, above);
   }
 }
 
@@ -270,16 +307,15 @@ const ACTS = {
   },
   transpose(sheet) {
     if (!sheet.columns.length) throw new OperationError("bad_operation", "a table without columns cannot be transposed");
-    sheet.sweep();
-    const lines = [...sheet.above, sheet.header, ...sheet.order.map((id) => sheet.rows.get(id))];
+    const lines = [...sheet.above, sheet.header, ...sheet.order.ids.map((id) => sheet.rows.get(id))];
     const turned = sheet.columns.map((_, place) => lines.map((line) => line[place]));
-    const ids = [...sheet.above.map((_, index) => `h${index}`), sheet.headerId, ...sheet.order];
+    const ids = [...sheet.above.map((_, index) => `h${index}`), sheet.headerId, ...sheet.order.ids];
     const [first, ...others] = sheet.columns;
     sheet.headerId = first;
     [sheet.header] = turned;
     sheet.above = [];
     sheet.columns = ids;
-    sheet.order = others;
+    sheet.order = new Order(others);
     sheet.rows = new Rows({ row_ids: others, rows: turned.slice(1) });
   },
   mask_cells(sheet, { cells, with: mask }) {
@@ -368,16 +404,16 @@ export function changesOfOrder(before, after, created) {
   const kept = after.filter((id) => places.has(id));
   const stay = longestRising(kept.map((id) => places.get(id)));
   const moves = kept.flatMap((id, index) => (stay.has(places.get(id)) ? [] : [[id, index ? kept[index - 1] : null]]));
-  const turn = (id) => (created.includes(id) ? created.lastIndexOf(id) : created.length);
+  const turns = new Map(created.map((id, turn) => [id, turn]));
+  const turn = (id) => turns.get(id) ?? created.length;
   const fresh = after.filter((id) => !places.has(id)).sort((one, other) => turn(one) - turn(other));
-  const order = [...after];
-  const insertions = [];
-  for (const id of fresh.reverse()) { // taken out again last first, each one's neighbour is what it was put after
-    const place = order.indexOf(id);
-    insertions.unshift([id, place ? order[place - 1] : null]);
-    order.splice(place, 1);
-  }
-  return { moves, insertions };
+  const order = new Order(after);
+  const insertions = fresh.reverse().map((id) => { // taken out again last first, each one's neighbour is what it was put after
+    const above = order.before(id);
+    order.remove(id);
+    return [id, above];
+  });
+  return { moves, insertions: insertions.reverse() };
 }
 
 function longestRising(places) {
