@@ -662,7 +662,7 @@ def _with_cells(table: Table, changed: _Texts) -> Table:
 
 def _changed_texts(base: Table, table: Table, cells: Iterable[_Cell]) -> Iterator[tuple[_Cell, str, str]]:
     for row, column in sorted(cells):
-        if row in table.row_ids and column in table.column_ids and row in base.row_ids:
+        if table.has_row(row) and column in table.column_ids and base.has_row(row):
             old, new = base.cell(row, column), table.cell(row, column)
             if old != new:
                 yield (row, column), old, new

@@ -7,10 +7,11 @@ metrics go by `Comparison.equal`; the name of a difference is told, not judged.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from tableqa.answers import Comparison, Difference, compare
-from tableqa.cells import model_for, same_format, visible
+from tableqa.cells import ColumnFormats, model_for, same_format, visible
 from tableqa.examples import Example
 from tableqa.language import gettext, gettext_noop, ngettext
 from tableqa.operations import (
@@ -190,7 +191,7 @@ def check(
     except OperationError:
         pass  # structure() has said so
     violations += _answers(contract, base_example, edited_example)
-    return violations + _computed(edited_example.answers, computed, reason)
+    return violations + against_computed(edited_example.answers, computed, reason)
 
 
 def structure(
@@ -257,12 +258,21 @@ def _blanks(base: Table, net: Sequence[Operation]) -> list[Violation]:
     ]
 
 
+def not_allowed(allowed: Sequence[str] | None, operations: Sequence[Operation]) -> list[Violation]:
+    """The kinds of operations that are not allowed; None allows all. Nothing is replayed for it."""
+    names = {operation.op for operation in operations}
+    return [
+        Violation(
+            "operation_not_allowed",
+            gettext("{operation} is not allowed here.").format(operation=gettext(_SPOKEN[name])),
+        )
+        for name in OPERATIONS
+        if allowed is not None and name in names and name not in allowed
+    ]
+
+
 def _allowed(allowed: Sequence[str], base: Table, edited: Table, net: Sequence[Operation]) -> list[Violation]:
-    violations = []
-    for name in OPERATIONS:
-        if name not in allowed and any(operation.op == name for operation in net):
-            message = gettext("{operation} is not allowed here.").format(operation=gettext(_SPOKEN[name]))
-            violations.append(Violation("operation_not_allowed", message))
+    violations = not_allowed(allowed, net)
     if base.shape != edited.shape and not _SHAPE_CHANGING.intersection(allowed):
         message = gettext("The table had {before} and now has {after}. Its shape must not change.").format(
             before=_shape(base), after=_shape(edited)
@@ -305,7 +315,7 @@ def _protected_cells(contract: Contract, base: Table, edited: Table) -> list[Vio
 def _cell(table: Table, row: str, column: str) -> str | None:
     # After a transposition the same cell stands at (column, row).
     for first, second in ((row, column), (column, row)):
-        if second in table.column_ids and (first in table.row_ids or first == table.header_id):
+        if second in table.column_ids and (table.has_row(first) or first == table.header_id):
             return table.cell(first, second)
     return None
 
@@ -316,16 +326,16 @@ def cell_place(table: Table, row: str, column: str) -> str:
         number = table.column_index(column) + 1 if column in table.column_ids else column
         return gettext("header of column {column}").format(column=number)
     return gettext("row {row}, {column}").format(
-        row=table.row_index(row) + 1 if row in table.row_ids else row, column=column_name(table, column)
+        row=table.row_index(row) + 1 if table.has_row(row) else row, column=column_name(table, column)
     )
 
 
 def _formats(base: Table, edited: Table, net: Sequence[Operation], level: Level) -> list[Violation]:
     violations = []
-    columns: dict[str, tuple[str, ...]] = {}
+    columns: dict[str, ColumnFormats] = {}
     for row, column, old, new in _new_texts(base, edited, net):
         if column not in columns:
-            columns[column] = base.column(column)
+            columns[column] = _column_formats(base.column(column))
         cells = columns[column]
         if not same_format(old, new, cells):
             model = model_for(old, new, cells)
@@ -337,6 +347,9 @@ def _formats(base: Table, edited: Table, net: Sequence[Operation], level: Level)
             )
             violations.append(Violation("cell_format", message, level))
     return violations
+
+
+_column_formats = lru_cache(maxsize=64)(ColumnFormats)
 
 
 def _new_texts(
@@ -391,7 +404,7 @@ def _answers(contract: Contract, base: Example, edited: Example) -> list[Violati
     return violations
 
 
-def _computed(
+def against_computed(
     typed: Sequence[str], computed: Sequence[str] | ProgramError | None, reason: str
 ) -> list[Violation]:
     """Whether the typed answer is the one that the program gives; a stated reason lifts the difference.

@@ -156,6 +156,10 @@ class Table:
         """The place, counted from 0, of a column; KeyError naming the id if there is none."""
         return _place(self._column_places, column_id, "column")
 
+    def has_row(self, row_id: str) -> bool:
+        """Whether a row of the body has this id; in `row_ids` it takes as long as there are rows to look for one."""
+        return row_id in self._row_places
+
     def cell(self, row_id: str, column_id: str) -> str:
         """The text at a row and a column; the header row's id gives the header. KeyError if there is no such place."""
         column = self.column_index(column_id)

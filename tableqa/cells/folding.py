@@ -102,6 +102,8 @@ def visible(text: str) -> str:
 
     Two texts for which this is equal look the same on a page, or differ in a blank beside a sign ("$ 3" and "$3").
     """
+    if text.isascii() and text.isalnum():
+        return text
     shown = "".join(
         " " if character.isspace() else character
         for character in text

@@ -8,7 +8,6 @@ regular expressions say in both languages.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 _LONGEST = 60
@@ -111,7 +110,19 @@ def _date_mask(text: str) -> str:
     return re.sub(r"[0-9]{1,3}", "0", mask)
 
 
-def same_format(old: str | None, new: str, column: Sequence[str]) -> bool:
+class ColumnFormats:
+    """What a column tells of how its cells are written: its texts, its forms, each once, and cells that show one."""
+
+    def __init__(self, column: Sequence[str]) -> None:
+        self.texts = frozenset(column)
+        forms = frozenset(map(format_of, self.texts))
+        self.forms = frozenset(form for form in forms if form.kind != "none")
+        self.has_none = len(self.forms) < len(forms)
+        self.first = next((text for text in column if format_of(text).kind != "none"), None)
+        self.large = next((text for text in column if format_of(text).size > 3), None)
+
+
+def same_format(old: str | None, new: str, column: ColumnFormats) -> bool:
     """Whether `new` is written as its column is.
 
     `old` is the text replaced (None for a cell of a new row), `column` the cells of the column before the edit. A text
@@ -121,14 +132,14 @@ def same_format(old: str | None, new: str, column: Sequence[str]) -> bool:
     that mixes numbers and words says nothing about how a number among the words is written. An empty text, or a sign
     for nothing, is fine in a new row, and where the column has one.
     """
-    if new == old or new in column:
+    if new == old or new in column.texts:
         return True
-    fresh, (forms, has_none) = format_of(new), _formats_of(tuple(column))
+    fresh, forms = format_of(new), column.forms
     before = format_of(old) if old is not None else Format("none")
     if before.kind != "none":
         forms = forms | {before}
     if fresh.kind == "none":
-        return has_none or before.kind == "none"
+        return column.has_none or before.kind == "none"
     if not forms:
         return True
     like = [form for form in forms if form.kind == fresh.kind]
@@ -138,14 +149,6 @@ def same_format(old: str | None, new: str, column: Sequence[str]) -> bool:
         return False
     mixed = len({form.kind for form in forms}) > 1
     return (mixed and before.kind != fresh.kind) or _alike(fresh, before, like)
-
-
-@lru_cache(maxsize=64)
-def _formats_of(column: tuple[str, ...]) -> tuple[frozenset[Format], bool]:
-    """The ways of writing that a column has, and whether it has cells that are empty or say nothing."""
-    forms = frozenset(format_of(text) for text in column)
-    says = frozenset(form for form in forms if form.kind != "none")
-    return says, len(says) < len(forms)
 
 
 def _alike(fresh: Format, before: Format, forms: Sequence[Format]) -> bool:
@@ -191,13 +194,13 @@ def _minus_alike(fresh: Format, numbers: Sequence[Format]) -> bool:
     return not fresh.minus or not signs or fresh.minus in signs
 
 
-def model_for(old: str | None, new: str, column: Sequence[str]) -> str | None:
+def model_for(old: str | None, new: str, column: ColumnFormats) -> str | None:
     """The text to name when `new` is not written as it should be: "361" does not show how 1,204 is written.
 
     It is `old`, or the first cell of the column that says anything; for a number of four digits and more the first cell
     that has as many. None if there is nothing to name.
     """
-    texts = [text for text in (old or "", *column) if format_of(text).kind != "none"]
-    if format_of(new).size > 3:
-        texts = [text for text in texts if format_of(text).size > 3] or texts
-    return texts[0] if texts else None
+    before = format_of(old or "")
+    if format_of(new).size > 3 and (before.size > 3 or column.large is not None):
+        return old if before.size > 3 else column.large
+    return column.first if before.kind == "none" else old

@@ -80,7 +80,7 @@ def _row(table: Table, row: str) -> str:
 
 
 def _number_of(table: Table, row: str) -> int | str:
-    return table.row_index(row) + 1 if row in table.row_ids else row
+    return table.row_index(row) + 1 if table.has_row(row) else row
 
 
 def _removed(what: str, texts: Sequence[str]) -> str:

@@ -53,7 +53,7 @@ def _position(table: Table, row: str, column: str) -> list[int] | None:
     After a transposition (row, column) is (column, row).
     """
     for first, second in ((row, column), (column, row)):
-        if second in table.column_ids and (first in table.row_ids or first == table.header_id):
+        if second in table.column_ids and (table.has_row(first) or first == table.header_id):
             below = -1 if first == table.header_id else table.row_index(first)
             return [below, table.column_index(second)]
     return None

@@ -375,7 +375,7 @@ class Cells(Question):
             if not pair or not all(isinstance(id, str) for id in cell):
                 message = gettext("A cell must be a pair [row id, column id].")
                 problems.append(Problem(path, "wrong_type", message))
-            elif cell[0] not in table.row_ids or cell[1] not in table.column_ids:
+            elif not table.has_row(cell[0]) or cell[1] not in table.column_ids:
                 message = gettext("The table has no cell {cell}/{cell_2} below its header.").format(
                     cell=cell[0][:40], cell_2=cell[1][:40]
                 )

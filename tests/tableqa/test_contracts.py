@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.cells import format_of, same_format
+from tableqa.cells import ColumnFormats, format_of, same_format
 from tableqa.contracts import Contract, ContractError, check, structure
 from tableqa.operations import Operation, OperationError, RemoveRow, SetCell, from_list, normalise, replay
 from tableqa.programs import attempt
@@ -49,24 +49,26 @@ def test_the_shared_formats(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", VECTORS["same_format"], ids=lambda case: f"{case['old']} {case['new']}")
 def test_the_shared_judgements_of_formats(case: dict[str, Any]) -> None:
-    assert same_format(case["old"], case["new"], case["column"]) is case["same"]
+    assert same_format(case["old"], case["new"], ColumnFormats(case["column"])) is case["same"]
 
 
 @given(st.lists(texts, min_size=1), texts)
 def test_what_a_column_says_already_is_never_pointed_out(column: list[str], old: str) -> None:
     """Nor is a row that is not filled in yet, nor a text that stayed."""
+    formats = ColumnFormats(column)
     for text in column:
-        assert same_format(old, text, column)
-        assert same_format(None, text, column)
-    assert same_format(old, old, column)
-    assert same_format(None, "", column)
+        assert same_format(old, text, formats)
+        assert same_format(None, text, formats)
+    assert same_format(old, old, formats)
+    assert same_format(None, "", formats)
 
 
 @given(st.lists(texts), texts, texts)
 def test_the_order_of_the_rows_says_nothing_about_how_a_column_is_written(
     column: list[str], old: str, new: str
 ) -> None:
-    assert same_format(old, new, column) is same_format(old, new, column[::-1])
+    backwards = ColumnFormats(column[::-1])
+    assert same_format(old, new, ColumnFormats(column)) is same_format(old, new, backwards)
 
 
 def edited(operations: list[Operation], answers: list[str], base: Example = BASE) -> Example:
