@@ -6,7 +6,6 @@ annotation, the assignment's state, the counts and the log change together or no
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -41,7 +40,6 @@ from tasks.contract import Invalid, Making, Problem, unstorable_in
 
 State = Assignment.State
 
-DRAFT_BYTES = 256 * 1024
 UNDO_WINDOW = withdrawing.UNDO_WINDOW
 MOST_OF_AN_ANSWER = 400
 """Characters of a question, and of its answer, that stand beside an item."""
@@ -113,13 +111,10 @@ def save_draft(
 
     Drafts are kept whatever they say, also after the lease ran out. The problems found are
     information: only a submission is judged. `scripts` False is the form of a page without them.
-    Raises Refused: stale_draft with the newer draft, draft_too_large, already_submitted; consent_needed from
+    A draft may be as large as a response: only the size of a request is limited.
+    Raises Refused: stale_draft with the newer draft, already_submitted; consent_needed from
     somebody who took their consent back: of them nothing more is kept.
     """
-    if len(json.dumps(response).encode()) > DRAFT_BYTES:
-        refuse(
-            "draft_too_large", "The draft is larger than {value} kB. Shorten it.", value=DRAFT_BYTES // 1024
-        )
     if reason := unstorable_in(response):
         refuse(
             "invalid_request", "The draft contains {reason}, which cannot be saved. Remove it.", reason=reason

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import DatabaseError, transaction
 from django.db.models.functions import Now
+from django.test import Client
 
 from annotation import doctor
 from annotation.journeys import adjudicating, annotating, releasing
@@ -52,9 +54,17 @@ def test_a_stale_draft_is_refused_with_the_newer_one(world: World, held: Assignm
     assert refused.value.more["draft"]["response"] == {"data": "one tab"}
 
 
-def test_a_huge_draft_is_refused(world: World, held: Assignment) -> None:
-    with pytest.raises(Refused, match="256 kB"):
-        annotating.save_draft(assignment=held, revision=0, response={"data": "x" * 300_000}, now=NOON)
+def test_a_draft_may_be_as_large_as_a_response(world: World, held: Assignment) -> None:
+    client = Client()
+    client.force_login(held.person)
+
+    def put(size: int) -> Any:
+        draft = {"revision": 0, "response": {"data": "x" * size}}
+        return client.put(f"/api/assignments/{held.public_id}/draft/", draft, content_type="application/json")
+
+    assert put(4_000_000).status_code == 200
+    assert world.reload(held).draft.response == {"data": "x" * 4_000_000}
+    assert put(6_000_000).json()["code"] == "request_too_large"
 
 
 def test_a_submission_twice_is_one_submission(world: World, held: Assignment) -> None:
