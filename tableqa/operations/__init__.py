@@ -30,13 +30,14 @@ from tableqa.operations.kinds import (
     from_dict,
     from_list,
 )
-from tableqa.operations.net import diff, invert, normalise
+from tableqa.operations.net import WHOLE, diff, invert, normalise
 from tableqa.operations.replaying import replay
 from tableqa.operations.words import column_name, describe
 
 __all__ = [
     "MAX_OPERATIONS",
     "OPERATIONS",
+    "WHOLE",
     "InsertColumn",
     "InsertRow",
     "MaskCells",

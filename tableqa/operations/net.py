@@ -25,8 +25,13 @@ from tableqa.operations.replaying import replay
 from tableqa.operations.sheet import Sheet
 from tableqa.tables import MAX_COLUMNS, MAX_ROWS, Table
 
-_WHOLE = (SplitColumn, Transpose, MaskCells)
+WHOLE = (SplitColumn, Transpose, MaskCells)
 """Operations that say more than the cells they change; `normalise` keeps them as they are."""
+_ON_COLUMNS = (InsertColumn, MoveColumn, RemoveColumn)
+MOST_ON_COLUMNS = 2 * MAX_COLUMNS
+"""Operations of one list that insert, move or remove a column, each of which takes as long as there are rows."""
+MOST_CELLS_ON_TABLE = 2_000_000
+"""Cells of the table times operations of `WHOLE`; 20 of these can be done to a table of any size."""
 
 
 def normalise(operations: Iterable[Operation], table: Table | None = None) -> list[Operation]:
@@ -59,10 +64,11 @@ def normalise(operations: Iterable[Operation], table: Table | None = None) -> li
 def _net(operations: Sequence[Operation], table: Table) -> list[Operation]:
     result: list[Operation] = []
     start, sheet, created = table, Sheet(table), list[str]()
+    _check_cost(operations, table)
     for index, operation in enumerate(operations):
         try:
             telling = _telling(operation, sheet) if isinstance(operation, MaskCells) else operation
-            whole = isinstance(telling, _WHOLE)
+            whole = isinstance(telling, WHOLE)
             if whole:
                 result += _difference(start, sheet.table(), created)
             operation.apply(sheet)
@@ -76,6 +82,15 @@ def _net(operations: Sequence[Operation], table: Table) -> list[Operation]:
         elif isinstance(operation, InsertColumn):
             created.append(operation.column)
     return result + _difference(start, sheet.table(), created)
+
+
+def _check_cost(operations: Sequence[Operation], table: Table) -> None:
+    """Raises OperationError for more operations on columns or on the whole table than can be done in seconds."""
+    most = max(20, MOST_CELLS_ON_TABLE // max(1, len(table.rows) * len(table.header)))
+    for kinds, limit in ((_ON_COLUMNS, MOST_ON_COLUMNS), (WHOLE, most)):
+        if sum(isinstance(operation, kinds) for operation in operations) > limit:
+            names = ", ".join(kind.op for kind in kinds)
+            raise bad(f"at most {limit} operations of these kinds can be done to this table: {names}")
 
 
 def _telling(mask: MaskCells, sheet: Sheet) -> MaskCells | None:

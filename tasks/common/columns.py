@@ -91,7 +91,7 @@ class ColumnKind(Making, ModelInTheLoop):
     # -- reading a response --------------------------------------------------------------------------
 
     def parse(self, data: object, item: Item) -> Any:
-        sent = self._shape(data)
+        sent = self._shape(data, item)
         if sent["does_not_apply"]:
             return self.response_type(
                 True, **self.further({**sent, "operations": ()}, item, item.example.table)
@@ -143,10 +143,11 @@ class ColumnKind(Making, ModelInTheLoop):
         """The other fields of the response, read from what was sent. Raises `Invalid`."""
         return {}
 
-    def _shape(self, data: object) -> dict[str, Any]:
+    def _shape(self, data: object, item: Item) -> dict[str, Any]:
         """The fields as they were sent, types checked where every kind has them, operations read."""
         sent = Reading(data, self.fields)
-        flag, operations = sent.flag("does_not_apply"), list(sent.operations("operations"))
+        flag = sent.flag("does_not_apply")
+        operations = list(sent.operations("operations", self.contract(item).allowed))
         sent.finish()
         return {
             **{field.name: sent.data.get(field.name) for field in self.fields},

@@ -6,13 +6,14 @@ tells everything that is wrong at once. A field that is wrong reads as an empty 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tableqa import Example
+from tableqa.contracts import not_allowed
 from tableqa.executable import confirmed
 from tableqa.language import gettext
-from tableqa.operations import MAX_OPERATIONS, Operation, OperationError, from_dict
+from tableqa.operations import MAX_OPERATIONS, WHOLE, Operation, OperationError, from_dict
 from tableqa.programs import ProgramError
 from tasks.contract import Field, Invalid, Problem
 
@@ -69,8 +70,11 @@ class Reading:
         )
         return ()
 
-    def operations(self, name: str) -> tuple[Operation, ...]:
-        """A list of operations, each well formed; whether they fit the table is for who replays them."""
+    def operations(self, name: str, allowed: Sequence[str] | None = None) -> tuple[Operation, ...]:
+        """A list of operations, each well formed; whether they fit the table is for who replays them.
+
+        Those that take long to replay and stay in every net list are refused at once where they are not allowed.
+        """
         value = self.data.get(name, [])
         if not isinstance(value, list) or len(value) > MAX_OPERATIONS:
             self._wrong(
@@ -86,6 +90,8 @@ class Reading:
                 found.append(from_dict(one))
             except OperationError as error:
                 self.problems.append(Problem(f"{name}.{index}", error.code, str(error)))
+        lasting = [each for each in found if isinstance(each, WHOLE)]  # the others may cancel out
+        self.problems += [Problem(name, each.code, each.message) for each in not_allowed(allowed, lasting)]
         return tuple(found)
 
     def program(self, name: str, example: Example) -> Mapping[str, Any] | None:

@@ -208,7 +208,7 @@ class ShortTable(Making, Preparing, Suggesting):
         response = Response(
             unanswerable=sent.flag("unanswerable"),
             whole=sent.flag("whole"),
-            operations=sent.operations("operations"),
+            operations=sent.operations("operations", self._contract(item, None).allowed),
             program=sent.program("program", item.example),
             worked_out=sent.flag("worked_out"),
         )
@@ -397,7 +397,7 @@ def _may_count_rows(answer: str, table: Table) -> bool:
 
 def _is_left(cell: CellRef, base: Table, short: Table) -> bool:
     row, column = cell
-    return column in short.column_ids and (row in short.row_ids or row not in base.row_ids)
+    return column in short.column_ids and (short.has_row(row) or not base.has_row(row))
 
 
 def _what_only(table: Table, one: Table, other: Table) -> list[str]:
@@ -405,7 +405,7 @@ def _what_only(table: Table, one: Table, other: Table) -> list[str]:
     rows = [
         gettext("row {value}").format(value=table.row_index(id) + 1)
         for id in one.row_ids
-        if id not in other.row_ids
+        if not other.has_row(id)
     ]
     columns = [
         gettext("column {value}").format(value=table.column_index(id) + 1)

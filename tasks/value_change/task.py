@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from tableqa import Example, Table
 from tableqa.answers import compare
 from tableqa.canonical import thaw
-from tableqa.contracts import Contract, check, structure
+from tableqa.contracts import Contract, against_computed, check, structure
 from tableqa.evidence import CellRef, cells_in, evidence
 from tableqa.executable import (
     NONE,
@@ -84,6 +84,8 @@ CHANGES = {
     ),
 }
 """For instructions, by the operation that is allowed: any number of changes, one, two, and `most`."""
+MOST_CELLS_TRIED = 2_000_000
+"""Cells of the table times operations that are tried alone against the program (`_outside`), which is a second or two."""
 OUTCOMES = {
     "answer_changes": gettext_noop("{change} so that the answer changes"),
     "answer_stays": gettext_noop("{change} so that the answer stays the same"),
@@ -242,7 +244,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
             )
         program = followed(response.program, base)
         problems += _outside(operations, program, item)
-        problems += _against(program, response.difference, base, edited, operations)
+        problems += _against(program, response.difference, edited)
         if any(problem.level == "error" for problem in problems):
             raise Invalid(problems)
         difference = "" if agrees(given(program, edited.table), edited.answers) else response.difference
@@ -253,7 +255,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         sent = Reading(data, self.fields)
         response = Response(
             unanswerable=sent.flag("unanswerable"),
-            operations=sent.operations("operations"),
+            operations=sent.operations("operations", self.contract(item).allowed),
             answers=sent.answers("answers"),
             reason=sent.text("reason"),
             program=sent.program("program", item.example),
@@ -274,7 +276,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         return [
             *(Problem("operations", v.code, v.message, v.level) for v in pointed_out),
             *_outside(response.operations, program, item),
-            *_against(program, response.difference, item.example, edited, response.operations),
+            *_against(program, response.difference, edited),
         ]
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
@@ -496,21 +498,18 @@ def _alternatives(response: Response, item: Item, edited: Table | None) -> list[
     return alternatives(programs, item.example.table, edited)
 
 
-def _against(
-    program: Program | None, reason: str, base: Example, edited: Example, operations: Sequence[Operation]
-) -> list[Problem]:
+def _against(program: Program | None, reason: str, edited: Example) -> list[Problem]:
     """What the program that counts says against the answer of the edited table, unless a reason for it is given."""
-    result = given(program, edited.table)
-    found = check(Contract(cell_format="ignore"), base, edited, operations, reason, computed=result)
+    found = against_computed(edited.answers, given(program, edited.table), reason)
     paths = {"computed_answer_differs": "difference", "program_fails": "program"}
-    return [Problem(paths[v.code], v.code, v.message, v.level) for v in found if v.code in paths]
+    return [Problem(paths[v.code], v.code, v.message, v.level) for v in found]
 
 
 def _outside(operations: Sequence[Operation], program: Program | None, item: Item) -> list[Problem]:
     """Changes of cells that the answer does not come from.
 
     It comes from the marked cells, from those that the program reads, from the columns that it looks through, and from
-    whatever changes what it gives.
+    whatever changes what it gives, as far as there is time to try (`MOST_CELLS_TRIED`).
     """
     rule = item.settings.get("outside", "warn")
     table = item.example.table
@@ -518,16 +517,20 @@ def _outside(operations: Sequence[Operation], program: Program | None, item: Ite
     if rule == "ignore" or not known:
         return []
     rows, scanned = {row for row, _ in known}, columns_scanned(program)
-    found = []
+    found, before = [], given(program, table)
+    tries = max(20, MOST_CELLS_TRIED // max(1, len(table.rows) * len(table.header)))
     for operation in operations:
         if isinstance(operation, SetCell):
-            inside = (operation.row, operation.column) in known or operation.row not in table.row_ids
+            inside = (operation.row, operation.column) in known or not table.has_row(operation.row)
             inside = inside or not scanned.isdisjoint((operation.column, operation.row))
         elif isinstance(operation, RemoveRow):
             inside = operation.row in rows or bool(scanned)
         else:
             inside = True
-        if not inside and not _tilts(operation, program, table):
+        if not inside and isinstance(before, tuple) and tries > 0:
+            tries -= 1
+            inside = _tilts(operation, program, table, before)
+        if not inside:
             message = gettext("{describe}: this is outside the cells that the answer depends on.").format(
                 describe=describe(operation, table)
             )
@@ -536,10 +539,10 @@ def _outside(operations: Sequence[Operation], program: Program | None, item: Ite
     return found
 
 
-def _tilts(operation: Operation, program: Program | None, table: Table) -> bool:
-    """Whether an operation, made alone, changes what the program gives."""
-    before, after = given(program, table), given(program, replay(table, [operation]))
-    return isinstance(before, tuple) and (not isinstance(after, tuple) or not compare(after, before).equal)
+def _tilts(operation: Operation, program: Program | None, table: Table, before: tuple[str, ...]) -> bool:
+    """Whether an operation, made alone, changes what the program gave before."""
+    after = given(program, replay(table, [operation]))
+    return not isinstance(after, tuple) or not compare(after, before).equal
 
 
 task = ValueChange()

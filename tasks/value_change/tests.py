@@ -266,6 +266,29 @@ def test_a_change_outside_the_marked_cells_is_pointed_out_as_the_batch_asks(rule
     assert task.parse(read_by_the_program, nothing_known).operations
 
 
+def test_a_transposition_is_refused_before_anything_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("normalise", "replay", "check"):
+        monkeypatch.setattr(f"tasks.value_change.task.{name}", lambda *_: pytest.fail("it was replayed"))
+    many = data(*[{"op": "transpose"}] * 12_400, answers=("x",))
+    assert codes(many, gap()) == ["operation_not_allowed"]
+
+
+def test_of_many_changes_outside_only_some_are_tried_against_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = Table(["a", "b", "c"], [[f"{i}", f"{i}", "x"] for i in range(1_000)])
+    where = Item(Example("e", "how much more?", table, ["-1"]), "answer_stays", {"at_most": 1_000})
+    edits = [{"op": "set_cell", "row": f"r{i}", "column": "c2", "old": "x", "new": "y"} for i in range(1_000)]
+    tried: list[object] = []
+    monkeypatch.setattr("tasks.value_change.task._tilts", lambda operation, *_: bool(tried.append(operation)))
+    for most, tries in ((2_000_000, 666), (0, 20)):
+        monkeypatch.setattr("tasks.value_change.task.MOST_CELLS_TRIED", most)
+        tried.clear()
+        response = task.parse(data(*edits, program=LONGER), where)
+        assert len(tried) == tries
+        assert len(task.warnings(response, where)) == 1_000
+
+
 def test_what_the_program_reads_is_inside_too() -> None:
     nothing_marked = Item(GAP, "answer_changes", {"outside": "require"})
     inside = data(cell("1,175"), answers=("1058",), program=LONGER)

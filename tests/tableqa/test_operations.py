@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import time
 from typing import Any
 
 import pytest
@@ -311,6 +312,25 @@ def test_json_that_is_no_operation_is_refused(data: object, message: str) -> Non
     assert error.value.code == "bad_operation"
     assert error.value.index is None
     assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "operation", [Transpose(), MoveColumn(column="c1", after="c0")], ids=lambda each: each.op
+)
+def test_more_operations_on_whole_tables_than_can_be_replayed_in_seconds_are_refused(
+    operation: Operation,
+) -> None:
+    table = Table(["a", "b"], [[f"{i}", "x"] for i in range(2_000)])
+    most = {"transpose": 500, "move_column": 1_000}[operation.op]
+    moves = [operation, MoveColumn(column="c1", after=None)] if operation.op == "move_column" else [operation]
+    operations = moves * (most // len(moves))
+    began = time.process_time()
+    assert replay(table, normalise(operations[:20], table)).shape == (2_000, 2)
+    for data in ([*operations, operation], operations * 20):
+        with pytest.raises(OperationError, match=f"^at most {most} operations of these kinds") as error:
+            normalise(data, table)
+        assert error.value.code == "bad_operation"
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("data", [None, {}, "[]", 3, [GOOD] * (MAX_OPERATIONS + 1)])
