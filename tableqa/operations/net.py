@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 from tableqa.operations.alignment import align
@@ -50,7 +51,7 @@ def normalise(operations: Iterable[Operation], table: Table | None = None) -> li
     """
     operations = list(operations)
     if table is not None:
-        return _net(operations, table)
+        return list(_net_on(tuple(operations), table))
     cut = next(
         (i for i, operation in enumerate(operations) if not isinstance(operation, _ON_ROWS)), len(operations)
     )
@@ -59,6 +60,11 @@ def normalise(operations: Iterable[Operation], table: Table | None = None) -> li
         return operations if implied is None else [*_net(operations[:cut], implied), *operations[cut:]]
     except OperationError:
         return operations
+
+
+@lru_cache(maxsize=1)  # as of `replay`
+def _net_on(operations: tuple[Operation, ...], table: Table) -> list[Operation]:
+    return _net(operations, table)
 
 
 def _net(operations: Sequence[Operation], table: Table) -> list[Operation]:

@@ -1,6 +1,7 @@
 """Replay: the one way from a base table to an edited one."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from tableqa.operations.checks import OperationError
 from tableqa.operations.kinds import Operation
@@ -15,6 +16,11 @@ def replay(table: Table, operations: Iterable[Operation]) -> Table:
     or moved row or column parts is taken apart (its text stays where it was). Raises OperationError with the index of
     the first operation that cannot be done.
     """
+    return _replay(table, tuple(operations))
+
+
+@lru_cache(maxsize=1)  # a response is replayed for its contract, its warnings and its preview
+def _replay(table: Table, operations: tuple[Operation, ...]) -> Table:
     sheet = Sheet(table)
     changed = False
     for index, operation in enumerate(operations):
