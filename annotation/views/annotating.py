@@ -223,7 +223,7 @@ def _page(
         "table": table if "table" in task.shows else None,
         "by_scripts": by_scripts,
         "compared": compared(task, item),
-        "changes": in_words(item.example.table, operations),
+        "changes": in_words(item.example.table, operations[:MOST_ROWS] if by_scripts else operations),
         # A page without scripts asks for suggestions with a link; one with scripts asks the API once it is shown.
         "suggested": suggesting.suggestions(assignment) if "suggest" in request.GET else None,
         "seen": seen,
