@@ -342,16 +342,13 @@ def _one_name(left: Sequence[_Reading], right: Sequence[_Reading]) -> Comparison
 
 def _one_name_of_numbers(left: Sequence[_Reading], right: Sequence[_Reading]) -> Comparison | None:
     """The same for many numbers. Signs and scales keep the order of sizes, so each number has only one counterpart."""
-    sides = [sorted(filter(None, (each.number for each in side)), key=_size) for side in (left, right)]
-    if any(len(numbers) != len(left) for numbers in sides):
+    numbers = [[each.number for each in side if each.number] for side in (left, right)]
+    sides = [sorted(side, key=lambda number: abs(number.value)) for side in numbers]
+    if any(len(side) != len(left) for side in sides):
         return None
     names = {_compare_numbers(one, other) for one, other in zip(*sides, strict=True)}
     name = names.pop()
     return name if not names and name.difference in ("sign", "scale") else None
-
-
-def _size(number: Number) -> Decimal:
-    return abs(number.value)
 
 
 def _pair(
@@ -415,7 +412,8 @@ def _forms(reading: _Reading, levels: Iterable[int], *, asks: bool = False) -> s
     if number := reading.number:
         own = _level(number)
         for level in (each for each in levels if each <= own):
-            units = _units(number, level)
+            is_long = number.value.adjusted() >= 20
+            units = number.value if is_long else number.value.scaleb(level).to_integral_value(ROUND_FLOOR)
             if asks:  # a coarser number at its own level, or any at this one's
                 name = "any" if level == own else "own"
                 forms |= {(name, level, units + step) for step in (-1, 0, 1)}
@@ -427,8 +425,3 @@ def _forms(reading: _Reading, levels: Iterable[int], *, asks: bool = False) -> s
 def _level(number: Number) -> int:
     """The decimals that tell numbers apart: beyond five, different ones are equal (`_TOLERANCE`)."""
     return min(number.decimals, 5)
-
-
-def _units(number: Number, level: int) -> Decimal:
-    value = number.value
-    return value.scaleb(level).to_integral_value(ROUND_FLOOR) if value.adjusted() < 20 else value

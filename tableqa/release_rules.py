@@ -1,10 +1,7 @@
 """The version of the rules by which figures, matches and decisions follow from the records of a release.
 
-A release names its version in its manifest and verifies under it. Code whose results stand in releases asks `version`
-before it follows a rule that is newer than some of them:
-
-    with under(7):
-        compare(predicted, gold)
+A release names its version in its manifest and verifies `under` it. Code whose results stand in releases asks `version`
+before it follows a rule that is newer than some of them.
 """
 
 from __future__ import annotations

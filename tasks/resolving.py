@@ -77,7 +77,6 @@ class Undecidable(Exception):
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
-        super().__init__(reason)
 
 
 Resolution = Accepted | OneMore | Adjudicate
