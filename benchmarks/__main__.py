@@ -66,6 +66,7 @@ RUNS = (
     Run("adjudication", quick="--items 4"),
     Run("next_item", quick="--kinds question_type,value_change --items 3"),
     Run("grid", quick="--keys 6 --rounds 1 --loads 1"),
+    Run("long_edits", quick="--rows 2000"),
     Run("pages", quick="--items 8 --rounds 1"),
     Run("annotators", quick="--people 8 --items 160"),
     Run("team", quick="--people 3 --seconds 2"),
