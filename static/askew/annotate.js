@@ -191,7 +191,7 @@ class AskewAnnotate extends HTMLElement {
     this.grid?.say(""); // what the table said last was of the item before
     this.#clearNotices();
     if (!fits) this.#notice(t("The saved changes do not fit this table. The original table is shown."));
-    this.#state(held && !this.practice && !this.#home ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
+    this.#state(held && !kept && !this.practice && !this.#home ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
     this.#said = said;
     if (kept && !conflict) {
       if (!kept.saved) this.#notice(t("Your unsaved changes were restored."), "note");
@@ -820,7 +820,8 @@ class AskewAnnotate extends HTMLElement {
 
   #onSaved(reply, response) {
     this.#hidden("revision", reply.revision);
-    this.#state(t`Saved ${clock(reply.saved_at)}`);
+    this.#current = { ...this.#current, draft: { revision: reply.revision, response, saved_at: reply.saved_at } };
+    this.#state(this.draft.unsaved ? t("Saving…") : t`Saved ${clock(reply.saved_at)}`);
     this.#clearNotices("connection");
     if (reply.violations) this.#take(reply, response);
     this.#refresh();
@@ -1050,7 +1051,7 @@ class AskewAnnotate extends HTMLElement {
       const assignment = await send("POST", `${this.dataset.api}annotations/${last}/undo/`, {});
       this.#done.pop();
       remember(this.#store(), this.#done);
-      if (assignment.id !== this.#current.id) this.#waiting.unshift(this.#asItStands());
+      if (assignment.id !== this.#current.id) this.#waiting.unshift(this.#current);
       this.draft.close();
       this.#show(assignment, { said: t("Undone. This is your last submission.") });
       this.#workChanged();
@@ -1139,7 +1140,7 @@ class AskewAnnotate extends HTMLElement {
       if (!this.#home) {
         if (this.#changing) this.#changed();
         await this.draft.flush();
-        this.#home = { item: this.#asItStands(), draft: this.draft, id: this.#current.id };
+        this.#home = { item: this.#current, draft: this.draft, id: this.#current.id };
         this.draft.close();
         this.draft = new NoDraft();
       }
@@ -1186,14 +1187,6 @@ class AskewAnnotate extends HTMLElement {
   #readOnly(on) {
     this.toggleAttribute("data-looking-back", on);
     for (const part of [...this.panel.children, ...this.bar.children]) part.inert = on;
-  }
-
-  /* The item on screen as it would come from the server now, so that it can wait and come back. */
-  #asItStands() {
-    const draft = this.draft.revision
-      ? { revision: this.draft.revision, response: this.#envelope(this.#collect()), saved_at: new Date().toISOString() }
-      : this.#current.draft;
-    return { ...this.#current, draft };
   }
 
   /* Send what ends an item, once, and only when no draft is on its way. */

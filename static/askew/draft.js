@@ -15,6 +15,7 @@ const KEPT = 30; // days that a forgotten copy stays in this browser
 const OVERTAKEN = 60_000; // ms that a page may be older than the draft saved last
 const PREFIX = "askew:draft:";
 const KEEPALIVE_LIMIT = 60_000; // bytes a browser lets a request carry after its page has gone
+const onPage = new Map(); // id -> copy, where the browser stores none
 
 export class Draft {
   #url = "";
@@ -135,6 +136,7 @@ export class Draft {
 
   /* The assignment is done: its copy in this browser goes. */
   forget(id = this.#id) {
+    onPage.delete(id);
     try {
       localStorage.removeItem(PREFIX + id);
     } catch { /* a browser that stores nothing has nothing to forget */ }
@@ -198,10 +200,7 @@ export class Draft {
   }
 
   #keepCopy(saved = false) {
-    const copy = { revision: this.#revision, response: this.#wanted, at: Date.now(), unheard: this.#unheard, saved };
-    try {
-      localStorage.setItem(PREFIX + this.#id, JSON.stringify(copy));
-    } catch { /* full or forbidden: the server's copy has to do */ }
+    keep(this.#id, { revision: this.#revision, response: this.#wanted, at: Date.now(), unheard: this.#unheard, saved });
   }
 }
 
@@ -231,17 +230,23 @@ export class LocalDraft extends NoDraft {
   }
 
   change(response) {
-    try {
-      const copy = { revision: this.#revision, response, at: Date.now(), unheard: [] };
-      localStorage.setItem(PREFIX + this.#id, JSON.stringify(copy));
-    } catch { /* full or forbidden: then it is on the page alone */ }
+    keep(this.#id, { revision: this.#revision, response, at: Date.now(), unheard: [] });
+  }
+}
+
+function keep(id, copy) {
+  try {
+    localStorage.setItem(PREFIX + id, JSON.stringify(copy));
+    onPage.delete(id);
+  } catch { // full or forbidden: until the page is left, it is on the page alone
+    onPage.set(id, copy);
   }
 }
 
 /* The copy that this browser kept of an assignment's response, or null. `saved`: the server has it as this revision. */
 export function copyOf(id) {
   try {
-    const copy = JSON.parse(localStorage.getItem(PREFIX + id));
+    const copy = onPage.get(id) ?? JSON.parse(localStorage.getItem(PREFIX + id));
     return copy?.saved && Date.now() - copy.at > OVERTAKEN ? null : copy;
   } catch {
     return null;
