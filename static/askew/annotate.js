@@ -14,6 +14,7 @@
 
 import { counted, t } from "./language.js";
 import { Problem, send } from "./api.js";
+import { Begun } from "./begun.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
@@ -74,6 +75,7 @@ class AskewAnnotate extends HTMLElement {
     const item = JSON.parse(source.textContent);
     const able = !this.grid || AskewGrid.can(item.grid, this.operationsField !== null);
     if (missing || !able) return; // a script did not come: without it only the plain page is whole
+    this.begun = new Begun();
     this.steps = new Steps(this.places.steps, this.fields);
     this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
     const onTable = this.operationsField ?? this.cellsField;
@@ -161,6 +163,7 @@ class AskewAnnotate extends HTMLElement {
     if (!first) document.querySelector("[data-guidelines-changed]")?.remove();
     const again = this.#tellSameQuestion(first ? null : this.#current, assignment);
     this.#current = assignment;
+    this.begun.begin();
     this.#lost = false;
     this.#unanswered = null;
     this.#confirmed = [];
@@ -617,6 +620,11 @@ class AskewAnnotate extends HTMLElement {
   /* Go where an item begins. */
   start() {
     this.#focusStart();
+  }
+
+  /* Whether nothing is entered. */
+  get isBlank() {
+    return same(this.#collect(), this.#blank());
   }
 
   /* What is entered now, as it would be submitted. */

@@ -25,7 +25,6 @@ export class ColumnList extends HTMLElement {
   #editor = null;
   #told = ""; // the sentence under the list
   #drawn = []; // the lines as they are on the page
-  #begun = false; // whether a key or pointer was pressed since the item was shown
   #list = make("div", { className: "lines", role: "grid" });
   #note = make("p", { className: "soft small", role: "status" });
 
@@ -42,9 +41,6 @@ export class ColumnList extends HTMLElement {
     this.addEventListener("item-suggested", ({ detail }) => this.#onSuggested(detail));
     this.page.addEventListener("grid-change", ({ detail }) => !detail.typing && this.changed());
     this.page.addEventListener("grid-here", () => this.point());
-    for (const kind of ["keydown", "pointerdown"]) {
-      this.page.addEventListener(kind, () => { this.#begun = true; }, { capture: true, passive: true });
-    }
   }
 
   disconnectedCallback() {
@@ -154,7 +150,6 @@ export class ColumnList extends HTMLElement {
 
   #onItem(assignment) {
     this.#assignment = assignment.id;
-    this.#begun = false;
     const given = assignment.shows.suggestions ?? null; // in practice they come with the item
     this.#waiting = !given && assignment.suggests === "before" && !this.page.practice ? t("Loading suggestions…") : "";
     this.suggestions = given;
@@ -165,7 +160,7 @@ export class ColumnList extends HTMLElement {
   }
 
   #openFirst() {
-    const first = this.#begun ? null : this.lines().find((line) => this.opens(line));
+    const first = this.page.begun.has ? null : this.lines().find((line) => this.opens(line));
     if (first) this.here = { line: first.id, choice: -1 };
   }
 
@@ -331,7 +326,7 @@ export class ColumnList extends HTMLElement {
     place.focus({ preventScroll: true });
     place.closest(".line").scrollIntoView({ block: "nearest" });
     place.scrollIntoView({ block: "nearest" });
-    if (!this.#begun) scrollTo({ top: before }); // an item begins with its question, also on a phone
+    if (!this.page.begun.has) scrollTo({ top: before }); // an item begins with its question, also on a phone
   }
 
   go(line, choice = -1) {

@@ -29,7 +29,6 @@ export class AskewPrograms extends HTMLElement {
   #own = null; // {program, words}
   #offered = [];
   #waiting = false;
-  #begun = false; // somebody has pressed something since the item came
   #ready = true; // whether digits choose a program
   #timer = null;
   #all = false; // whether all are shown
@@ -62,9 +61,6 @@ export class AskewPrograms extends HTMLElement {
     for (const kind of ["focusin", "focusout", "pointerover", "pointerleave"]) {
       this.#list.addEventListener(kind, (event) => this.#pointOut(event));
     }
-    for (const kind of ["keydown", "pointerdown"]) {
-      this.page?.addEventListener(kind, () => { this.#begun = true; }, { capture: true, passive: true });
-    }
   }
 
   #begin({ contract, draft }) {
@@ -75,7 +71,6 @@ export class AskewPrograms extends HTMLElement {
     this.#asking = [];
     this.#resumed = Boolean(draft?.response?.data?.answers?.length);
     this.#tidy();
-    this.#begun = false;
     this.#unprotected = !contract?.protected?.length;
     if (practice && !this.#own) this.#note = NOT_HERE;
     this.#say();
@@ -181,7 +176,8 @@ export class AskewPrograms extends HTMLElement {
   #takeDigits() {
     this.#ready = true;
     this.#tidy();
-    if (this.#offered.length && this.value === null && !this.#begun && this.#mayTakeFocus()) this.#list.focus({ preventScroll: true });
+    if (!this.#offered.length || this.value !== null || this.page.begun.has || !this.#mayTakeFocus()) return;
+    this.page.begun.lead(this.#list, () => this.#list.focus({ preventScroll: true }), (key) => /^\d$/u.test(key));
   }
 
   #mayTakeFocus() {

@@ -22,7 +22,6 @@ class AskewProposals extends HTMLElement {
   #assignment = null;
   #found = [];
   #inForm = null; // {id, data}: the proposal that the form holds, as it is
-  #touched = false; // somebody has pressed a key since the item came
   #told = Promise.resolve(); // what is done with proposals has been said once, and arrived or not
   #asking = 0;
 
@@ -34,7 +33,6 @@ class AskewProposals extends HTMLElement {
     this.querySelector("button[name=proposals]").addEventListener("click", () => this.#focus());
     this.parts.list.addEventListener("keydown", (event) => this.#onKey(event));
     this.parts.list.addEventListener("click", (event) => this.#onClick(event));
-    this.page.addEventListener("keydown", () => { this.#touched = true; }, { capture: true });
     this.addEventListener("item-shown", ({ detail }) => this.#begin(detail.assignment));
     this.addEventListener("response-entered", () => this.#entered());
   }
@@ -56,7 +54,6 @@ class AskewProposals extends HTMLElement {
     this.#assignment = assignment;
     this.#found = [];
     this.#inForm = null;
-    this.#touched = false;
     this.hidden = !assignment.help;
     this.#draw();
     this.parts.say.textContent = "";
@@ -77,10 +74,11 @@ class AskewProposals extends HTMLElement {
 
   /* The item begins: filled in, or with the list in the hand of whoever has not begun otherwise. */
   #open() {
-    const fresh = !this.#assignment.draft && !this.#assignment.annotation;
-    if (!this.#found.length || !fresh || this.#touched) return;
-    if (this.#assignment.help === "filled") this.#fillNext();
-    this.#focus();
+    const { begun, isBlank } = this.page;
+    const fresh = isBlank && !begun.has && !this.#assignment.draft && !this.#assignment.annotation;
+    if (!this.#found.length || !fresh) return;
+    if (this.#assignment.help === "filled") begun.byMachine(() => this.#fillNext());
+    begun.lead(this, () => this.#focus());
   }
 
   #fillNext() {
