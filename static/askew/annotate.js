@@ -20,6 +20,7 @@ import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
 import { applyConditions, empty, lackOf, offerAnswers, offerRanks, swapRanks } from "./conditions.js";
 import { Draft, LocalDraft, NoDraft, copyOf, digest, same } from "./draft.js";
+import { Focus } from "./focus.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
 import { Keys, outside, writes } from "./keys.js";
@@ -76,6 +77,7 @@ class AskewAnnotate extends HTMLElement {
     const able = !this.grid || AskewGrid.can(item.grid, this.operationsField !== null);
     if (missing || !able) return; // a script did not come: without it only the plain page is whole
     this.begun = new Begun();
+    new Focus(this, () => this.#focusStart());
     this.steps = new Steps(this.places.steps, this.fields);
     this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
     const onTable = this.operationsField ?? this.cellsField;

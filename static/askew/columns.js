@@ -8,6 +8,7 @@
    line, 0 says that none fits; Space takes or toggles, Del takes back or turns down; Enter takes a choice and else
    submits; Esc leaves the list. Letters belong to the list, as they do to the table. */
 
+import { leaves } from "./focus.js";
 import { t } from "./language.js";
 import { send } from "./api.js";
 import { equal, withIds } from "./tables.js";
@@ -441,7 +442,7 @@ export class ColumnList extends HTMLElement {
     field.ariaLabel = t`New name for ${line.name || t("an unnamed column")}`;
     this.#editor = { field, line, choice };
     field.addEventListener("keydown", (event) => this.#onEditorKey(event));
-    field.addEventListener("blur", () => this.#commit());
+    field.addEventListener("blur", (event) => leaves(event) && this.#commit());
     head.append(field);
     field.focus();
     field.setSelectionRange(field.value.length, field.value.length);

@@ -1,5 +1,6 @@
 /* The field in which one cell is written, over the cell, with what is odd about the text said beside it at once. */
 
+import { leaves } from "./focus.js";
 import { element, reachOut } from "./painting.js";
 
 let numbers = 0;
@@ -27,7 +28,7 @@ export class Editor {
     this.#box.append(this.#area, this.#note);
     this.#area.addEventListener("keydown", (event) => this.#onKey(event));
     this.#area.addEventListener("input", () => this.#onInput());
-    this.#area.addEventListener("blur", () => handlers.keep({}));
+    this.#area.addEventListener("blur", (event) => leaves(event) && handlers.keep({}));
     cell.append(this.#box);
     this.cell = cell;
     reachOut(cell, true);

@@ -30,6 +30,7 @@ const WAITS = {
   "the verdict": { page: "new_answer", request: "PUT /draft/", reply: VERDICT, place: ANSWERS, first: changesCell },
   "the next item": { page: "new_answer", request: "POST /next/", reply: { status: 204 }, place: CELL },
   "a sign of life": { page: "new_answer", request: "POST /ping/", reply: { lease: { seconds: 1200 }, answers: [] }, place: CELL, first: pings },
+  "a window that comes back": { page: "new_answer", place: CELL, comes: leaves },
 };
 const PAGES = {
   filled: (options) => openPage("waits/filled", options), header_synonym: (options) => openPage("waits/header_synonym", options),

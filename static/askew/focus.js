@@ -1,0 +1,60 @@
+/* Where the focus goes when what had it is removed or hidden: to what is nearest to it, so that it never falls to the page,
+   where letters are commands. What was being written goes on to nothing: for a moment, letters are ignored there. */
+
+import { PAUSE } from "./commits.js";
+import { writes } from "./keys.js";
+
+const FOCUSABLE = "button, input:not([type=hidden]), select, textarea, a[href], summary, [tabindex]";
+const REMOVALS = { childList: true, subtree: true, attributes: true, attributeFilter: ["hidden", "inert", "disabled", "open"] };
+
+export class Focus {
+  #page;
+  #start;
+  #path = []; // what had the focus last, and what it is in
+  #next = null; // what gets the focus, between two events
+  #quiet = 0; // until when letters belong to what is gone
+
+  /* start() moves the focus to where an item begins. */
+  constructor(page, start) {
+    this.#page = page;
+    this.#start = start;
+    page.addEventListener("focusin", ({ target }) => {
+      this.#next = null;
+      this.#path = [];
+      for (let part = target; part && part !== page; part = part.parentElement) this.#path.push(part);
+    });
+    page.addEventListener("focusout", ({ relatedTarget }) => { this.#next = relatedTarget; });
+    addEventListener("keydown", (event) => this.#ignore(event), { capture: true });
+    new MutationObserver(() => this.#restore()).observe(page, REMOVALS);
+  }
+
+  #restore() {
+    const [last] = this.#path;
+    const { activeElement } = document;
+    const isGone = last && !isThere(last) && [document.body, last].includes(activeElement);
+    if (!isGone || isThere(this.#next) || document.querySelector("dialog[open]")) return;
+    const wrote = writes(last) || last.matches(".editor");
+    for (const part of this.#path) if (isThere(part) && takes(part)) break;
+    if (!isThere(document.activeElement) || document.activeElement === document.body) this.#start();
+    this.#quiet = wrote && !writes(document.activeElement) ? Date.now() + PAUSE : 0;
+  }
+
+  #ignore(event) {
+    if (Date.now() >= this.#quiet || event.key.length > 1 || writes(event.target)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+}
+
+/* Whether the focus leaves a field that hears "blur" for the page, and not with the window, which brings it back. */
+export const leaves = ({ target, relatedTarget }) => relatedTarget !== null || (document.activeElement !== target && document.hasFocus());
+
+/* Give the focus to a part of the page, or to what comes first in it; whether it has it then. */
+function takes(part) {
+  if (part.focusCell) part.focusCell();
+  else if (part.matches(FOCUSABLE) || part.focus !== HTMLElement.prototype.focus) part.focus({ preventScroll: true });
+  else (part.querySelector("button.primary") ?? [...part.querySelectorAll(FOCUSABLE)].find(isThere))?.focus({ preventScroll: true });
+  return part.contains(document.activeElement);
+}
+
+const isThere = (part) => Boolean(part?.isConnected) && !part.disabled && !part.closest("[hidden], [inert], details:not([open]) > :not(summary)");
