@@ -41,7 +41,7 @@ from annotation.refusals import Refused, refuse, require_storable
 from annotation.work import draws, lineage
 from tableqa.json_text import read_json
 from tableqa.proportions import Proportion, proportion
-from tasks.contract import Invalid, TaskType
+from tasks.contract import Invalid, TaskType, from_lines
 from tasks.contract import Item as PlainItem
 
 LONGEST_WHY = 2000
@@ -360,7 +360,7 @@ def _of_csv(text: str, task: TaskType, wrong: list[str]) -> Iterator[Row]:
 
 def _cell(kind: str, text: str) -> Any:
     if kind in ("choices", "lines"):
-        return [line.strip() for line in text.splitlines() if line.strip()]
+        return from_lines(text)
     if kind == "flag":
         return text.strip().lower() in ("1", "true", "yes")
     return text

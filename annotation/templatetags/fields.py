@@ -7,6 +7,8 @@ from typing import Any
 
 from django import template
 
+from tasks.contract import as_lines
+
 register = template.Library()
 
 
@@ -17,6 +19,12 @@ def entered(data: Any, name: str) -> str | list[str]:
     if isinstance(value, list | tuple):
         return [str(part) for part in value]
     return "" if value is None else str(value)
+
+
+@register.filter
+def lines(answers: Any) -> str:
+    """Answers as the text of their field, which has one line for each."""
+    return as_lines([str(answer) for answer in answers or ()])
 
 
 @register.filter

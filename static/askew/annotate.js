@@ -12,6 +12,7 @@
    `keyTable` {title, rows} stands in the list of keys. A submission waits for the `settle()` of each element that has one:
    it resolves to "" when the element's part of the response is complete, else to what the person has to do first. */
 
+import { readAnswers, writeAnswers } from "./answers.js";
 import { counted, t } from "./language.js";
 import { Problem, send } from "./api.js";
 import { Begun } from "./begun.js";
@@ -1476,7 +1477,7 @@ const COLLECT = {
   choice: (field) => field.querySelector("input:checked")?.value ?? "",
   flag: (field) => inputOf(field).checked,
   text: (field) => inputOf(field).value,
-  lines: (field) => inputOf(field).value.split("\n").map((line) => line.trim()).filter(Boolean),
+  lines: (field) => readAnswers(inputOf(field)),
   operations: (_, grid) => grid.operations,
   cells: (_, grid) => grid.cells,
   choices: (field) => [...field.querySelectorAll("input:checked, select")].map(({ value }) => value).filter(Boolean),
@@ -1487,7 +1488,7 @@ const FILL = {
   choice: (field, value) => field.querySelectorAll("input").forEach((input) => { input.checked = input.value === String(value); }),
   flag: (field, value) => { inputOf(field).checked = value; },
   text: (field, value) => { inputOf(field).value = value; },
-  lines: (field, value) => { inputOf(field).value = value.join("\n"); },
+  lines: (field, value) => writeAnswers(inputOf(field), value),
   choices: (field, value) => {
     field.querySelectorAll("input").forEach((input) => { input.checked = value.includes(input.value); });
     field.querySelectorAll("select").forEach((select, place) => { select.value = value[place] ?? ""; });

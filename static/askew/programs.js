@@ -257,7 +257,7 @@ export class AskewPrograms extends HTMLElement {
       const [old, now] = [before.join(" | "), computed.join(" | ")];
       const seen = make("span", { ariaHidden: "true" });
       seen.append(bidi(old), " → ", make("strong", { textContent: now, dir: "auto" }));
-      const heard = same(before, computed) ? t`The program still gives ${now}.` : t`The program gave ${old} and now gives ${now}.`;
+      const heard = equal(before, computed) ? t`The program still gives ${now}.` : t`The program gave ${old} and now gives ${now}.`;
       words.replaceChildren(seen, make("span", { className: "sr", textContent: heard }));
     } else words.replaceChildren();
     this.#tellComputed({ ...answer, computed, alternatives });
@@ -303,7 +303,6 @@ function moreButton() {
   return button;
 }
 
-const same = (one, other) => one.join("\n") === other.join("\n");
 const bidi = (text) => make("bdi", { textContent: text });
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);
 

@@ -35,6 +35,8 @@ from tasks.contract.responses import Field as Field
 from tasks.contract.responses import Invalid as Invalid
 from tasks.contract.responses import Perturbed as Perturbed
 from tasks.contract.responses import Problem as Problem
+from tasks.contract.responses import as_lines as as_lines
+from tasks.contract.responses import from_lines as from_lines
 from tasks.contract.responses import response_data as response_data
 from tasks.contract.responses import unstorable_in as unstorable_in
 from tasks.contract.suggesting import Suggesting as Suggesting

@@ -10,7 +10,15 @@ from typing import Any, ClassVar
 from tableqa.language import gettext
 from tableqa.operations import from_dict
 from tasks.contract.items import Item
-from tasks.contract.responses import Field, Invalid, Problem, frozen, response_data, unstorable_in
+from tasks.contract.responses import (
+    Field,
+    Invalid,
+    Problem,
+    from_lines,
+    frozen,
+    response_data,
+    unstorable_in,
+)
 
 
 class Responding(ABC):
@@ -176,9 +184,7 @@ class Responding(ABC):
             elif spec.kind == "flag":
                 data[spec.name] = post.get(spec.name) not in (None, "", "false")
             elif spec.kind == "lines":
-                data[spec.name] = [
-                    line.strip() for line in post.get(spec.name, "").splitlines() if line.strip()
-                ]
+                data[spec.name] = from_lines(post.get(spec.name, ""), draft.get(spec.name))
             else:
                 data[spec.name] = post.get(spec.name, "")
         return data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -48,6 +49,21 @@ class Field:
     choices: tuple[tuple[str, str], ...] = ()
     shape: str = ""
     note: str = ""
+
+
+LINE_END = re.compile(r"\r\n?|\n")
+
+
+def as_lines(answers: Sequence[str]) -> str:
+    """The text of a field with one answer a line: a line break within an answer is a blank there."""
+    return "".join(f"{LINE_END.sub(' ', answer)}\n" for answer in answers)
+
+
+def from_lines(text: str, known: object = ()) -> list[str]:
+    """The answers in such a field; those that are in the list `known` get their line breaks back."""
+    answers = [one for one in known if isinstance(one, str)] if isinstance(known, list) else []
+    whole = {as_lines([answer]).strip(): answer for answer in answers}
+    return [whole.get(line, line) for line in map(str.strip, LINE_END.split(text)) if line]
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ from tasks.contract import (
     Problem,
     Suggesting,
     Surroundings,
+    from_lines,
 )
 
 CHANGES = {
@@ -286,8 +287,8 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         if isinstance(settled, Mapping) and isinstance(answers := settled.get("answers"), list):
             data["answers"] = [text for text in answers if isinstance(text, str)]
             return {**data, "program": settled.get("program")}
-        filled = post.get("filled", "").split("\n") if post.get("action") != "submit" else []
-        if [line.strip() for line in filled if line.strip()] == data["answers"]:
+        filled = post.get("filled", "") if post.get("action") != "submit" else ""
+        if from_lines(filled, draft.get("answers")) == data["answers"]:
             data["answers"] = []
         return {**data, "program": posted(post.get("program"), data["program"])}
 

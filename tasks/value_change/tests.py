@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, Adjudicate, Context, Invalid, Item, Surroundings
+from tasks.contract import Accepted, Adjudicate, Context, Invalid, Item, Surroundings, as_lines
 from tasks.value_change.task import Response, task
 
 EXAMPLE = Example(
@@ -548,3 +548,26 @@ def test_a_cell_that_changes_what_the_program_gives_is_inside() -> None:
     assert outside(item, gone, answers=("Alien",)) == []
     assert outside(item, change("Hot", 0, 0), answers=("Hot",)) == []
     assert outside(item, change("171", 0, 2), answers=("Hot",), difference="x") == ["outside_evidence"]
+
+
+@pytest.mark.parametrize(
+    "sign", ["\n", "\r\n", "\r", "\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e"]
+)
+def test_an_answer_in_the_form_without_scripts_is_one_whatever_parts_its_lines(sign: str) -> None:
+    answers = [f"New{sign}York", "Lima"]
+    shown = as_lines(answers).replace("\n", "\r\n")  # as a browser sends it
+    assert shown.count("\r\n") == 2
+    read = task.form_data({"answers": shown, "action": "submit"}, {"answers": answers})["answers"]
+    assert read == answers
+    typed = task.form_data({"answers": f"Lima\r\nnew{sign}", "action": "submit"}, {"answers": None})[
+        "answers"
+    ]
+    assert typed == ["Lima", "new"]
+
+
+def test_an_answer_that_was_filled_in_is_nobodys_although_it_has_a_line_break() -> None:
+    shown = as_lines(["New\nYork"])
+    assert task.form_data({"answers": shown, "filled": shown, "action": "save"}, {})["answers"] == []
+    assert task.form_data({"answers": shown, "filled": shown, "action": "submit"}, {})["answers"] == [
+        "New York"
+    ]

@@ -351,3 +351,41 @@ test("without scripts, an answer is chosen where the programs disagree", async (
   const [stored] = await ask("value_change/responses");
   assert.deepEqual([stored.answers, stored.program.rows.column], [["Alien"], "c2"]);
 });
+
+// --- answers with line breaks -----------------------------------------------------------------------------------------
+
+/* Ada's first item with its answer changed to the text of a cell. */
+async function changesCity(text) {
+  const page = await begin("cities");
+  await keys(page, "1");
+  page.click(cell(page, "r0", "c0"));
+  press(page, "F2");
+  page.fill(page.focused, text);
+  press(page, "Enter");
+  await saves(page);
+  return page;
+}
+
+for (const text of ["New\nYork", "New\u2028York", "New\u0085York", "New\x0bYork", "New\x1cYork", "a\n\nb"]) {
+  test(`a computed answer is one answer, whatever parts its lines: ${JSON.stringify(text)}`, async () => {
+    const page = await changesCity(text);
+    assert.deepEqual(page.find("askew-annotate").response.data.answers, [text]);
+    await keys(page, "Control+Enter");
+    await saves(page);
+    const [{ answers: stored, difference }] = await ask("value_change/responses");
+    assert.deepEqual([stored, difference], [[text], ""]);
+  });
+}
+
+test("an answer with a line break stays one beside answers that a person adds, and after a reload", async () => {
+  const page = await changesCity("New\nYork");
+  page.fill("[data-field=answers]", "New York\nLima");
+  await saves(page);
+  assert.deepEqual(page.find("askew-annotate").response.data.answers, ["New\nYork", "Lima"]);
+  const again = await reload(page);
+  await again.passes(REST);
+  assert.deepEqual(again.find("askew-annotate").response.data.answers, ["New\nYork", "Lima"]);
+  assert.equal(answers(again), "New York\nLima");
+  again.fill("[data-field=answers]", "York\nLima");
+  assert.deepEqual(again.find("askew-annotate").response.data.answers, ["York", "Lima"]);
+});

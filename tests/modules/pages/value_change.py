@@ -44,6 +44,13 @@ def films(world: World, client: Client, variant: str = "answer_changes") -> str:
     return _page(world, client, [FILMS], variant=variant)
 
 
+def cities(world: World, client: Client) -> str:
+    """Two questions whose answer is a cell, which may have a line break."""
+    table = Table(["City", "Votes"], [["Paris", "5"], ["Lima", "7"]])
+    asked = [Example(f"city-{n}", "which city has 5 votes?", table, ["Paris"]) for n in range(2)]
+    return _page(world, client, asked, variant="answer_changes")
+
+
 def sales(world: World, client: Client, variant: str = "answer_stays", **terms: Any) -> str:
     """Two questions about a table of amounts."""
     return _page(world, client, SALES, variant=variant, **terms)

@@ -1,4 +1,4 @@
-"""Pages for what comes while somebody is at work: proposals, suggestions, verdicts, further items, and the loss of a slot."""
+"""Pages for what comes while somebody is at work: proposals, suggestions, verdicts and further items."""
 
 from __future__ import annotations
 

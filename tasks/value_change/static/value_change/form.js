@@ -1,6 +1,7 @@
 /* What is particular to changing values: the computed answer is filled in, never forced, and whoever gives another one
    is asked why. */
 
+import { linesOf, writeAnswers } from "../askew/answers.js";
 import { t } from "../askew/language.js";
 import "../askew/programs.js";
 import "../askew/shown-if.js";
@@ -18,7 +19,8 @@ class AskewMeasure extends HTMLElement {
    takes it away again when there is no program or no change it could follow from. */
 class AskewFilledAnswer extends HTMLElement {
   #filled = null; // what was filled in last, as text
-  #computed = null;
+  #computed = null; // what the program gives, as text
+  #answers = []; // the same as a list
   #byHand = false; // somebody typed what stands there
   #putting = false;
 
@@ -56,7 +58,8 @@ class AskewFilledAnswer extends HTMLElement {
 
   #take({ computed }) {
     // What the program gives on an unchanged table is no new answer.
-    this.#computed = computed && this.page.grid.operations.length ? computed.join("\n") : null;
+    this.#answers = computed ?? [];
+    this.#computed = computed && this.page.grid.operations.length ? linesOf(computed) : null;
     this.#fill();
     this.#write();
   }
@@ -81,7 +84,7 @@ class AskewFilledAnswer extends HTMLElement {
     this.#filled = this.#computed;
     this.#byHand = false;
     this.#putting = true;
-    this.field.value = this.#computed ?? "";
+    writeAnswers(this.field, this.#computed === null ? [] : this.#answers);
     this.field.dispatchEvent(new Event("input", { bubbles: true }));
     this.#putting = false;
   }
