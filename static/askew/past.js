@@ -18,6 +18,7 @@ export class Past {
   #items = null; // newest first; null before they are asked for
   #at = -1; // which of them is shown; -1 is the current item
   #asking = null;
+  #changes = 0; // how often they have changed
   #steps = Promise.resolve(); // the last one asked for; keys may come faster than items
   #stepping = 0;
 
@@ -33,10 +34,10 @@ export class Past {
     this.change = this.strip.querySelector("[data-past-change]");
     this.list.addEventListener("click", (event) => {
       const line = event.target.closest("button");
-      if (line) this.#after(() => this.#go([...this.list.querySelectorAll("button")].indexOf(line)));
+      if (line) this.#after(() => this.#choose(line.dataset.item));
     });
-    this.change.addEventListener("click", () => this.#reopen());
-    this.strip.querySelector("[data-past-back]").addEventListener("click", () => this.#go(-1));
+    this.change.addEventListener("click", () => this.#after(() => this.#reopen()));
+    this.strip.querySelector("[data-past-back]").addEventListener("click", () => this.#after(() => this.#go(-1)));
     document.addEventListener("keydown", (event) => this.#onKey(event), { capture: true });
   }
 
@@ -46,7 +47,7 @@ export class Past {
 
   /* Show or hide the strip; what the person chose is kept in this browser. */
   async toggle(open = this.strip.hidden) {
-    if (!open && this.looking) await this.#go(-1);
+    if (!open && this.looking) await this.#after(() => this.#go(-1));
     this.#open(open);
     this.#keep(open);
     if (!open) return;
@@ -59,10 +60,19 @@ export class Past {
     return this.#after(() => this.#step(by));
   }
 
+  /* A step that fails does not stop those behind it. */
   #after(act) {
     this.#stepping += 1;
-    this.#steps = this.#steps.then(act).finally(() => { this.#stepping -= 1; });
-    return this.#steps;
+    const step = this.#steps.then(act).finally(() => { this.#stepping -= 1; });
+    this.#steps = step.catch(() => {});
+    return step;
+  }
+
+  /* An item of the list, which may be asked for anew at the moment. */
+  async #choose(id) {
+    await this.#load();
+    const at = this.#items?.findIndex((item) => item.id === id) ?? -1;
+    if (at >= 0) await this.#go(at);
   }
 
   async #step(by) {
@@ -81,6 +91,8 @@ export class Past {
   /* Something was submitted, skipped or withdrawn: an open strip shows it. */
   changed() {
     this.#items = null;
+    this.#changes += 1;
+    this.#asking = null; // what is on its way was asked before
     if (!this.strip.hidden) this.#load();
   }
 
@@ -130,7 +142,7 @@ export class Past {
     if (!item) return this.#say("");
     this.change.hidden = !item.can_change;
     const answer = [item.words.join(" "), item.unsure ? t("Not sure.") : ""].filter(Boolean).join(" ");
-    this.#say(t`${this.#at + 1} of your last ${this.#items.length}. Your response: ${answer} ${item.note}`);
+    this.#say(t`${this.#at + 1} of your last ${this.list.children.length}. Your response: ${answer} ${item.note}`);
     this.strip.scrollIntoView({ block: "end" }); // with its words, which may need several lines
   }
 
@@ -146,23 +158,28 @@ export class Past {
   /* The items, asked for where they are not here yet; one request at a time. */
   #load(quiet = false) {
     if (this.#items) return null;
-    this.#asking ??= send("GET", this.#url)
-      .then(({ items }) => {
-        this.#items = items;
-        this.#draw();
-      })
-      .catch((problem) => {
-        if (!(problem instanceof Problem)) throw problem;
-        if (quiet) this.#open(true);
-        this.#say(problem.message);
-      })
-      .finally(() => { this.#asking = null; });
-    return this.#asking;
+    const asking = this.#asking ??= this.#ask(quiet).finally(() => { if (asking === this.#asking) this.#asking = null; });
+    return asking;
+  }
+
+  async #ask(quiet) {
+    const changes = this.#changes;
+    try {
+      const { items } = await send("GET", this.#url);
+      if (changes !== this.#changes) return; // it was asked for again
+      this.#items = items;
+      this.#draw();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      if (quiet) this.#open(true);
+      this.#say(problem.message);
+    }
   }
 
   #draw() {
-    this.list.replaceChildren(...this.#items.map(({ question, summary, unsure }) => {
+    this.list.replaceChildren(...this.#items.map(({ id, question, summary, unsure }) => {
       const line = make("button", { type: "button", className: "quiet small", title: question });
+      line.dataset.item = id;
       line.append(make("span", { textContent: summary || t("No response"), dir: "auto" }));
       if (unsure) line.append(make("span", { className: "unsure", textContent: t("not sure") }));
       const entry = make("li");
