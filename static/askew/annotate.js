@@ -156,7 +156,7 @@ class AskewAnnotate extends HTMLElement {
 
   // --- one item ----------------------------------------------------------------------------------------------------
 
-  #show(assignment, { first = false, said = "" } = {}) {
+  #show(assignment, { first = false, said = "", isBack = false } = {}) {
     const isOther = (name) => assignment[name] !== this.#current[name];
     if (!first && !this.practice && !this.#home && ["guidelines", "version"].some(isOther)) {
       // It is shown with another version of the guidelines or the form: the page comes anew with it.
@@ -175,7 +175,7 @@ class AskewAnnotate extends HTMLElement {
     this.places.changes[0]?.replaceChildren();
     this.#setProgress(assignment.progress, assignment.annotation ? 0 : 1);
     this.#closePanels();
-    document.querySelector("form[data-action=skip]")?.reset(); // why the last item was skipped is nothing about this one
+    if (!first && !isBack && !this.#home) this.#forgetNotes();
     this.#silence();
     this.guidelines.begin(assignment.progress?.submitted ?? 0); // before the table is fitted to the room that is left
     this.checklist.begin();
@@ -225,6 +225,12 @@ class AskewAnnotate extends HTMLElement {
     else this.commits.shown();
     if (assignment.suggests === "before" && !this.practice) this.#askSuggestions(assignment.id);
     this.#fetchAhead();
+  }
+
+  /* Why the last item was skipped, and what was about to be written to the managers, is nothing about this one. */
+  #forgetNotes() {
+    document.querySelector("form[data-action=skip]")?.reset();
+    for (const name of ["flag_note", "ask_text"]) if (this.form.elements[name]) this.form.elements[name].value = "";
   }
 
   #instruction() {
@@ -866,7 +872,7 @@ class AskewAnnotate extends HTMLElement {
     const choice = await chooseVersion({ fields: this.fields, grid: this.grid, mine: mine.data, other: draft.response.data, savedAt: clock(draft.saved_at) });
     if (choice === "other") {
       this.draft.rebase(draft);
-      this.#show({ ...this.#current, draft }); // as a page that is opened now: what a program gave for the dropped version goes
+      this.#show({ ...this.#current, draft }, { isBack: true }); // as a page that is opened now: what a program gave for the dropped version goes
     } else {
       this.#setUnsure(Boolean(mine.unsure));
       if (!same(this.#collect(), mine.data)) this.put(mine.data);
@@ -1166,7 +1172,7 @@ class AskewAnnotate extends HTMLElement {
   comeBack() {
     if (!this.#home) return;
     const { item } = this.#leavePast();
-    this.#show(item);
+    this.#show(item, { isBack: true });
   }
 
   /* Withdraw an earlier submission and open its item. Resolves to the problem if it is refused, else null. */

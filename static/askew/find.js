@@ -72,15 +72,26 @@ export class FindBar {
 
   close() {
     if (!this.isOpen) return;
-    this.bar.hidden = true;
     const hit = this.#hits[this.#at];
     const found = hit ? { row: hit.row, column: hit.column } : null;
+    this.#end();
+    this.show([], null);
+    this.closed(found);
+  }
+
+  /* Another table is shown: nothing was looked for in it. */
+  begin() {
+    this.#end();
+    this.#input.value = "";
+    this.#count.textContent = "";
+  }
+
+  #end() {
+    this.bar.hidden = true;
     this.#lines = null;
     this.#wanted = "";
     this.#hits = [];
     this.#at = -1;
-    this.show([], null);
-    this.closed(found);
   }
 
   #look(moves = true) {

@@ -72,6 +72,7 @@ export class AskewGrid extends HTMLElement {
   #hits = new Map();
   #hit = null;
   #find = null;
+  #shown = null; // the table as it was given
   #tools = null;
   #status = element("p", { className: "sr", role: "status" });
   #where = element("p", { className: "where", ariaHidden: "true" });
@@ -121,6 +122,9 @@ export class AskewGrid extends HTMLElement {
     const head = this.#mode.hasHead ? base.header_id : null;
     this.here = column && (row || head) ? { row: row?.id ?? head, column: column.id } : null;
     this.#build();
+    if (table === this.#shown) this.#find.refresh();
+    else this.#find.begin();
+    this.#shown = table;
     if (this.#mode.first) this.#painting.bringIntoSight(this.#mode.first);
     return fits;
   }

@@ -139,3 +139,23 @@ test("at the largest size, the key is the browser's again", async () => {
   grid.show({ mode: "read" });
   assert.deepEqual([1, 2, 3].map(() => isTaken(grid, "+", grid.page.find(".sheet"))), [true, true, false]);
 });
+
+test("another table ends a search, and the same one with other changes goes on with it", async () => {
+  const grid = await openGrid();
+  const [first, next] = [{ header: ["City"], rows: [["Berlin"], ["Bern"]] }, { header: ["City"], rows: [["Paris"], ["Lima"]] }];
+  grid.show({ mode: "edit", table: first });
+  grid.press("Control+f");
+  grid.types("ber");
+  assert.equal(grid.count(".hit"), 2);
+  grid.show({ mode: "edit", table: first, operations: [{ op: "set_cell", row: "r0", column: "c0", old: "Berlin", new: "Rome" }] });
+  assert.equal(bar(grid).hidden, false);
+  assert.equal(grid.count(".hit"), 1);
+  grid.show({ mode: "edit", table: next });
+  assert.equal(bar(grid).hidden, true);
+  assert.equal(grid.count(".hit"), 0);
+  grid.press("Control+f");
+  assert.equal(grid.focused.value, "");
+  grid.types("paris");
+  assert.ok(bar(grid).textContent.includes("1 of 1 match"));
+  assert.equal(current(grid), "Paris");
+});

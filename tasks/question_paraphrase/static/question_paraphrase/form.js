@@ -47,7 +47,8 @@ class AskewRewording extends HTMLElement {
     const same = now.trim() === this.#original.trim();
     const place = this.closest("section").querySelector("[data-wording]");
     place.hidden = same;
-    if (!same) drawWording(place, this.#original, now);
+    if (same) place.replaceChildren();
+    else drawWording(place, this.#original, now);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#tell(same), LATER);
   }
