@@ -39,6 +39,7 @@ class AskewAnnotate extends HTMLElement {
   #current = null;
   #waiting = [];
   #fetching = null;
+  #fetchedAt = 0; // when the waiting item came
   #done = []; // annotations submitted here, newest last
   #answered = new Set(); // answers to questions that this page has shown
   #readAnswers = []; // of these, those that were beside the current item, whole
@@ -1287,8 +1288,10 @@ class AskewAnnotate extends HTMLElement {
     if (this.#lost) return;
     this.#lost = true;
     if (problem.code === "batch_closed") this.#waiting = [];
+    const { id } = this.#current;
     this.draft.change(this.#envelope(this.#collect()));
     const kept = await this.draft.flush();
+    if (id !== this.#current.id || this.#home) return; // another item is shown by now
     this.draft.close();
     if (!kept) this.#state(t("Not saved"), true);
     const where = kept ? t("Your draft is saved under “My work”.") : t("Your entries are stored in this browser.");
@@ -1309,6 +1312,7 @@ class AskewAnnotate extends HTMLElement {
       const counted = next?.progress ?? { ...ahead.progress, submitted: this.#progress.submitted };
       // So do answers to questions: they may have come since the item was fetched.
       this.#show({ ...ahead, progress: counted, answers: next?.answers ?? ahead.answers }, { said });
+      if (Date.now() - this.#fetchedAt > PING) setTimeout(() => this.#ping()); // nothing has renewed its lease since
     } else {
       location.assign(this.dataset.done || location.href);
     }
@@ -1319,6 +1323,7 @@ class AskewAnnotate extends HTMLElement {
     const holding = [this.#current.id];
     this.#fetching = send("POST", `${this.dataset.api}batches/${this.#current.batch.id}/next/`, { holding })
       .then((assignment) => {
+        this.#fetchedAt = Date.now();
         if (assignment && assignment.id !== this.#current.id) this.#waiting.push(assignment);
       })
       .catch(() => {}) // the next submit asks again
@@ -1340,11 +1345,21 @@ class AskewAnnotate extends HTMLElement {
     try {
       const reply = await send("POST", `${this.dataset.api}assignments/${id}/ping/`, {});
       this.#tellAnswers(reply?.answers);
-      if (id === this.#current.id && reply?.lease) this.#current = { ...this.#current, lease: reply.lease };
+      if (id === this.#current.id && reply?.lease) this.#tellLease(reply.lease);
     } catch (problem) {
       if (this.#home?.id === id && PLACE_GONE.has(problem.code)) this.comeBack();
       if (id === this.#current.id && PLACE_GONE.has(problem.code)) this.#lose(problem);
     }
+  }
+
+  /* Without a lease somebody else may get the item, or has it. As long as nobody has, it can be submitted. */
+  #tellLease(lease) {
+    this.#current = { ...this.#current, lease };
+    if (lease.seconds) this.#clearNotices("lease");
+    else this.#notice(t("This item is no longer reserved for you. You can submit it as long as no other annotator has taken it."), "problem", "lease", () => this.#guard(async () => {
+      await this.draft.flush();
+      this.#advance("", null, 0);
+    }), t("Go to the next item"));
   }
 
   // --- saying things -----------------------------------------------------------------------------------------------
