@@ -20,7 +20,7 @@ class AskewAdjudicate extends HTMLElement {
   #isWarned = false; // the key of undo has said that it passes over a response that was sent back
 
   connectedCallback() {
-    if (this.keys) return;
+    if (this.keys || "unsupported" in document.documentElement.dataset) return; // see browser.js
     const [next, turn] = comparisonKeys({
       next: (by) => this.#comparison?.next(by),
       turn: () => this.#comparison?.turn(),

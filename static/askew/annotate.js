@@ -64,7 +64,7 @@ class AskewAnnotate extends HTMLElement {
 
   connectedCallback() {
     const source = document.getElementById("assignment");
-    if (!source || this.form) return;
+    if (!source || this.form || "unsupported" in document.documentElement.dataset) return; // see browser.js
     this.form = this.querySelector("form");
     this.grid = this.querySelector("askew-grid[data-show=table]");
     this.comparison = this.querySelector("askew-comparison");

@@ -1,4 +1,4 @@
-/* A slot that is not held any more: the page says so, once and in time. */
+/* A slot that is not held any more, and a browser that is too old: the page says so, once and in time. */
 
 import assert from "node:assert/strict";
 import { afterEach, mock, test } from "node:test";
@@ -57,4 +57,21 @@ test("an item that has waited is asked about when it is shown", async () => {
   assert.equal(first.find(".question").textContent, "the next one?");
   assert.equal(pings(first).at(-1), "item-2");
   assert.match(notices(first), /This item is no longer reserved for you\./);
+});
+
+test("a browser that lacks a feature is told so, asks the server nothing, and has the form without scripts", async () => {
+  const { any } = AbortSignal;
+  AbortSignal.any = undefined;
+  try {
+    const page = await opens();
+    assert.match(page.find("main > .notice[role=alert]").textContent, /This browser is too old for this page\. Use Chrome or Edge \d+, Firefox \d+, Safari [\d.]+, or a newer version\./);
+    assert.deepEqual(page.server.requests, []);
+    assert.equal(page.find("askew-annotate").hasAttribute("data-ready"), false);
+    page.press("1");
+    await page.passes(MINUTE);
+    assert.deepEqual(page.server.requests, []);
+  } finally {
+    AbortSignal.any = any;
+  }
+  assert.equal((await opens()).all("main > .notice[role=alert]").length, 0);
 });
