@@ -238,22 +238,27 @@ class AskewAdjudicate extends HTMLElement {
     this.#notice("");
     const item = this.#form?.dataset.itemId;
     try {
-      const response = await fetch(url, {
-        method: body ? "POST" : "GET",
-        body,
-        headers: { "X-Lane": "1" },
-        credentials: "same-origin",
-        signal: AbortSignal.timeout(PATIENCE),
-      });
-      const parts = new DOMParser().parseFromString(await response.text(), "text/html");
+      const reply = await this.#fetch(url, body);
+      if (!reply) return;
+      const { response, parts } = reply;
       if (body && response.ok && parts.querySelector("[data-part=item]") && !body.has("undo")) forgetDraft(item);
       this.#take(parts, response);
       if (body && this.#form?.dataset.itemId === item) this.#keep(); // it was refused: what the page shows is kept
-    } catch {
-      this.#notice(t("The server cannot be reached. Your choice is kept. Try again."));
     } finally {
       this.#sending = false;
       this.removeAttribute("data-sending");
+    }
+  }
+
+  /* The server's answer, or null: that is said. */
+  async #fetch(url, body) {
+    const method = body ? "POST" : "GET";
+    try {
+      const response = await fetch(url, { method, body, headers: { "X-Lane": "1" }, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE) });
+      return { response, parts: new DOMParser().parseFromString(await response.text(), "text/html") };
+    } catch {
+      this.#notice(t("The server cannot be reached. Your choice is kept. Try again."));
+      return null;
     }
   }
 
