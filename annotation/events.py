@@ -115,7 +115,7 @@ def wait_for_writers() -> bool:
 
     Raises Refused (still_writing) after `MAX_WAIT` seconds.
     """
-    writers = _writers()
+    writers = set(current_writers())
     waited, pause, deadline = bool(writers), FIRST_PAUSE, time.monotonic() + MAX_WAIT
     while writers:
         if time.monotonic() > deadline:
@@ -127,19 +127,24 @@ def wait_for_writers() -> bool:
             )
         time.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE)
-        writers &= _writers()
+        writers &= set(current_writers())
     return waited
 
 
-def _writers() -> set[str]:
-    """The transactions of others that hold a writer's lock on the log."""
+def current_writers(*models: type[Model]) -> list[str]:
+    """The transactions of others that hold a writer's lock on the log or on these tables.
+
+    Read after a key, they are all that can still commit a smaller one; a name that is gone from a later answer has ended.
+    After a restore into another cluster a name can only be somebody else's, who ends as well.
+    """
     if connection.vendor != "postgresql":
-        return set()
+        return []
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT virtualtransaction FROM pg_locks WHERE locktype = 'relation' AND relation = %s::regclass "
+            "SELECT DISTINCT virtualtransaction FROM pg_locks WHERE locktype = 'relation' "
+            "AND relation = ANY(%s::regclass[]) "
             "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
-            "AND mode = 'RowExclusiveLock' AND granted AND pid IS DISTINCT FROM pg_backend_pid()",
-            [Event._meta.db_table],
+            "AND mode = 'RowExclusiveLock' AND granted AND pid IS DISTINCT FROM pg_backend_pid() ORDER BY 1",
+            [[model._meta.db_table for model in (Event, *models)]],
         )
-        return {transaction for (transaction,) in cursor.fetchall()}
+        return [transaction for (transaction,) in cursor.fetchall()]

@@ -8,16 +8,18 @@ writes to the index. States, people, skipped and flagged items are read from the
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Max, OuterRef, QuerySet, Subquery, Sum
-from django.utils import timezone
 
-from annotation import jobs
+from annotation import events, jobs
 from annotation.by_key import in_lists
+from annotation.database import failures
 from annotation.models import (
     Annotation,
     Assignment,
@@ -38,6 +40,8 @@ from annotation.models import (
 from annotation.quality import agreement, calibrating
 from tasks.contract import TaskType, UnknownTaskType
 
+log = logging.getLogger(__name__)
+
 KIND: Final = "search_index"
 AT_ONCE: Final = 150
 """Items with responses that are indexed while a page waits; more are indexed by a job."""
@@ -45,8 +49,8 @@ NEW_AT_ONCE: Final = 1_000
 """The same for items without responses, which take much less."""
 MOST_EVENTS: Final = 2_000
 """Events that a page looks through; where there are more since the last time, a job does."""
-SETTLED: Final = timedelta(seconds=10)
-"""A row may become visible after one with a higher key; within this time it does. Until then it is looked at again."""
+AFTER_FAILURE: Final = timedelta(minutes=1)
+"""After which a job that failed is started again."""
 PAGE: Final = 200
 LABELS: Final = ("nominal", "ordinal", "interval")
 MOST_TEXT: Final = 20_000
@@ -60,17 +64,19 @@ STRUCTURE: Final = frozenset(
 def refresh(project: Project, *, now: datetime) -> int:
     """Bring the index of a project up to date. Returns how many items a job is still at, 0 where none is needed."""
     job = Job.objects.filter(project=project, kind=KIND).order_by("-pk").first()
-    if job is not None and not job.finished:
+    has_failed = job is not None and job.state == Job.State.FAILED and now - job.heartbeat < AFTER_FAILURE
+    if job is not None and (not job.finished or has_failed):
         return max(job.total - job.done, 1)
     state, _ = SearchIndex.objects.get_or_create(project=project)
-    new = _has_new(state)
-    events = Event.objects.filter(project=project, pk__gt=state.event).order_by().values("pk")
-    number = events[:MOST_EVENTS].count()
-    through, changed = _changed(state, now) if number < MOST_EVENTS else ({}, set())
-    if number == MOST_EVENTS or len(changed) > AT_ONCE or new > NEW_AT_ONCE:
+    new = _count_new(state)
+    last_event = state.ahead.get("event", [state.event])[0]
+    events_since = Event.objects.filter(project=project, pk__gt=last_event).order_by().values("pk")
+    has_many = events_since[:MOST_EVENTS].count() == MOST_EVENTS
+    changes = _Changes({}, set()) if has_many else _changes(state)
+    if has_many or len(changes.items) > AT_ONCE or new > NEW_AT_ONCE:
         jobs.enqueue(project=project, kind=KIND, ids={}, by=None, now=now)
-        return max(len(changed), new, 1)
-    _update(state, through, changed, has_new=new > 0)
+        return max(len(changes.items), new, 1)
+    _update(state, changes, has_new=new > 0)
     return 0
 
 
@@ -78,65 +84,101 @@ def refresh(project: Project, *, now: datetime) -> int:
 def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     """Index everything that changed; safe to run twice."""
     state, _ = SearchIndex.objects.get_or_create(project_id=job.project_id)
-    through, changed = _changed(state, timezone.now())
-    total = len(changed) + max(_has_new(state), 0)
-    done = _update(
-        state, through, changed, has_new=True, progress=lambda number: progress(min(number, total), total)
-    )
+    changes = _changes(state)
+    total = len(changes.items) + max(_count_new(state), 0)
+    done = _update(state, changes, has_new=True, progress=lambda number: progress(min(number, total), total))
     others = Job.objects.filter(project=job.project_id, kind=KIND).exclude(pk=job.pk)
     others.filter(state__in=[Job.State.DONE, Job.State.FAILED]).delete()
     return {"items": done}
 
 
 def index_items(keys: Iterable[int]) -> int:
-    """Index these items anew, page by page. Returns how many."""
+    """Index these items anew, page by page. Returns how many. One that cannot be indexed is found by nothing, and logged."""
     number = 0
     for some in in_lists(keys, PAGE):
-        with transaction.atomic():
-            number += _index_some(some)
+        try:
+            with transaction.atomic():
+                number += _index_some(some)
+        except Exception as error:
+            if failures.is_unavailable(error):
+                raise
+            if len(some) > 1:
+                number += sum(index_items([key]) for key in some)
+                continue
+            log.exception("item %s could not be indexed", some[0])
+            ResponseFact.objects.filter(item__in=some).delete()
+            IndexedItem.objects.update_or_create(item_id=some[0], defaults={"given": "", "responded": ""})
+            number += 1
     return number
 
 
 # -- what changed -----------------------------------------------------------------------------------
 
 
-def _changed(state: SearchIndex, now: datetime) -> tuple[dict[str, int], set[int]]:
-    """Up to which keys everything is settled, and the items (keys) of which anything changed behind what is indexed."""
-    settled = now - SETTLED
-    events = Event.objects.filter(project=state.project_id, pk__gt=state.event)
-    assignments = events.filter(thing="assignment").exclude(after="leased", before="")
-    changed = set(
+@dataclass(frozen=True)
+class _Changes:
+    """Items (keys) to index, and the columns of `SearchIndex` once they are."""
+
+    columns: dict[str, Any]
+    items: set[int]
+
+
+def _changes(state: SearchIndex) -> _Changes:
+    """The items of which anything changed since they were indexed.
+
+    PostgreSQL draws keys before it commits rows. The order of the statements matters: last keys, then the writers that
+    could commit a smaller one, then sums, then rows.
+    """
+    project = state.project_id
+    rows: dict[str, QuerySet[Any]] = {
+        "event": Event.objects.filter(project=project, pk__gt=state.event),
+        "flag": Flag.objects.filter(item__batch__project=project, pk__gt=state.flag),
+        "verdict": Verdict.objects.filter(of__assignment__batch__project=project, pk__gt=state.verdict),
+    }
+    last = {
+        name: some.aggregate(last=Max("pk"))["last"] or getattr(state, name) for name, some in rows.items()
+    }
+    writers = events.current_writers(Flag, Verdict)
+    have_ended = set(writers).isdisjoint(state.ahead.get("writers", []))
+    columns: dict[str, Any] = {"ahead": {"writers": writers} if writers else {}}
+    for name, some in rows.items():
+        settled = getattr(state, name)
+        seen, known = state.ahead.get(name, [settled, 0])
+        if seen > settled and _sum(some.filter(pk__lte=seen)) == known:
+            rows[name] = some.filter(pk__gt=seen)
+        else:  # something was committed late: all is looked at again
+            seen, known = settled, 0
+        columns[name] = settled if writers else last[name]
+        if writers:
+            if have_ended and name in state.ahead:
+                columns[name], known = state.ahead[name][0], 0
+            between = rows[name].filter(pk__gt=columns[name], pk__lte=last[name])
+            columns["ahead"][name] = [last[name], known + _sum(between)]
+    assignments = rows["event"].filter(thing="assignment").exclude(after="leased", before="")
+    items = set(
         Assignment.objects.filter(pk__in=assignments.values("thing_id")).values_list("item_id", flat=True)
     )
-    changed |= set(events.filter(thing="item").values_list("thing_id", flat=True))
-    flags = Flag.objects.filter(item__batch__project=state.project_id, pk__gt=state.flag)
-    changed |= set(flags.values_list("item_id", flat=True))
-    verdicts = Verdict.objects.filter(of__assignment__batch__project=state.project_id, pk__gt=state.verdict)
-    changed |= set(verdicts.values_list("of__assignment__item_id", flat=True))
-    through = {
-        "event": events.filter(at__lte=settled).aggregate(last=Max("pk"))["last"] or state.event,
-        "flag": flags.filter(made_at__lte=settled).aggregate(last=Max("pk"))["last"] or state.flag,
-        "verdict": verdicts.filter(made_at__lte=settled).aggregate(last=Max("pk"))["last"] or state.verdict,
-    }
-    return through, changed
+    items |= set(rows["event"].filter(thing="item").values_list("thing_id", flat=True))
+    items |= set(rows["flag"].values_list("item_id", flat=True))
+    items |= set(rows["verdict"].values_list("of__assignment__item_id", flat=True))
+    return _Changes(columns, items)
 
 
-def _has_new(state: SearchIndex) -> int:
+def _sum(rows: QuerySet[Any]) -> int:
+    return int(rows.aggregate(sum=Sum("pk", default=0))["sum"])
+
+
+def _count_new(state: SearchIndex) -> int:
     """How many items of the project the index lacks, by the counters of its batches; -1 where it counts too many."""
     counted = Batch.objects.filter(project=state.project_id).aggregate(items=Sum("items_count"))["items"] or 0
     return int(max(counted - state.items_count, -1))
 
 
 def _update(
-    state: SearchIndex,
-    through: Mapping[str, int],
-    changed: set[int],
-    *,
-    has_new: bool,
-    progress: Any = lambda number: None,
+    state: SearchIndex, changes: _Changes, *, has_new: bool, progress: Any = lambda number: None
 ) -> int:
     """Index what changed, and what is new; then note how far the index is."""
-    number = 0
+    number, changed = 0, changes.items
     of_project = Item.objects.filter(batch__project=state.project_id)
     if has_new:
         last, lacking = 0, of_project.filter(indexed__isnull=True).order_by("pk").values_list("pk", flat=True)
@@ -148,16 +190,17 @@ def _update(
     for some in in_lists(sorted(changed), PAGE):
         number += index_items(some)
         progress(number)
-    moved = [name for name, key in through.items() if getattr(state, name) != key]
-    for name in moved:
-        setattr(state, name, through[name])
+    # All or none: what is ahead counts from the keys beside it.
+    columns = (
+        changes.columns if any(getattr(state, n) != value for n, value in changes.columns.items()) else {}
+    )
     with transaction.atomic():
-        if has_new or _has_new(state) < 0:
+        if has_new or _count_new(state) < 0:
             _lock([state.project_id])
-            state.items_count = IndexedItem.objects.filter(item__batch__project=state.project_id).count()
-            moved.append("items_count")
-        if moved:
-            state.save(update_fields=moved)
+            indexed = IndexedItem.objects.filter(item__batch__project=state.project_id)
+            columns = {**columns, "items_count": indexed.count()}
+        if columns:
+            SearchIndex.objects.filter(pk=state.pk).update(**columns)
     return number
 
 

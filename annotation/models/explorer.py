@@ -12,12 +12,18 @@ from annotation.models.work import Item
 
 
 class SearchIndex(models.Model):
-    """How far the index of a project is: up to which event, flag and verdict (keys), and how many items it holds."""
+    """How far the index of a project is, and how many items it holds.
+
+    event, flag, verdict  no row up to this key can be missing
+    ahead                 what is indexed beyond it: by name, the last key and the sum of the keys between, to notice rows
+                          that are committed late; and the "writers" that could (`events.current_writers`)
+    """
 
     project = models.OneToOneField(Project, models.CASCADE, primary_key=True, related_name="search_index")
     event = models.BigIntegerField(default=0)
     flag = models.BigIntegerField(default=0)
     verdict = models.BigIntegerField(default=0)
+    ahead = models.JSONField(default=dict)
     items_count = models.PositiveIntegerField(default=0)
 
     def __str__(self) -> str:

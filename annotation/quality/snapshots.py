@@ -21,7 +21,7 @@ from typing import Any
 from django.db.models import Sum
 from django.utils import timezone
 
-from annotation import jobs
+from annotation import events, jobs
 from annotation.database import failures
 from annotation.models import Batch, Event, Job, Project, Snapshot, Tally
 from annotation.quality import agreement, dashboards, label_texts, learning, quality, reporting
@@ -51,8 +51,6 @@ SHARE = 20
 """A snapshot rests for so many times what it took to work it out."""
 AFTER_FAILURE = timedelta(minutes=15)
 WENT_WRONG = message("snapshots.went_wrong", "internal error ({name}).")
-SETTLED = timedelta(seconds=2)
-"""An event may be committed after one with a higher id; within this time it is."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ def wanted(pairs: Sequence[tuple[Batch, str]], *, now: datetime) -> dict[tuple[i
         for one in Snapshot.objects.filter(project=project, key__in=keys)
         if one.data.get("form") == FORM
     }
-    last = Event.objects.filter(project=project).order_by("-pk").values_list("pk", "at").first() or (0, now)
+    mark = _mark(project.pk)
     sizes = dict(
         Tally.objects.filter(batch__in=batches).values_list("batch_id").annotate(number=Sum("submitted"))
     )
@@ -107,13 +105,13 @@ def wanted(pairs: Sequence[tuple[Batch, str]], *, now: datetime) -> dict[tuple[i
         missing = [
             part
             for part in parts_of[batch.pk]
-            if not _fresh(kept.get(key_of(batch, part)), batch, part, last)
+            if not _fresh(kept.get(key_of(batch, part)), batch, part, mark)
         ]
         responses += sizes.get(batch.pk, 0) if missing else 0
         number += len(missing)
         if responses <= AT_ONCE and number <= MOST_AT_ONCE:
             for part in missing:
-                kept[key_of(batch, part)] = _work_out(batch, part, last[0], now)
+                kept[key_of(batch, part)] = _work_out(batch, part, mark, now)
         else:
             behind += [(batch, part) for part in missing]
     job, failed = _queued(project, behind, kept, now) if behind else (None, {})
@@ -147,13 +145,23 @@ def _shown(
     return Shown(figures, kept.made_at, behind, at_it, failed)
 
 
-def _fresh(kept: Snapshot | None, batch: Batch, part: str, last: tuple[int, datetime]) -> bool:
+def _mark(project: int) -> tuple[int, list[str]]:
+    """The last event of a project, and then the transactions that could still commit an earlier one."""
+    last = Event.objects.filter(project=project).order_by("-pk").values_list("pk", flat=True).first()
+    return last or 0, events.current_writers()
+
+
+def _fresh(kept: Snapshot | None, batch: Batch, part: str, mark: tuple[int, list[str]]) -> bool:
     """Whether nothing can have changed since. Responses of a closed batch stay; what is decided of them may come later."""
     if kept is None:
         return False
-    if batch.closed_at is not None and part in OF_RESPONSES and kept.made_at > batch.closed_at + SETTLED:
+    if batch.closed_at is not None and part in OF_RESPONSES and kept.data.get("closed") == _closed(batch):
         return True
-    return kept.watermark >= last[0] and kept.made_at > last[1] + SETTLED
+    return kept.watermark >= mark[0] and set(kept.data.get("writers", ())) <= set(mark[1])
+
+
+def _closed(batch: Batch) -> str:
+    return "" if batch.closed_at is None else batch.closed_at.isoformat()
 
 
 def _queued(
@@ -194,11 +202,8 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     failed, parts = {}, job.ids["parts"]
     batches = Batch.objects.select_related("project").in_bulk([batch for batch, _ in parts])
     for number, (pk, part) in enumerate(parts):
-        last = (
-            Event.objects.filter(project=job.project_id).order_by("-pk").values_list("pk", flat=True).first()
-        )
         try:
-            _work_out(batches[pk], part, last or 0, timezone.now())
+            _work_out(batches[pk], part, _mark(job.project_id), timezone.now())
         except Exception as error:
             if failures.is_unavailable(error):
                 raise  # the whole job is tried again
@@ -210,14 +215,16 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     return {"failed": failed}
 
 
-def _work_out(batch: Batch, part: str, watermark: int, now: datetime) -> Snapshot:
+def _work_out(batch: Batch, part: str, mark: tuple[int, list[str]], now: datetime) -> Snapshot:
+    watermark, writers = mark
+    of_batch = {"writers": writers, "closed": _closed(batch)}
     started = time.perf_counter()
     figures = PARTS[part](batch)
     took = round(time.perf_counter() - started, 3)
     kept = Snapshot(
         project=batch.project,
         key=key_of(batch, part),
-        data={"form": FORM, "seconds": took, "figures": figures},
+        data={"form": FORM, "seconds": took, "figures": figures, **of_batch},
         watermark=watermark,
         made_at=now,
     )

@@ -147,10 +147,10 @@ def test_whoever_draws_keys_of_the_log_ahead_is_waited_for(world: World) -> None
     thread = threading.Thread(target=draw)
     thread.start()
     assert drawn.wait(SECONDS)
-    assert len(events._writers()) == 1
+    assert len(events.current_writers()) == 1
     go_on.set()
     thread.join(SECONDS)
-    assert events._writers() == set()
+    assert events.current_writers() == []
 
 
 @only_postgresql

@@ -105,14 +105,15 @@ def test_what_is_behind_is_shown_with_its_age_and_refreshed_not_too_often(world:
 def test_a_closed_batch_is_worked_out_once_more_and_never_again(world: World) -> None:
     batch = labelled(world)
     closed = timezone.now()
-    assigning.close_batch(batch=batch, by=world.mara, now=closed)
     shown(batch, closed)
-    do_jobs()
-    Snapshot.objects.update(made_at=closed + timedelta(seconds=3), watermark=0)
-
-    assert not shown(batch, closed + LATER).behind
-    Snapshot.objects.update(made_at=closed - timedelta(seconds=3))
+    assert do_jobs() == ["done"]
+    assigning.close_batch(batch=batch, by=world.mara, now=closed)
+    Snapshot.objects.update(made_at=closed + timedelta(seconds=3))
     assert shown(batch, closed + LATER).behind, "it was made before the last response could come"
+
+    assert do_jobs() == ["done"]
+    Snapshot.objects.update(watermark=0)
+    assert not shown(batch, closed + LATER).behind
 
 
 @pytest.mark.usefixtures("nothing_at_once")

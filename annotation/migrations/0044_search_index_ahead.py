@@ -1,0 +1,11 @@
+"""What the search index has read beyond what can no longer change."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("annotation", "0043_initial")]
+
+    operations = [
+        migrations.AddField(model_name="searchindex", name="ahead", field=models.JSONField(default=dict)),
+    ]
