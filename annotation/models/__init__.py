@@ -12,7 +12,7 @@ from annotation.models.predictions import Try, Verdict
 from annotation.models.proposals import Handling, Proposal, Provenance, Reply, Telling, Trial
 from annotation.models.saved_views import SavedView
 from annotation.models.sources import Example, ModelAnswer, PerturbationRun, Source, StoredTable
-from annotation.models.spending import ModelRequest
+from annotation.models.spending import ModelRequest, ModelTotal
 from annotation.models.studies import (
     Consent,
     ConsentText,
@@ -74,6 +74,7 @@ __all__ = [
     "Membership",
     "ModelAnswer",
     "ModelRequest",
+    "ModelTotal",
     "Outcome",
     "Person",
     "PerturbationRun",

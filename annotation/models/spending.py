@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
@@ -21,13 +22,35 @@ class ModelRequestQuerySet(models.QuerySet["ModelRequest"]):
     def update(self, **kwargs: Any) -> int:
         raise TypeError("a request is settled once, by `settle`")
 
+    def bulk_create(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("requests are added one by one: the totals follow")
+
+    def create(self, **values: Any) -> ModelRequest:
+        """Add a request, and count it."""
+        with transaction.atomic():
+            request: ModelRequest = super().create(**values)
+            ModelTotal.add(request)
+        return request
+
     def settle(self, **values: Any) -> int:
         """Write what an open request used. Returns 0 where it is settled already."""
-        return models.QuerySet.update(self.filter(state="open"), **values)
+        with transaction.atomic():
+            requests = list(self.filter(state="open").select_for_update(no_key=True))
+            for request in requests:
+                before = request.tokens, request.micro_usd
+                for name, value in values.items():
+                    setattr(request, name, value)
+                ModelTotal.add(request, *before)
+            return models.QuerySet.update(self.filter(pk__in=[each.pk for each in requests]), **values)
 
     def release(self) -> None:
         """Remove open requests that were never sent."""
-        self.filter(state="open").delete()
+        with transaction.atomic():
+            for request in self.filter(state="open").select_for_update():
+                before = request.tokens, request.micro_usd
+                request.prompt_tokens = request.completion_tokens = 0
+                ModelTotal.add(request, *before)
+                request.delete()
 
 
 class ModelRequest(models.Model):
@@ -116,6 +139,48 @@ class ModelRequest(models.Model):
 
     def __str__(self) -> str:
         return f"{self.predictor} for {self.purpose}: {self.state}"
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens."""
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def micro_usd(self) -> Decimal:
+        """The price in millionths of a USD."""
+        return self.prompt_tokens * self.prompt_price + self.completion_tokens * self.completion_price
+
+
+class ModelTotal(models.Model):
+    """What the requests of a batch, or those of a project without a batch, came to: what budgets are compared with.
+
+    `micro_usd` is in millionths of a USD. Sums over all requests would take longer with each.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="model_totals")
+    batch = models.OneToOneField(Batch, models.CASCADE, null=True, related_name="+")
+    tokens = models.BigIntegerField(default=0)
+    micro_usd = models.DecimalField(max_digits=30, decimal_places=6, default=Decimal(0))
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"], condition=Q(batch__isnull=True), name="one_model_total_without_a_batch"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tokens} tokens in project {self.project_id}, batch {self.batch_id}"
+
+    @classmethod
+    def add(cls, request: ModelRequest, tokens: int = 0, micro_usd: Decimal | int = 0) -> None:
+        """Count what a request uses more than these."""
+        more_tokens, more_usd = request.tokens - tokens, request.micro_usd - micro_usd
+        more = {"tokens": F("tokens") + more_tokens, "micro_usd": F("micro_usd") + more_usd}
+        total = cls.objects.filter(project=request.project_id, batch=request.batch_id)
+        if (more_tokens or more_usd) and not total.update(**more):
+            cls.objects.get_or_create(project_id=request.project_id, batch_id=request.batch_id)
+            total.update(**more)
 
 
 COST = F("prompt_tokens") * F("prompt_price") + F("completion_tokens") * F("completion_price")

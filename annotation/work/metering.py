@@ -22,7 +22,7 @@ from django.db.models import Avg, Count, DecimalField, ExpressionWrapper, Q, Que
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
-from annotation.models import Batch, ModelRequest, Project
+from annotation.models import Batch, ModelRequest, ModelTotal, Project
 from annotation.models.spending import COST
 from annotation.work import reply_states
 from annotation.work.crew import Crew
@@ -100,11 +100,14 @@ class ProjectMeter:
                 Project.objects.select_for_update(no_key=True).values("model_budget").get(pk=self.project)
             )
             usd = cost(prompt_tokens, completion_tokens, self._rates)
-            self._require(project["model_budget"], {}, usd, prompt_tokens + completion_tokens)
+            totals = ModelTotal.objects.filter(project=self.project)
+            self._require(project["model_budget"], totals, usd, prompt_tokens + completion_tokens)
             if self.batch is not None:
                 batch = Batch.objects.values("model_budget").get(pk=self.batch)
-                of_batch = {"batch": self.batch}
-                self._require(batch["model_budget"], of_batch, usd, prompt_tokens + completion_tokens)
+                totals = totals.filter(batch=self.batch)
+                self._require(
+                    batch["model_budget"], totals, usd, prompt_tokens + completion_tokens, is_of_batch=True
+                )
             return self._create(prompt_tokens, completion_tokens)
 
     def _create(self, prompt_tokens: int, completion_tokens: int) -> int:
@@ -122,11 +125,17 @@ class ProjectMeter:
         return int(request.pk)
 
     def _require(
-        self, budget: Mapping[str, Any], where: Mapping[str, Any], usd: Decimal, tokens: int
+        self,
+        budget: Mapping[str, Any],
+        totals: QuerySet[ModelTotal],
+        usd: Decimal,
+        tokens: int,
+        *,
+        is_of_batch: bool = False,
     ) -> None:
         if not budget:
             return
-        of_what = gettext("this batch") if where else gettext("the project")
+        of_what = gettext("this batch") if is_of_batch else gettext("the project")
         if self.price is None and budget.get("usd") is not None:
             raise ChatError(
                 gettext(
@@ -135,10 +144,10 @@ class ProjectMeter:
                 ).format(of_what=of_what, name=self.predictor),
                 "budget",
             )
-        used = spent(ModelRequest.objects.filter(project=self.project, **where))
+        used = totals.aggregate(usd=Sum("micro_usd", default=Decimal(0)), tokens=Sum("tokens", default=0))
         for name, limit, before, more in (
-            ("usd", budget.get("usd"), used.usd, usd),
-            ("tokens", budget.get("tokens"), used.tokens, tokens),
+            ("usd", budget.get("usd"), Decimal(used["usd"]) / PER_PRICE, usd),
+            ("tokens", budget.get("tokens"), used["tokens"], tokens),
         ):
             if limit is not None and before + more > Decimal(str(limit)):
                 amounts = [_amount(name, value) for value in (limit, before, more)]

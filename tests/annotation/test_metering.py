@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import random
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -12,17 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from annotation.help import asking, estimating, predicting, proposing
-from annotation.models import Batch, Job, ModelRequest, Project, Proposal, Reply, Trial
+from annotation.models import Batch, Job, ModelRequest, ModelTotal, Project, Proposal, Reply, Trial
 from annotation.refusals import Refused
 from annotation.work import metering, reply_states
 from annotation.work.crew import Crew
 from predictor import listing
 from predictor.chat import ChatError
 from predictor.configuration import STOP_AFTER
+from predictor.usage import PER_PRICE, Call
 from tests.annotation.cast import NOON, World, envelope, make_world
 from tests.predictor.endpoints import Endpoint, endpoint
 
@@ -158,6 +161,40 @@ def test_a_budget_is_never_exceeded(
     assert ModelRequest.objects.count() == 2
     where.objects.filter(pk=key).update(model_budget={name: 10 * limit for name, limit in budget.items()})
     ask(batch)
+
+
+def test_a_budget_is_compared_with_running_totals_that_are_the_sum_of_all_requests(
+    world: World, batch: Batch
+) -> None:
+    other = world.batch("question_paraphrase", variant="sentence")
+    draws = random.Random(35)
+    for where, purpose in ((batch.pk, "loop"), (other.pk, "loop"), (None, "questions")):
+        model = metering.metered("llm", project=batch.project_id, batch=where, purpose=purpose)
+        assert model.meter is not None
+        for _ in range(6):
+            reserved = model.meter.reserve(draws.randrange(900), draws.randrange(900))
+            calls = [
+                Call("answered", draws.randrange(900), draws.randrange(900), is_counted=True)
+                for _ in range(draws.randrange(3))
+            ]
+            model.meter.settle_all(reserved if draws.random() < 0.8 else None, calls)
+        spent = metering.spent(ModelRequest.objects.filter(batch=where))
+        total = ModelTotal.objects.get(batch=where)
+        assert (total.tokens, total.micro_usd) == (spent.tokens, spent.usd * PER_PRICE)
+
+
+def test_a_reservation_asks_as_much_after_many_requests_as_after_none(batch: Batch) -> None:
+    Project.objects.filter(pk=batch.project_id).update(model_budget={"tokens": 10**9})
+    Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 10**9})
+    model = metering.metered("llm", project=batch.project_id, batch=batch.pk, purpose="loop")
+    assert model.meter is not None
+    model.meter.reserve(5, 600)
+    with CaptureQueriesContext(connection) as queries:
+        reserved = model.meter.reserve(5, 600)
+        model.meter.settle(reserved, Call("answered", 5, 6, is_counted=True))
+    sums = [query["sql"] for query in queries if "SUM(" in query["sql"]]
+    assert len(sums) == 2
+    assert all("annotation_modeltotal" in sql and "modelrequest" not in sql for sql in sums)
 
 
 def test_a_reservation_that_was_never_settled_counts(batch: Batch) -> None:
