@@ -11,9 +11,10 @@ item in turn. What changed since the preview is found out under these locks, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
@@ -32,6 +33,7 @@ from annotation.models import (
     Assignment,
     Batch,
     Decision,
+    Event,
     Flag,
     Item,
     ItemAction,
@@ -51,8 +53,8 @@ from annotation.work import left_over, places, queue, resolutions, retracting
 
 UNDO_WITHIN: Final = timedelta(minutes=30)
 CHANGED: Final = Refusal("changed")
-AT_ONCE: Final = 100
-"""Items that one request, and one transaction of a job, changes."""
+AT_ONCE: Final = 20
+"""Items that one request, and one transaction of a job, changes: whoever answered them cannot submit meanwhile."""
 ACT: Final = "act_on_items"
 UNDO: Final = "undo_on_items"
 """Kinds of jobs."""
@@ -142,36 +144,50 @@ def _run_act(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     who, row = _reader(job), ItemAction.objects.get(pk=job.ids["action"])
     before = set(row.changes.values_list("item_id", flat=True))
     keys = [key for key in job.ids["items"] if key not in before]
-    refused: dict[Refusal, list[int]] = {}
-    for start in range(0, len(keys), AT_ONCE):
-        with transaction.atomic():
-            done = _change(who, row, keys[start : start + AT_ONCE], timezone.now())
-        for why, some in done.refused.items():
-            refused.setdefault(why, []).extend(some)
-        progress(len(before) + min(start + AT_ONCE, len(keys)), len(job.ids["items"]))
+    refused = _in_parts(
+        keys, partial(_change, who, row), lambda done: progress(len(before) + done, len(job.ids["items"]))
+    )
     number = row.changes.count()
-    if number:
+    if number and not _is_logged(row, job, ACTIONS[row.kind].state):
         _log(row, number, timezone.now())
-        return _result(row, number, refused)
-    row.delete()
-    return {**_result(row, number, refused), "acted": ""}
+    return {**_result(row, number, refused), **({} if number else {"acted": ""})}
+
+
+@jobs.afterwards(ACT)
+def _forget(job: Job) -> None:
+    """Delete an action that changed nothing."""
+    ItemAction.objects.filter(pk=job.ids["action"], changes__isnull=True).delete()
 
 
 @jobs.kind(UNDO)
 def _run_undo(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     who, row = _reader(job), ItemAction.objects.get(pk=job.ids["action"])
     keys = list(row.changes.filter(undone_at__isnull=True).order_by("item").values_list("item_id", flat=True))
+    refused = _in_parts(keys, partial(_restore, who, row), lambda done: progress(done, len(keys)))
+    number = row.changes.filter(undone_at__gte=job.made_at).count()
+    if number and not _is_logged(row, job, "undone"):
+        _log(row, number, timezone.now(), is_undone=True, by=who.actor.person)
+    return _result(row, number, refused)
+
+
+def _in_parts(
+    keys: Sequence[int], change: Callable[[Sequence[int], datetime], Done], progress: Callable[[int], None]
+) -> dict[Refusal, list[int]]:
+    """Change items, `AT_ONCE` in each transaction. Returns those that cannot be changed."""
     refused: dict[Refusal, list[int]] = {}
     for start in range(0, len(keys), AT_ONCE):
         with transaction.atomic():
-            done = _restore(who, row, keys[start : start + AT_ONCE], timezone.now())
+            done = change(keys[start : start + AT_ONCE], timezone.now())
         for why, some in done.refused.items():
             refused.setdefault(why, []).extend(some)
-        progress(min(start + AT_ONCE, len(keys)), len(keys))
-    number = row.changes.filter(undone_at__gte=job.made_at).count()
-    if number:
-        _log(row, number, timezone.now(), is_undone=True, by=who.actor.person)
-    return _result(row, number, refused)
+        progress(min(start + AT_ONCE, len(keys)))
+    return refused
+
+
+def _is_logged(row: ItemAction, job: Job, after: str) -> bool:
+    """Whether an earlier attempt at the job has logged it."""
+    logged = Event.objects.filter(thing="itemaction", thing_id=row.pk, after=after, at__gte=job.made_at)
+    return logged.exists()
 
 
 def _reader(job: Job) -> Reader:
@@ -342,21 +358,20 @@ def _state(item: Item) -> str:
 
 
 def _users(items: Sequence[Item]) -> dict[int, str]:
-    """What rests on the decisions of the items, by item (key). Asks one by one only where something may."""
-    decided = {item.pk: item for item in items if getattr(item, "decision", None) is not None}
-    batches = {item.batch_id for item in decided.values()}
+    """What rests on the decisions of the items, by item (key). Looks only where something may."""
+    decisions = {item.pk: item.decision for item in items if getattr(item, "decision", None) is not None}
+    batches = {item.batch_id for item in items if item.pk in decisions}
     feeding = Batch.objects.filter(pk__in=batches).filter(Q(feeds__isnull=False) | Q(fed_runs__isnull=False))
     fed = set(feeding.values_list("pk", flat=True))
-    made = Outcome.objects.filter(decision__item__in=decided, example__isnull=False)
+    made = Outcome.objects.filter(decision__item__in=decisions, example__isnull=False)
     making = set(made.values_list("decision__item_id", flat=True))
-    found = {}
-    for key, item in decided.items():
-        if item.batch_id in fed or key in making:
+    chosen = []
+    for item in items:
+        if item.pk in decisions and (item.batch_id in fed or item.pk in making):
             item.decision.item = item
-            user = retracting.user_of(item.decision)
-            if user is not None:
-                found[key] = user
-    return found
+            chosen.append(item.decision)
+    users = retracting.users_of(chosen) if chosen else {}
+    return {item: users[decision.pk] for item, decision in decisions.items() if decision.pk in users}
 
 
 def _annotators(project: int) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils import timezone
 
@@ -12,31 +12,50 @@ from annotation.work import lineage
 from tableqa.perturbations import discount
 
 
-def resting_on(decision: Decision) -> list[PerturbationRun]:
-    """The runs that perturbed the decision's original because of it: an example is one item of a batch at most."""
-    runs = decision.item.batch.fed_runs.order_by("pk")
-    return [run for run in runs if decision.item.example_id in run.chosen]
+def resting_on(decisions: Iterable[Decision]) -> dict[int, list[PerturbationRun]]:
+    """By decision (key), the runs that perturbed its original because of it: an example is one item of a batch at most."""
+    decisions = list(decisions)
+    of_batch: dict[int | None, list[PerturbationRun]] = {}
+    fed = PerturbationRun.objects.filter(feeds_from__in={decision.item.batch_id for decision in decisions})
+    for run in fed.order_by("pk"):
+        of_batch.setdefault(run.feeds_from_id, []).append(run)
+    return {
+        decision.pk: [
+            run for run in of_batch.get(decision.item.batch_id, ()) if decision.item.example_id in run.chosen
+        ]
+        for decision in decisions
+    }
 
 
 def lock(decision: Decision) -> list[PerturbationRun]:
     """`resting_on`, after locking every run that the batch feeds, so that none takes the decision up meanwhile."""
     runs = decision.item.batch.fed_runs.select_for_update().order_by("pk")
     list(runs.values_list("pk"))
-    return resting_on(decision)
+    return resting_on([decision])[decision.pk]
 
 
-def made_only_by(runs: Sequence[PerturbationRun], original: Example) -> list[Example]:
-    """The automatic examples of an original that these runs make, and no other run of the project."""
-    if not runs:
-        return []
-    automatic = Example.objects.automatic().filter(parent=original).order_by("pk")
-    examples = [example for example in automatic if any(lineage.makes(run, example) for run in runs)]
-    others = PerturbationRun.objects.filter(sources=original.source_id).exclude(
-        pk__in=[run.pk for run in runs]
-    )
-    for run in others.defer("chosen", "marks"):
-        examples = [example for example in examples if not lineage.makes(run, example)]
-    return examples
+def made_only_by(
+    runs_of: Mapping[int, Sequence[PerturbationRun]], decisions: Iterable[Decision]
+) -> dict[int, list[Example]]:
+    """By decision (key), the automatic examples of its original that its runs make, and no other run of the project."""
+    originals = {decision.pk: decision.item.example_id for decision in decisions if runs_of.get(decision.pk)}
+    if not originals:
+        return {}
+    automatic: dict[int | None, list[Example]] = {}
+    for example in Example.objects.automatic().filter(parent__in=originals.values()).order_by("pk"):
+        automatic.setdefault(example.parent_id, []).append(example)
+    sources = {example.source_id for examples in automatic.values() for example in examples}
+    runs = PerturbationRun.objects.filter(sources__in=sources).defer("marks").in_bulk().values()
+    made: dict[int, list[Example]] = {}
+    for key, original in originals.items():
+        own = {run.pk for run in runs_of[key]}
+        made[key] = [
+            example
+            for example in automatic.get(original, ())
+            if any(lineage.makes(run, example) for run in runs_of[key])
+            and not any(lineage.makes(run, example) for run in runs if run.pk not in own)
+        ]
+    return made
 
 
 def leave_out(run: PerturbationRun, original: Example) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
@@ -42,8 +42,9 @@ def retract(decision: Decision) -> None:
         refuse("decided", "This decision has been released and cannot be undone.")
     outcomes = list(decision.outcomes.select_related("example"))
     followers, runs = _lock_followers(batch, outcomes), fed_runs.lock(decision)
-    examples = [*_made_examples(outcomes), *fed_runs.made_only_by(runs, decision.item.example)]
-    user = _user(examples, followers)
+    automatic = fed_runs.made_only_by({decision.pk: runs}, [decision]).get(decision.pk, [])
+    examples = [*_made_examples(outcomes), *automatic]
+    user = _users({decision.pk: examples}, {decision.pk: followers}).get(decision.pk)
     if user:
         refuse(
             "decided",
@@ -66,14 +67,21 @@ def retract(decision: Decision) -> None:
         Example.objects.filter(pk__in=[example.pk for example in examples]).delete()
 
 
-def user_of(decision: Decision) -> str | None:
-    """What rests on a decision, so that it cannot be undone: the name of the batch whose work has begun, "" where it is
-    something else, None where nothing does. Locks nothing: `retract` looks again.
+def users_of(decisions: Sequence[Decision]) -> dict[int, str]:
+    """By decision (key), what rests on it so that it cannot be undone: the name of the batch whose work has begun, or "" for
+    something else. Locks nothing: `retract` looks again. As many statements for many as for one.
     """
-    outcomes = list(decision.outcomes.select_related("example"))
-    automatic = fed_runs.made_only_by(fed_runs.resting_on(decision), decision.item.example)
-    followers = list(_made_items(decision.item.batch, outcomes))
-    return _user([*_made_examples(outcomes), *automatic], followers)
+    examples = fed_runs.made_only_by(fed_runs.resting_on(decisions), decisions)
+    followers: dict[int, list[Item]] = {}
+    made_by: dict[str, int] = {}
+    for outcome in Outcome.objects.filter(decision__in=decisions).select_related("example"):
+        made_by[outcome.public_id] = outcome.decision_id
+        examples.setdefault(outcome.decision_id, []).extend(_made_examples([outcome]))
+    batches = {decision.item.batch_id for decision in decisions}
+    made = Item.objects.filter(batch__feeds_from__in=batches, inputs__outcome__in=list(made_by))
+    for item in made.order_by("pk"):
+        followers.setdefault(made_by[item.inputs["outcome"]], []).append(item)
+    return _users(examples, followers)
 
 
 def lock_followers(batches: Iterable[int], items: Sequence[int]) -> None:
@@ -116,30 +124,58 @@ def _begun(items: Sequence[Item]) -> QuerySet[Item]:
     return Item.objects.filter(begun, pk__in=[item.pk for item in items])
 
 
-def _user(examples: Sequence[Example], followers: Sequence[Item]) -> str | None:
-    """The name of a batch with work on the followers or the examples; "" for other uses, None where nothing uses them."""
-    if begun := _begun(followers).select_related("batch").first():
-        return begun.batch.name
+def _users(
+    examples_of: Mapping[int, Sequence[Example]], followers_of: Mapping[int, Sequence[Item]]
+) -> dict[int, str]:
+    """By key, the name of a batch with work on these followers or examples, "" for other uses; absent where nothing uses
+    them.
+    """
+    followers = [item for items in followers_of.values() for item in items]
+    begun = set(_begun(followers).values_list("pk", flat=True)) if followers else set()
+    examples = [example for examples in examples_of.values() for example in examples]
     keys = [example.pk for example in examples]
-    others = Item.objects.exclude(pk__in=[item.pk for item in followers]).select_related("batch")
-    if item := others.filter(example__in=keys).first():
-        return item.batch.name
-    if (
-        Example.objects.filter(parent__in=keys).exists()
-        or ModelAnswer.objects.filter(example__in=keys).exists()
-    ):
-        return ""
     # Items on examples made in the same way may show these beside their own.
-    names: dict[tuple[int | None, str], list[str]] = {}
+    parents = {example.parent_id for example in examples if example.parent_id is not None}
+    items = Item.objects.filter(Q(example__in=keys) | Q(example__parent__in=parents)).order_by("pk")
+    columns = ("pk", "inputs", "batch__name", "example__parent_id", "example__perturbation")
+    on_example: dict[int, list[Item]] = {}
+    alike: dict[tuple[int | None, str], list[Item]] = {}
+    for item in items.select_related("batch", "example").only(*columns) if keys else ():
+        on_example.setdefault(item.example_id, []).append(item)
+        alike.setdefault((item.example.parent_id, item.example.perturbation), []).append(item)
+    used = set(Example.objects.filter(parent__in=keys).values_list("parent_id", flat=True)) if keys else set()
+    used |= set(ModelAnswer.objects.filter(example__in=keys).values_list("example_id", flat=True))
+    names = dict(Batch.objects.filter(pk__in={item.batch_id for item in followers}).values_list("pk", "name"))
+    users: dict[int, str] = {}
+    for key in {**examples_of, **followers_of}:
+        own = followers_of.get(key, ())
+        if mine := [item for item in own if item.pk in begun]:
+            users[key] = names[mine[0].batch_id]
+            continue
+        skipped = {item.pk for item in own}
+        made = examples_of.get(key, ())
+        using = [
+            item for example in made for item in on_example.get(example.pk, ()) if item.pk not in skipped
+        ]
+        if using:
+            users[key] = using[0].batch.name
+        elif any(example.pk in used for example in made):
+            users[key] = ""
+        elif shown := next((item for item in _showing(made, alike) if item.pk not in skipped), None):
+            users[key] = shown.batch.name
+    return users
+
+
+def _showing(
+    examples: Sequence[Example], alike: Mapping[tuple[int | None, str], Sequence[Item]]
+) -> Iterator[Item]:
+    """The items, of those on examples made in the same way, whose inputs name one of these examples."""
     for example in examples:
-        alike = names.setdefault((example.parent_id, example.perturbation), [])
-        alike += [json.dumps(example.external_id), json.dumps(example.public_id)]
-    for (parent, perturbation), quoted in names.items():
-        for item in others.filter(example__parent=parent, example__perturbation=perturbation):
+        quoted = json.dumps(example.external_id), json.dumps(example.public_id)
+        for item in alike.get((example.parent_id, example.perturbation), ()):
             shown = json.dumps(item.inputs)
             if any(name in shown for name in quoted):
-                return item.batch.name
-    return None
+                yield item
 
 
 def _delete_items(items: Sequence[Item]) -> None:

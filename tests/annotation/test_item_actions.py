@@ -737,7 +737,7 @@ def test_a_name_in_a_reason_of_an_adjudicator_goes_when_its_person_is_erased(
 
 @pytest.fixture
 def parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two items at once, instead of a hundred."""
+    """Two items at once, instead of twenty."""
     monkeypatch.setattr(acting, "AT_ONCE", 2)
 
 
@@ -810,6 +810,39 @@ def test_a_job_whose_worker_was_lost_goes_on_where_it_stopped(
 
     assert sorted(Flag.objects.values_list("item", flat=True)) == sorted(item.pk for item in items(batch))
     assert Event.objects.get(thing="itemaction").detail["items"] == 4
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_worker_that_is_lost_after_the_last_change_leaves_one_entry_in_the_log(
+    world: World, batch: Batch
+) -> None:
+    job = confirm(world, "flag", items(batch))
+    jobs.run(job.pk)
+    Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
+    assert jobs.run(job.pk) == "done"
+    assert Event.objects.get(thing="itemaction").detail["items"] == 4
+
+    again = acting.start_undo(
+        querysets.reader(Actor(world.mara), world.project), ItemAction.objects.get(), now=timezone.now()
+    )
+    for _ in range(2):
+        Job.objects.filter(pk=again.pk).update(state=Job.State.QUEUED)
+        assert jobs.run(again.pk) == "done"
+    assert Event.objects.filter(thing="itemaction", after="undone").count() == 1
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_job_that_changed_nothing_can_run_twice(
+    world: World, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = confirm(world, "exclude", items(batch))
+    monkeypatch.setattr(acting, "refusal", lambda *args, **values: acting.CHANGED)
+    with monkeypatch.context() as lost:
+        lost.setattr(jobs, "_end", lambda *args, **values: "lost")
+        assert jobs.run(job.pk) == "lost"
+    Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
+    assert jobs.run(job.pk) == "done"
+    assert not ItemAction.objects.exists()
 
 
 @pytest.mark.usefixtures("parts")

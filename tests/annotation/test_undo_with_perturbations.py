@@ -189,7 +189,7 @@ def test_undo_is_refused_by_name_once_a_batch_has_items_of_what_the_run_made(wor
     assert refused.value.detail == (
         "Work that rests on this decision has begun in “Checks”, so it cannot be undone."
     )
-    assert retracting.user_of(decision) == "Checks"
+    assert retracting.users_of([decision]) == {decision.pk: "Checks"}
     assert state(run) == before
 
 
@@ -208,7 +208,7 @@ def test_undo_is_refused_once_a_model_has_answered_what_the_run_made(world: Worl
     assert refused.value.detail == (
         "A model or another example rests on this decision, so it cannot be undone."
     )
-    assert retracting.user_of(decision) == ""
+    assert retracting.users_of([decision]) == {decision.pk: ""}
 
 
 def test_a_run_that_starts_after_an_undo_makes_nothing_of_the_question(world: World) -> None:

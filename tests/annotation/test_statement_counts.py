@@ -1,0 +1,107 @@
+"""No page and no action asks more often because there are more items: as many statements for a hundred as for ten."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation import jobs
+from annotation.access import Actor
+from annotation.explorer import acting, querysets
+from annotation.explorer.actions import ACTIONS
+from annotation.journeys import adjudicating
+from annotation.models import Batch, Item, Membership
+from annotation.roles import Role
+from tests.annotation.cast import NOON, World, make_world
+
+NUMBERS = (1, 10, 100)
+MOST_MORE = 6
+"""What a page asks for ten items beyond what it asks for one: a page of a list, figures of two."""
+OF_PROJECT = (
+    *("project", "people", "sources", "project_log", "explorer", "explorer_facets", "dashboard", "agreement"),
+    *("releases", "methods", "batch_new", "study", "fooling", "accounting", "payments", "perturbations"),
+    *("inquiries", "statement", "api_items"),
+)
+OF_BATCH = (
+    *("batch", "batch_items", "batch_people", "batch_settings", "batch_report", "batch_quality", "gold"),
+    *("adjudication", "api_adjudication"),
+)
+
+
+def accept_edits(world: World, batch: Batch, number: int) -> None:
+    """Accept edits of the next items: each makes an example. One more item waits for an adjudicator."""
+    for _ in range(number):
+        assignment = world.take(batch, "ada")
+        assert assignment is not None
+        table = assignment.plain_item.example.table
+        operation = {"op": "set_cell", "row": "r0", "column": "c1", "old": table.rows[0][1], "new": "2001"}
+        data = {"unanswerable": False, "operations": [operation], "answers": ["2001"]}
+        world.answer(assignment, data)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+
+
+def statements(measure: Any) -> int:
+    measure()  # what is stored by a first look
+    with CaptureQueriesContext(connection) as queries:
+        measure()
+    return len(queries)
+
+
+def test_pages_and_previews_ask_as_often_for_a_hundred_items_as_for_ten(
+    tmp_path: Path, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, questions=102)
+    batch = world.batch("value_change", variant="answer_changes", overlap=1, name="Edits")
+    labels = world.batch("question_type", overlap=2)
+    world.batch("answer_check", of="perturbed", sources=[], feeds_from=batch, name="Checks")
+    Membership.objects.filter(person=world.mara).update(roles=[Role.MANAGER, Role.ADJUDICATOR])
+    mara = Client()
+    mara.force_login(world.mara)
+    reader = querysets.reader(Actor(world.mara), world.project)
+    counts: dict[str, list[int]] = {}
+    made = 0
+    for number in NUMBERS:
+        accept_edits(world, batch, number - made)
+        for _ in range(number - made):
+            world.label(labels, "ada", "extraction")
+            world.label(labels, "bo", "reasoning")
+        adjudicating.resolve_batch(batch=labels, now=NOON)
+        made = number
+        keys = list(Item.objects.filter(batch=batch, decision__isnull=False).values_list("pk", flat=True))
+        assert len(keys) == number
+        for address in addresses(world, batch, labels):
+            counts.setdefault(address, []).append(statements(partial(read, mara, address)))
+        for action in ACTIONS:
+            preview = partial(acting.preview, reader, action, keys)
+            counts.setdefault(f"preview of {action}", []).append(statements(preview))
+    waiting = counts.pop(reverse("api_adjudication", args=[labels.public_id]))
+    assert waiting[2] <= 10 + 2 * 50, "at most fifty items, and two statements for each"
+    assert {name: few for name, few in counts.items() if few[2] > few[1]} == {}
+    assert {name: few for name, few in counts.items() if few[1] > few[0] + MOST_MORE} == {}
+    assert max(few[2] for name, few in counts.items() if name.startswith("preview")) <= 50
+
+    locked: list[int] = []
+    lock = acting._lock
+    monkeypatch.setattr(acting, "_lock", lambda keys: locked.append(len(keys)) or lock(keys))
+    job = acting.start(reader, "flag", keys, note="A torn table", now=NOON)
+    assert jobs.run(job.pk) == "done"
+    assert locked == [20] * 5, "whoever answered more cannot submit meanwhile"
+
+
+def addresses(world: World, *batches: Batch) -> list[str]:
+    pages = [reverse(name, args=[world.project.slug]) for name in OF_PROJECT]
+    return pages + [reverse(name, args=[batch.public_id]) for name in OF_BATCH for batch in batches]
+
+
+def read(client: Client, address: str) -> None:
+    response = client.get(address)
+    assert response.status_code == 200, address
+    if response.streaming:
+        assert b"".join(response.streaming_content)
