@@ -6,13 +6,16 @@ after a file of a folder above it: "fixture 'world' not found".
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.utils import translation
 
 from tests.plugin import missing
@@ -47,6 +50,33 @@ def _english_afterwards() -> Iterator[None]:
     """A request leaves its language behind in the thread; the next test begins in English."""
     yield
     translation.activate(settings.LANGUAGE_CODE)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_parser_and_no_model_runs_inside_a_transaction() -> Iterator[None]:
+    """Fail where a file is read, or a model asked, while a transaction of the platform holds locks."""
+    from predictor import client
+    from predictor.chat import ChatModel
+    from tableqa.responses import TOOLS
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ChatModel, "complete", outside_transactions(ChatModel.complete))
+        patch.setattr(client, "_wait_for", outside_transactions(client._wait_for))
+        for name, tool in TOOLS.items():
+            patch.setitem(TOOLS, name, dataclasses.replace(tool, tasks=outside_transactions(tool.tasks)))
+        yield
+
+
+def outside_transactions(function: Any) -> Any:
+    """The function, which may not be called inside a transaction, except the one around a test."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **params: Any) -> Any:
+        blocks = [block for block in connection.atomic_blocks if not block._from_testcase]
+        assert not blocks, f"{function.__qualname__} runs inside a transaction"
+        return function(*args, **params)
+
+    return checked
 
 
 # --- published tables --------------------------------------------------------------------------------------

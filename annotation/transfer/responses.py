@@ -150,8 +150,9 @@ def look(
 
     most: of a file with more responses, only the first tasks (`SAMPLE` responses) are checked.
     """
+    preview, tasks = _read(path, tool, mapping, most)
     with contextlib.suppress(_RolledBack), transaction.atomic():
-        preview = _import(project, path, tool, mapping, by, now, most=most)
+        _import(preview, project, path, tasks, by, now)
         raise _RolledBack
     preview.batch = None
     return preview
@@ -172,8 +173,9 @@ def write(
 
     job: gets its result with them.
     """
+    preview, tasks = _read(path, tool, mapping)
     with transaction.atomic():
-        preview = _import(project, path, tool, mapping, by, now, progress=progress)
+        _import(preview, project, path, tasks, by, now, progress)
         if preview.problems:
             number = len(preview.problems)
             refuse(
@@ -251,17 +253,10 @@ def _require_tool(tool: str) -> None:
         )
 
 
-def _import(
-    project: Project,
-    path: Path,
-    tool: str,
-    mapping: ImportMapping,
-    by: Person | None,
-    now: datetime,
-    *,
-    most: int | None = None,
-    progress: Progress = lambda done, total: None,
-) -> Preview:
+def _read(
+    path: Path, tool: str, mapping: ImportMapping, most: int | None = None
+) -> tuple[Preview, Sequence[Task]]:
+    """Parse the file, before any transaction: meanwhile nobody waits for a lock."""
     _require_tool(tool)
     try:
         checked(mapping.parts)
@@ -276,17 +271,27 @@ def _import(
     if not summary.responses:
         _refuse_without_responses(path.name, tool, summary, sum(task.predictions_count for task in tasks))
     preview = Preview(path.name, tool, _digest(path), summary, mapping)
-    _complete(preview, project, path)
+    _complete(preview, path)
     if most is not None and summary.responses > most:
         preview.is_sample, tasks = True, _first(tasks)
     _check_credit(preview)
+    return preview, tasks
+
+
+def _import(
+    preview: Preview,
+    project: Project,
+    path: Path,
+    tasks: Sequence[Task],
+    by: Person | None,
+    now: datetime,
+    progress: Progress = lambda done, total: None,
+) -> None:
     # Two previews write the same rows; the second waits for the end of the first.
     Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
     task_type = _task_type(preview, project, tasks, by, now)
-    if preview.problems:
-        return preview
-    _write(preview, project, path, tasks, task_type, by, now, progress)
-    return preview
+    if not preview.problems:
+        _write(preview, project, path, tasks, task_type, by, now, progress)
 
 
 def _refuse_without_responses(name: str, tool: str, summary: Summary, predictions: int) -> NoReturn:
@@ -356,7 +361,7 @@ def _digest(path: Path) -> str:
 # -- what was not said ------------------------------------------------------------------------------
 
 
-def _complete(preview: Preview, project: Project, path: Path) -> None:
+def _complete(preview: Preview, path: Path) -> None:
     """Fill in people, source and batch, and the credit that the file states."""
     given, title = preview.mapping, TOOLS[preview.tool].title
     people = {name: given.people.get(name) or name or mappings.UNNAMED for name in preview.summary.people}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import transaction
 from django.test import Client
 
 from annotation import access, demo_world, doctor, jobs
@@ -35,6 +32,7 @@ from annotation.releases import release_files
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_defining import EASY, HARD, batch_of, define, say
 from tests.annotation.test_mixing import perturbed_thrice
+from tests.undone import undone
 
 pytestmark = pytest.mark.both
 
@@ -43,12 +41,7 @@ OLD = Path(__file__).parent / "release_of_november"
 NAMES_THE_PROJECT = {"DATA_STATEMENT.md"}
 
 
-@contextmanager
-def elsewhere() -> Iterator[None]:
-    """Another server: nothing of what is done in it is in this database afterwards."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
+elsewhere = undone
 
 
 def released(project: Project, out: Path, **options: Any) -> Path:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import transaction
 from django.test import Client
 from django.urls import URLResolver, get_resolver, reverse
 from django.utils import timezone
@@ -33,6 +31,7 @@ from tests.annotation.role_table import (
     make_things,
     nothing,
 )
+from tests.undone import undone
 
 # Whatever the database: what somebody may do is decided in Python, and thousands of requests are made.
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -123,14 +122,6 @@ def test_every_page_has_a_row() -> None:
     named = {pattern.name for pattern in urls.urlpatterns} - {"demo_sign_in"}
 
     assert named == set(PAGES)
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """What happens inside is undone: every row begins with the same world, which is made once a test."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def test_a_page_answers_those_who_may_and_is_not_there_for_others(things: Things) -> None:

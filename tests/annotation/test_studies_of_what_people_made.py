@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import transaction
 
 from annotation import demo_world
 from annotation.access import Actor, assignment
@@ -22,6 +19,7 @@ from annotation.studying.study import Work, makers, parse
 from annotation.work import queue
 from tests.annotation.cast import NOON, envelope, make_world
 from tests.annotation.test_study_files import apply, exported, plan_of
+from tests.undone import undone
 
 HEAD = """\
 study: 1
@@ -46,11 +44,7 @@ def mara(films: Path) -> Person:
     return Person.objects.get(email="mara@example.org")
 
 
-@contextmanager
-def an_empty_database() -> Iterator[None]:
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
+an_empty_database = undone
 
 
 def make_one(slug: str, name: str = "Change") -> Example:

@@ -8,7 +8,6 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +17,7 @@ import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
+from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from hypothesis import example, given
@@ -57,6 +56,7 @@ from tableqa.language import word
 from tasks.contract import task_type, task_types
 from tasks.pace import usual_seconds
 from tests.annotation.cast import NOON, World, make_world
+from tests.undone import undone
 
 ROOT = Path(settings.BASE_DIR)
 STUDIES = sorted((ROOT / "fixtures" / "studies").glob("*.yaml"))
@@ -115,12 +115,7 @@ def faults(text: str) -> list[str]:
     return [str(fault) for fault in raised.value.faults]
 
 
-@contextmanager
-def an_empty_database() -> Iterator[None]:
-    """What is written inside is gone afterwards."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
+an_empty_database = undone
 
 
 # -- reading ----------------------------------------------------------------------------------------

@@ -16,12 +16,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from django.db import transaction
 from django.test import Client
 
 from tests.annotation.cast import make_world
 from tests.modules.live import LiveServer
 from tests.plugin import ROOT, missing
+from tests.undone import undone
 
 FOLDER = Path(__file__).parent
 FILES = sorted(FOLDER.glob("*.test.js"))
@@ -56,10 +56,9 @@ def render(subject: str, name: str, folder: Path) -> None:
     """Write what a function of `pages/` returns: HTML as NAME.html, anything else as NAME.json."""
     page = getattr(importlib.import_module(f"tests.modules.pages.{subject}"), name)
     (folder / subject).mkdir(exist_ok=True)
-    with transaction.atomic():
+    with undone():
         (folder / "world").mkdir(exist_ok=True)
         content = page(make_world(folder / "world"), Client())
-        transaction.set_rollback(True)
     if isinstance(content, str):
         (folder / subject / f"{name}.html").write_text(content, "utf-8")
     else:
