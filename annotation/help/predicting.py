@@ -35,6 +35,7 @@ from predictor.configuration import STOP_AFTER, chat_model, is_live, live_second
 from predictor.listing import Listed, ask_for_list, breaker_of
 from predictor.protocol import Options, Prediction, PredictRequest
 from tableqa import verdicts
+from tableqa.language import Message, message, shown
 from tasks.contract import Answering, ModelInTheLoop, TaskType, unstorable_in
 
 State = Literal["answered", "waiting", "busy", "stale", "changed", "unavailable", "slow", "nothing", "none"]
@@ -411,17 +412,21 @@ class Answer:
     reply_state: str = ""
 
 
-UNREAD: Mapping[str, str] = {
-    "original": gettext_noop(
-        "The model did not return a list of answers for the original after {times} requests."
+UNREAD: Mapping[str, Message] = {
+    "original": message(
+        "predicting.unread_original",
+        "The model did not return a list of answers for the original after {times} requests.",
     ),
-    "perturbed": gettext_noop(
-        "The model did not return a list of answers for the changed example after {times} requests."
+    "perturbed": message(
+        "predicting.unread_perturbed",
+        "The model did not return a list of answers for the changed example after {times} requests.",
     ),
 }
 """What is said of a language model that talks and does not answer."""
-NO_LIST = gettext_noop("The reply holds no list of answers.")
+NO_LIST = message("predicting.no_list", "The reply holds no list of answers.")
 """The same of one that was asked once, by its predictor."""
+REJECTED = message("predicting.rejected", "The model's endpoint rejects the question: {error}")
+LONGEST_ERROR = 400
 NOT_UNTIL_CHANGED = ("budget", "parameters")
 """States of requests to a language model after which no request succeeds until somebody changes a setting."""
 
@@ -459,7 +464,7 @@ def _answered(outcome: Outcomes) -> Answer:
     """What came of a question, in the language of this thread."""
     if isinstance(outcome, Unanswered):
         if outcome.kind == "too_large":
-            return Answer("answered", model="", error=str(outcome), reply_state=outcome.state)
+            return Answer("answered", model="", error=str(outcome)[:LONGEST_ERROR], reply_state=outcome.state)
         if outcome.kind == "superseded":
             return Answer("stale", gettext(WORDS["stale"]))
         words = f"{outcome} {gettext(ON_YOU_GO)}"
@@ -472,7 +477,7 @@ def _answered(outcome: Outcomes) -> Answer:
         model=original.model,
         original=tries.raw(original),
         perturbed=tries.raw(perturbed) if perturbed is not None else None,
-        error=gettext(NO_LIST) if reply_state else "",
+        error=NO_LIST if reply_state else "",
         reply_state=reply_state,
     )
 
@@ -541,7 +546,7 @@ def _ask_chat(name: str, asked: judging.Asked, model: ChatModel) -> Answer:
         if not error.is_about_example:
             words = f"{error} {gettext(ON_YOU_GO)}"
             return Answer("unavailable", words, reason=str(error), is_final=is_final)
-        return Answer("answered", model=named, error=str(error), reply_state=error.kind)
+        return Answer("answered", model=named, error=str(error)[:LONGEST_ERROR], reply_state=error.kind)
     except BaseException:
         breaker.report(False)  # the one call that a pause lets through has ended, however it did
         raise
@@ -559,8 +564,8 @@ def _ask_chat(name: str, asked: judging.Asked, model: ChatModel) -> Answer:
 
 def _why_unread(listed: Listed, part: str) -> str:
     if listed.state == "refused":
-        return gettext("The model's endpoint rejects the question: {error}").format(error=listed.reason)
-    return listed.reason or gettext(UNREAD[part]).format(times=len(listed.unread))
+        return REJECTED.format(error=listed.reason[:LONGEST_ERROR])
+    return listed.reason[:LONGEST_ERROR] or UNREAD[part].format(times=len(listed.unread))
 
 
 def answer_patiently(name: str, asked: judging.Asked, meter: metering.ProjectMeter) -> Answer:
@@ -612,7 +617,7 @@ def _keep(
 
 
 def _fill(row: Try, answer: Answer, revision: str, now: datetime) -> None:
-    row.model, row.error, row.answered_at = answer.model or revision, answer.error[:400], now
+    row.model, row.error, row.answered_at = answer.model or revision, answer.error, now
     row.original, row.perturbed = answer.original, answer.perturbed
 
 
@@ -660,7 +665,7 @@ def _seen(
     )
     return Seen(
         state="answered",
-        words=error
+        words=shown(error)
         or (_so_far(held) if nothing_yet else gettext(_own_words(task).get(held.verdict, held.words))),
         # A model that cannot read the example, or be read, has said nothing that is right or wrong.
         original=_look(

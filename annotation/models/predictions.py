@@ -7,6 +7,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
+from annotation.fields import MessageField
 from annotation.models.work import Annotation, Assignment
 from annotation.public_ids import new_public_id
 
@@ -38,7 +39,7 @@ class Try(models.Model):
     response = models.JSONField()
     original = models.JSONField(null=True)
     perturbed = models.JSONField(null=True)
-    error = models.CharField(max_length=400, blank=True)
+    error = MessageField(blank=True)
     milliseconds = models.PositiveIntegerField(null=True)
     made_at = models.DateTimeField()
     answered_at = models.DateTimeField(null=True)

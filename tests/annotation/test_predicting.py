@@ -17,6 +17,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import translation
 
 from annotation import doctor, jobs
 from annotation.help import fooling, helping, predicting
@@ -465,6 +466,18 @@ class TestALanguageModel:
         assert row.perturbed["unread"] == [self.TALK]
         assert "unread" not in (row.original or {})
         assert [one["content"] for one in sent[2][-2:]] == [self.TALK, listing.AGAIN]
+
+    def test_that_never_gives_a_list_is_told_in_the_reader_s_language_and_stored_in_none(
+        self, asked: Any, world: World, tmp_path: Path
+    ) -> None:
+        assignment, replies, _ = asked
+        replies[:] = [self.LIST, *[self.TALK] * 20]
+        english = predicting.UNREAD["perturbed"].format(times=3)
+        with translation.override("de"):
+            assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+            assert look(assignment, REWORDED).words == english.shown() != str(english)
+        assert Try.objects.get().error == english
+        assert look(assignment, REWORDED).words == english
 
     def test_that_never_gives_a_list_is_asked_three_times_and_never_more(
         self, asked: Any, world: World, tmp_path: Path

@@ -1,0 +1,11 @@
+"""Errors of tries are stored as messages: in no reader's language."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("annotation", "0045_model_totals")]
+
+    operations = [
+        migrations.AlterField(model_name="try", name="error", field=models.TextField(blank=True)),
+    ]
