@@ -143,7 +143,9 @@ class PastItems(APIView):
         batch = access.batch(actor, public_id, Permission.ANNOTATE)
         mine = access.work(actor).filter(batch=batch, state__in=[State.SUBMITTED, State.SKIPPED])
         rows = list(mine.order_by("-ended_at", "-pk")[: own_work.RECENT])
-        return Response({"items": [_line(past) for past in own_work.past_items(rows, now=timezone.now())]})
+        with timezone.override(actor.person.zone):
+            past_items = own_work.past_items(rows, now=timezone.now())
+        return Response({"items": [_line(past) for past in past_items]})
 
 
 class PastResponse(APIView):
@@ -152,10 +154,12 @@ class PastResponse(APIView):
     @extend_schema(responses=PastResponseShape)
     def get(self, request: Request, public_id: str) -> Response:
         """Get an item that you submitted or skipped, with your response. Changes nothing."""
-        assignment = access.assignment(access.actor(request), public_id)
+        actor = access.actor(request)
+        assignment = access.assignment(actor, public_id)
         if assignment.state not in (State.SUBMITTED, State.SKIPPED):
             raise Http404(access.NOT_HERE)
-        (past,) = own_work.past_items([assignment], now=timezone.now())
+        with timezone.override(actor.person.zone):
+            (past,) = own_work.past_items([assignment], now=timezone.now())
         annotation = assignment.annotation
         return Response(
             {

@@ -14,10 +14,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
 from itertools import chain
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
-from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation import visibility
@@ -610,7 +610,7 @@ def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
     if chosen.flagged is not None:
         flags = Flag.objects.filter(item__batch__project=who.project).values("item")
         found.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
-    people, period = _respondents(who, chosen), _period(chosen)
+    people, period = _respondents(who, chosen), _period(who, chosen)
     facts = ResponseFact.objects.filter(project=who.project)
     if chosen.unsure is False:
         doubts = _facts(who, chosen).filter(kind=ResponseFact.Kind.UNSURE, name="")
@@ -649,14 +649,16 @@ def _given(who: Reader, chosen: Selection) -> QuerySet[Any]:
 
 def _of_people(who: Reader, chosen: Selection, rows: QuerySet[Any]) -> QuerySet[Any]:
     return _narrowed(
-        rows, _respondents(who, chosen), chosen, _period(chosen), at="ended_at", seconds="active_seconds"
+        rows, _respondents(who, chosen), chosen, _period(who, chosen), at="ended_at", seconds="active_seconds"
     )
 
 
 def _facts(who: Reader, chosen: Selection) -> QuerySet[ResponseFact]:
     """What responses say, of those that a selection of people, a period or active time is about."""
     facts = ResponseFact.objects.filter(project=who.project)
-    return _narrowed(facts, _respondents(who, chosen), chosen, _period(chosen), at="at", seconds="seconds")
+    return _narrowed(
+        facts, _respondents(who, chosen), chosen, _period(who, chosen), at="at", seconds="seconds"
+    )
 
 
 def _facts_by_filter(who: Reader, chosen: Selection) -> list[QuerySet[ResponseFact]]:
@@ -713,9 +715,10 @@ def _respondents(who: Reader, chosen: Selection) -> list[int]:
     return _people(who, chosen)
 
 
-def _period(chosen: Selection) -> dict[str, datetime]:
-    first = [chosen.submitted_from, _begin(chosen.since) if chosen.since else None]
-    end = [chosen.submitted_before, _begin(chosen.until + timedelta(days=1)) if chosen.until else None]
+def _period(who: Reader, chosen: Selection) -> dict[str, datetime]:
+    zone = who.actor.person.zone
+    first = [chosen.submitted_from, _begin(chosen.since, zone) if chosen.since else None]
+    end = [chosen.submitted_before, _begin(chosen.until + timedelta(days=1), zone) if chosen.until else None]
     period = {}
     if begins := [moment for moment in first if moment is not None]:
         period["gte"] = max(begins)
@@ -724,6 +727,6 @@ def _period(chosen: Selection) -> dict[str, datetime]:
     return period
 
 
-def _begin(day: date) -> datetime:
-    """The beginning of a day where the reader is at home."""
-    return timezone.make_aware(datetime.combine(day, time()))
+def _begin(day: date, zone: ZoneInfo) -> datetime:
+    """The beginning of a day where the reader is at home: on pages, by API and in files."""
+    return datetime.combine(day, time(), zone)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import zoneinfo
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -59,7 +58,7 @@ def page(*methods: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest,
             if not request.user.is_authenticated:
                 # An address that only takes POST is nowhere to come back to.
                 return redirect_to_login(request.get_full_path() if "GET" in methods else reverse("home"))
-            with timezone.override(own_zone(request.user)):
+            with timezone.override(request.user.zone):
                 try:
                     return view(request, *args, **kwargs)
                 except UnknownTaskType as error:
@@ -68,14 +67,6 @@ def page(*methods: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest,
         return allowed(shown)  # type: ignore[return-value]
 
     return made
-
-
-def own_zone(person: Person) -> zoneinfo.ZoneInfo:
-    """The zone the person chose; UTC where this machine does not know it."""
-    try:
-        return zoneinfo.ZoneInfo(person.time_zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        return zoneinfo.ZoneInfo("UTC")
 
 
 class _Told:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from annotation.journeys import adjudicating, setting_up
 from annotation.models import Batch, Exclusion, Membership
@@ -36,6 +38,21 @@ def test_items_have_their_responses_under_pseudonyms(batch: Batch, world: World)
         (names["Ada"], {"label": "reasoning"}),
         (names["Bo"], {"label": "neither"}),
     ]
+
+
+def test_a_day_is_the_same_by_api_as_on_the_page(world: World) -> None:
+    batch = world.batch()
+    late = datetime(2026, 3, 2, 20, tzinfo=UTC)  # 3 March in Tokyo
+    for who in ("ada", "bo"):
+        world.answer(world.take(batch, who), {"label": "extraction"}, now=late)
+    setting_up.change_person(person=world.mara, name="Mara", time_zone="Asia/Tokyo")
+    world.mara.refresh_from_db()
+    page = Client()
+    page.force_login(world.mara)
+    for day, number in (("2026-03-02", 0), ("2026-03-03", 1)):
+        query = f"?since={day}&until={day}"
+        assert program(world, "mara")("GET", f"{ITEMS}{query}").body["count"] == number
+        assert len(page.get(f"/projects/films/explorer/{query}").context["lines"]) == number
 
 
 def test_pages_lead_forth_and_back(batch: Batch, world: World) -> None:
