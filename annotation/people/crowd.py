@@ -2,8 +2,8 @@
 
 The first entry with an id makes a person and binds the id to that person's session: whoever comes with the same id from
 another browser is turned away, and a manager can give them a way back. The ids are stored apart (`CrowdEntry`), are never
-logged, and go into one export, the payment sheet. At the end of the work people get a completion code, after a failed
-qualification the code for being screened out.
+logged, and go into one export, the payment sheet. At the end of the work people get a completion code, unless they skipped
+more items than they answered; after a failed qualification the code for being screened out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from django.core import signing
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F
+from django.db.models import F, Sum
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
@@ -326,13 +326,18 @@ def where(entry: CrowdEntry, *, now: datetime) -> End:
     work_left, failed = _standing(entry.person, entry.link.project, now)
     if work_left:
         return End(work_left=True)
-    done = Tally.objects.filter(person=entry.person, batch__project=entry.link.project, submitted__gt=0)
-    if done.filter(batch__purpose=Batch.Purpose.WORK).exists():
+    done = Tally.objects.filter(person=entry.person, batch__project=entry.link.project)
+    work = done.filter(batch__purpose=Batch.Purpose.WORK).aggregate(
+        submitted=Sum("submitted", default=0), skipped=Sum("skipped", default=0)
+    )
+    has_skipped_most = work["skipped"] > work["submitted"]
+    if work["submitted"] and not has_skipped_most:
         return _end(entry, CrowdEntry.Outcome.COMPLETED)
     if failed:
         return _end(entry, CrowdEntry.Outcome.SCREENED_OUT)
     # Who passed, and found that others had taken all there was, has done what there was to do.
-    return _end(entry, CrowdEntry.Outcome.COMPLETED) if done.exists() else End()
+    has_passed = not has_skipped_most and done.filter(submitted__gt=0).exists()
+    return _end(entry, CrowdEntry.Outcome.COMPLETED) if has_passed else End()
 
 
 def finish(*, entry: CrowdEntry, now: datetime) -> End:

@@ -426,6 +426,26 @@ class TestTheEnd:
         Batch.objects.filter(pk=batch.pk).update(caps={"items": 1})
         assert "Your work is complete" in text(client.get("/crowd/finish/"))
 
+    @pytest.mark.parametrize(("answers", "is_completed"), [(1, False), (2, True)])
+    def test_who_skips_more_than_they_answer_gets_no_code(
+        self, link: CrowdLink, world: World, answers: int, is_completed: bool
+    ) -> None:
+        batch = world.batch(overlap=1)
+        client, _ = come(link)
+        world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
+        for number in range(4):
+            assignment = world.take(batch, "pat")
+            assert assignment is not None
+            if number < answers:
+                world.answer(assignment, {"label": "extraction"})
+            else:
+                annotating.skip(assignment=assignment, reason="Not clear", now=NOON)
+
+        page = client.post("/crowd/finish/", follow=True).content.decode()
+
+        assert ("C0MPLETE" in page) is is_completed
+        assert ("not submitted enough items" in page) is not is_completed
+
     def test_with_nothing_to_do_there_is_no_code(self, link: CrowdLink) -> None:
         client, _ = come(link)
 
