@@ -606,12 +606,13 @@ def original_of(item: Item) -> int:
 
 
 def accepted_outcomes(batch: Batch) -> QuerySet[Outcome]:
-    """Outcomes of people that may be demonstrations for a batch."""
+    """Outcomes of people that may be demonstrations for a batch, without those of batches that were set aside."""
     accepted = Outcome.objects.filter(
         decision__kind=Decision.Kind.ACCEPTED,
         decision__item__batch__project=batch.project_id,
         decision__item__batch__task_type=batch.task_type,
         decision__item__batch__variant=batch.variant,
+        decision__item__batch__set_aside_at__isnull=True,
     )
     machines = Provenance.objects.exclude(origin=Provenance.Origin.HUMAN).values("annotation")
     return accepted.exclude(annotations__in=machines).exclude(

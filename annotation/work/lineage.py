@@ -407,7 +407,8 @@ def _known(lines: Sequence[list[Example]]) -> Known:
     """In two queries, however many examples there are."""
     decided: dict[int, list[tuple[int, str, dict[str, Any]]]] = {}
     accepted = Outcome.objects.filter(
-        among("decision__item__example", {one.pk for line in lines for one in line})
+        among("decision__item__example", {one.pk for line in lines for one in line}),
+        decision__item__batch__set_aside_at__isnull=True,
     )
     for key, example, kind, response in accepted.values_list(
         "pk", "decision__item__example_id", "decision__item__batch__task_type", "response"

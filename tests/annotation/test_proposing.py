@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from annotation import doctor
 from annotation.help import help_report, helping, proposing
 from annotation.journeys import adjudicating
-from annotation.models import Annotation, Batch, Job, Proposal, Provenance, Reply, Trial
+from annotation.models import Annotation, Batch, Item, Job, Proposal, Provenance, Reply, Trial
 from annotation.quality import reporting
 from annotation.refusals import Refused
+from annotation.work import lineage
 from predictor import client
 from predictor.chat import ChatModel
 from tableqa import medians
@@ -163,6 +164,21 @@ def test_what_came_from_a_machine_is_no_demonstration(world: World, llm: type[En
     adjudicating.resolve_batch(batch=first, now=LATER)
     assert set(Provenance.objects.values_list("origin", flat=True)) == {"machine"}
     assert proposing.demonstrations(a_batch(world)) == {}
+
+
+def test_what_was_set_aside_is_no_demonstration_and_nothing_that_is_known_of_an_example(
+    world: World, llm: type[Endpoint]
+) -> None:
+    accepted(world)
+    lines = [[item.example] for item in Item.objects.filter(decision__isnull=False).select_related("example")]
+    batch = a_batch(world)
+    assert proposing.demonstrations(batch)
+    assert lineage._known(lines).decided
+
+    Batch.objects.exclude(pk=batch.pk).update(set_aside_at=NOON)
+
+    assert proposing.demonstrations(batch) == {}
+    assert not lineage._known(lines).decided
 
 
 @pytest.mark.parametrize(
