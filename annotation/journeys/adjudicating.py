@@ -664,6 +664,7 @@ def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: d
         "reason": decision.reason,
         "rule": decision.rule,
         "made_by": decision.made_by_id,
+        "made_at": decision.made_at.isoformat(),
         "based_on": based_on,
     }
 
@@ -692,6 +693,7 @@ def restore(*, item: Item, taken: Mapping[str, Any], by: Person, before: str, no
         rule=taken["rule"],
         before=before,
         based_on=taken["based_on"],
+        made_at=datetime.fromisoformat(taken["made_at"]) if "made_at" in taken else now,
         now=now,
     )
 
@@ -954,12 +956,14 @@ def _write(
     based_on: Sequence[str] = (),
     before: str = "",
     actor: Person | None = None,
+    made_at: datetime | None = None,
     now: datetime,
 ) -> Decision:
     """The decision with its outcomes, the examples they make, and the items they feed.
 
     before  the state of the item; by default complete where a rule decides, else waiting for an adjudicator
     actor   who restores a decision that somebody else, or a rule, had made
+    made_at when it was made, of a decision that is restored
     """
     kind = Decision.Kind.ACCEPTED if resolution.outcomes else Decision.Kind.EXCLUDED
     before = before or ("complete" if by is None else "adjudication")
@@ -972,7 +976,7 @@ def _write(
         note=note,
         rule=rule,
         made_by=by,
-        made_at=now,
+        made_at=made_at or now,
         event_id=event,
     )
     task, plain = item.batch.task(), item.plain()

@@ -193,7 +193,7 @@ def test_items_in_any_state_are_excluded_with_one_entry_in_the_log_and_undone(
     assert [state(item) for item in four] == before
     assert [(item.places_count, item.submitted_count) for item in items(batch)] == slots
     accepted = Decision.objects.get()
-    assert accepted.made_by is None
+    assert (accepted.made_by, accepted.made_at) == (None, NOON), "whoever undoes it decided nothing"
     assert accepted.outcomes.get().annotations.count() == 3
     assert world.take(batch, "bo") is not None
     assert doctor.findings() == []
