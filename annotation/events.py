@@ -131,6 +131,20 @@ def wait_for_writers() -> bool:
     return waited
 
 
+def settled(project: int, earlier: Mapping[str, Any] | None) -> dict[str, Any]:
+    """How far the log of a project can be read for good, for a reader who keeps it: {"through", "ahead", "writers"}.
+
+    No event up to `through` can be missing. `earlier` is what the last reading got; `through` reaches its `ahead`, the last
+    event of then, once everybody who was writing then has ended.
+    """
+    earlier = earlier or {"through": 0, "ahead": 0, "writers": []}
+    last = Event.objects.filter(project=project).order_by("-pk").values_list("pk", flat=True).first() or 0
+    writers = current_writers()
+    have_ended = set(writers).isdisjoint(earlier["writers"])
+    through = earlier["ahead" if have_ended else "through"] if writers else last
+    return {"through": through, "ahead": last, "writers": writers}
+
+
 def current_writers(*models: type[Model]) -> list[str]:
     """The transactions of others that hold a writer's lock on the log or on these tables.
 

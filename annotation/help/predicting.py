@@ -23,9 +23,9 @@ from django.utils.translation import gettext, gettext_noop
 
 import tableqa
 import tasks.contract
-from annotation import jobs
+from annotation import events, jobs
 from annotation.help import judging, tries, verdict_line
-from annotation.models import Assignment, Batch, Decision, Item, Job, Outcome, Person, Project, Try
+from annotation.models import Assignment, Batch, Decision, Event, Item, Job, Outcome, Person, Project, Try
 from annotation.refusals import refuse
 from annotation.work import metering, paying
 from annotation.work.crew import Crew
@@ -799,7 +799,7 @@ def look_after(*, now: datetime) -> int:
         )
         checked = Decision.objects.filter(item__batch__feeds_from=batch)
         if last is not None:
-            checked = checked.filter(made_at__gte=last)
+            checked = checked.filter(event__at__gte=last)
         if waits or to_freeze or checked.exists():
             started += start(batch=batch, now=now) is not None
     return started
@@ -831,7 +831,11 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     left_alone = {} if job.made_by_id else stopped(batch, before=job)
     filled = fill_all(batch=batch, now=timezone.now(), progress=progress, but=left_alone)
     result: dict[str, Any] = {"asked": filled.asked, "left": filled.left}
-    result["verdicts"] = recheck(batch=batch, now=timezone.now())
+    earlier = Job.objects.filter(kind="predictions", ids=job.ids, state=Job.State.DONE, pk__lt=job.pk)
+    before = earlier.order_by("-pk").values_list("result__log", flat=True).first()
+    result["log"] = events.settled(batch.project_id, before)
+    after = before["through"] if before else 0
+    result["verdicts"] = recheck(batch=batch, now=timezone.now(), after=after)
     reasons = {"stopped": left_alone | dict(filled.stopped), "refused": dict(filled.refused)}
     return result | {name: value for name, value in reasons.items() if value}
 
@@ -1037,11 +1041,14 @@ def answer_about_original(batch: Batch, asked: judging.Asked, crew: Crew) -> Ans
     return answer if is_from(batch, answer) else None
 
 
-def recheck(*, batch: Batch, now: datetime) -> int:
-    """Take the verdicts of what was submitted again by the gold answers of now. Returns how many are new."""
+def recheck(*, batch: Batch, now: datetime, after: int = 0) -> int:
+    """Take the verdicts of what was submitted again by the gold answers of now. Returns how many are new.
+
+    after: the event (key) up to which it was done before.
+    """
     rows = Try.objects.filter(
         assignment__batch=batch, annotation__isnull=False, answered_at__isnull=False
-    ).filter(Exists(_checked_since().filter(pk=OuterRef("annotation"))))
+    ).filter(Exists(_checked_since(after).filter(pk=OuterRef("annotation"))))
     new = 0
     for key in list(rows.order_by("pk").values_list("pk", flat=True)):
         row = _loaded(key)
@@ -1052,12 +1059,17 @@ def recheck(*, batch: Batch, now: datetime) -> int:
     return new
 
 
-def _checked_since() -> Any:
-    """Annotations whose example somebody has looked at since, in an item of its own that is decided."""
+def _checked_since(after: int) -> Any:
+    """Annotations whose example somebody has looked at since, in an item of its own that is decided; or undecided again,
+    of those whose state changed after an event.
+    """
     from annotation.models import Annotation
 
-    decided = Item.objects.filter(decision__kind=Decision.Kind.ACCEPTED)
-    return Annotation.objects.filter(outcomes__example__items__in=decided)
+    items = Item.objects.filter(decision__kind=Decision.Kind.ACCEPTED)
+    if after:
+        changes = Event.objects.filter(thing="item", thing_id=OuterRef("pk"), pk__gt=after)
+        items = Item.objects.filter(Exists(changes))
+    return Annotation.objects.filter(outcomes__example__items__in=items)
 
 
 def _held(row: Try, asked: judging.Asked) -> judging.Held:

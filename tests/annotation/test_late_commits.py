@@ -190,6 +190,22 @@ def test_a_job_that_failed_is_not_started_again_by_each_page(world: World) -> No
     assert index.refresh(world.project, now=now + index.AFTER_FAILURE + timedelta(seconds=1)) == 0
 
 
+def test_the_log_is_settled_up_to_what_was_there_when_the_last_writer_of_then_was_writing(
+    world: World, writers: set[str]
+) -> None:
+    logged(world, 1_000_002, 7).save(force_insert=True)
+    writers.add("3/1")
+    first = events.settled(world.project.pk, None)
+    logged(world, 1_000_003, 8).save(force_insert=True)
+    second = events.settled(world.project.pk, first)
+    writers.clear()
+    writers.add("3/2")
+    third = events.settled(world.project.pk, second)
+    writers.clear()
+    fourth = events.settled(world.project.pk, third)
+    assert [mark["through"] for mark in (first, second, third, fourth)] == [0, 0, 1_000_003, 1_000_003]
+
+
 def test_figures_are_worked_out_again_once_a_writer_has_ended(world: World, writers: set[str]) -> None:
     batch = Batch.objects.select_related("project").get(pk=world.batch(size=1).pk)
     writers.add("3/1")

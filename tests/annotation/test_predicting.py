@@ -351,6 +351,40 @@ class TestASubmission:
         assert [one.verdict for one in row.verdicts.order_by("pk")] == ["fooled", "not_fooled"]
         assert predicting.recheck(batch=batch, now=NOON) == 0, "the same gold answer makes no further verdict"
 
+    def test_is_looked_at_again_by_the_job_after_its_check_and_by_no_later_one(
+        self, world: World, server: Scripted, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        batch = a_batch(world, overlap=1)
+        check = world.batch("answer_check", of="perturbed", feeds_from=batch, sources=[], overlap=1)
+        assignment = take(world, batch, film="Alien")
+        look(assignment, REWORDED)
+        world.answer(world.reload(assignment), REWORDED)
+        adjudicating.resolve_batch(batch=batch, now=NOON)
+        looked_at: list[int] = []
+        loaded = predicting._loaded
+        monkeypatch.setattr(predicting, "_loaded", lambda key: looked_at.append(key) or loaded(key))
+
+        def run() -> int:
+            values = {"project": world.project, "kind": "predictions", "made_at": NOON, "heartbeat": NOON}
+            job = Job.objects.create(ids={"batch": batch.pk}, **values)
+            looked_at.clear()
+            assert jobs.run(job.pk) == "done"
+            return len(looked_at)
+
+        assert run() == 0
+        checked = world.take(check, "bo")
+        assert checked is not None
+        world.answer(checked, {"answers": ["1995"], "unanswerable": False})
+        assert adjudicating.resolve_batch(batch=check, now=NOON) == 1
+        item = adjudicating.waiting(check).get()
+        decision = adjudicating.decide(item=item, by=world.ivo, note="It differs", choose=["A"], now=NOON)
+        assert [run(), run()] == [1, 0]
+        adjudicating.undo(item=decision.item, by=world.ivo, now=NOON)
+        assert [run(), run()] == [1, 0]
+        row = Try.objects.get(kind="submission")
+        verdicts = [verdict.verdict for verdict in row.verdicts.order_by("pk")]
+        assert verdicts == ["fooled", "not_fooled", "fooled"]
+
 
 class TestInTheBackground:
     @pytest.fixture
@@ -374,7 +408,8 @@ class TestInTheBackground:
         batch = a_batch(world)
         assert predicting.look_after(now=NOON) == 1, "the model is to be frozen"
         job = Job.objects.get(kind="predictions")
-        assert predicting._run(job, jobs.Progress(job.pk)) == {"asked": 0, "left": 0, "verdicts": 0}
+        result = predicting._run(job, jobs.Progress(job.pk))
+        assert (result["asked"], result["left"], result["verdicts"]) == (0, 0, 0)
         batch.refresh_from_db()
         assert batch.loop_revision == MODEL
         Job.objects.update(state="done")
