@@ -159,6 +159,6 @@ def current_writers(*models: type[Model]) -> list[str]:
             "AND relation = ANY(%s::regclass[]) "
             "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
             "AND mode = 'RowExclusiveLock' AND granted AND pid IS DISTINCT FROM pg_backend_pid() ORDER BY 1",
-            [[model._meta.db_table for model in (Event, *models)]],
+            [[Event._meta.db_table, *(model._meta.db_table for model in models)]],
         )
         return [transaction for (transaction,) in cursor.fetchall()]

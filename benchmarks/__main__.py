@@ -56,6 +56,7 @@ RUNS = (
     Run("explorer", quick="--items 2000 --rounds 3"),
     Run("explorer", "--database sqlite", quick="--database sqlite --items 2000 --rounds 3"),
     Run("snapshots", quick="--items 1000 --people 8 --rounds 5"),
+    Run("budgets", quick="--requests 20000 --rounds 50"),
     Run("memory", "--many 200000", quick="--few 300 --many 1500"),
     Run("import_release", quick="--items 2000 --few 300"),
     Run("import_wizard", quick="--examples 2000 --megabytes 4"),

@@ -12,7 +12,7 @@ from django.db import transaction
 def undone() -> Iterator[None]:
     """Undo at the end what is written inside. It is a transaction of the test, none of the platform: as around a test."""
     block = transaction.atomic()
-    block._from_testcase = True
+    block._from_testcase = True  # type: ignore[attr-defined]
     with block:
         yield
         transaction.set_rollback(True)

@@ -22,35 +22,30 @@ class ModelRequestQuerySet(models.QuerySet["ModelRequest"]):
     def update(self, **kwargs: Any) -> int:
         raise TypeError("a request is settled once, by `settle`")
 
-    def bulk_create(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError("requests are added one by one: the totals follow")
-
-    def create(self, **values: Any) -> ModelRequest:
+    def create(self, **values: Any) -> Any:
         """Add a request, and count it."""
         with transaction.atomic():
-            request: ModelRequest = super().create(**values)
+            request = super().create(**values)
             ModelTotal.add(request)
         return request
 
     def settle(self, **values: Any) -> int:
         """Write what an open request used. Returns 0 where it is settled already."""
         with transaction.atomic():
-            requests = list(self.filter(state="open").select_for_update(no_key=True))
-            for request in requests:
-                before = request.tokens, request.micro_usd
-                for name, value in values.items():
-                    setattr(request, name, value)
-                ModelTotal.add(request, *before)
-            return models.QuerySet.update(self.filter(pk__in=[each.pk for each in requests]), **values)
+            request = self.filter(state="open").select_for_update(no_key=True).first()
+            if request is None:
+                return 0
+            before = request.tokens, request.micro_usd
+            for name, value in values.items():
+                setattr(request, name, value)
+            ModelTotal.add(request, *before)
+            return models.QuerySet.update(self.filter(pk=request.pk), **values)
 
     def release(self) -> None:
-        """Remove open requests that were never sent."""
+        """Remove an open request that was never sent."""
         with transaction.atomic():
-            for request in self.filter(state="open").select_for_update():
-                before = request.tokens, request.micro_usd
-                request.prompt_tokens = request.completion_tokens = 0
-                ModelTotal.add(request, *before)
-                request.delete()
+            if self.settle(prompt_tokens=0, completion_tokens=0):
+                self.filter(state="open").delete()
 
 
 class ModelRequest(models.Model):

@@ -99,15 +99,11 @@ class ProjectMeter:
             project = (
                 Project.objects.select_for_update(no_key=True).values("model_budget").get(pk=self.project)
             )
-            usd = cost(prompt_tokens, completion_tokens, self._rates)
-            totals = ModelTotal.objects.filter(project=self.project)
-            self._require(project["model_budget"], totals, usd, prompt_tokens + completion_tokens)
+            budgets = {"project": project["model_budget"], "batch": {}}
             if self.batch is not None:
-                batch = Batch.objects.values("model_budget").get(pk=self.batch)
-                totals = totals.filter(batch=self.batch)
-                self._require(
-                    batch["model_budget"], totals, usd, prompt_tokens + completion_tokens, is_of_batch=True
-                )
+                budgets["batch"] = Batch.objects.values_list("model_budget", flat=True).get(pk=self.batch)
+            if any(budgets.values()):
+                self._require(budgets, prompt_tokens, completion_tokens)
             return self._create(prompt_tokens, completion_tokens)
 
     def _create(self, prompt_tokens: int, completion_tokens: int) -> int:
@@ -125,39 +121,36 @@ class ProjectMeter:
         return int(request.pk)
 
     def _require(
-        self,
-        budget: Mapping[str, Any],
-        totals: QuerySet[ModelTotal],
-        usd: Decimal,
-        tokens: int,
-        *,
-        is_of_batch: bool = False,
+        self, budgets: Mapping[str, Mapping[str, Any]], prompt_tokens: int, completion_tokens: int
     ) -> None:
-        if not budget:
-            return
-        of_what = gettext("this batch") if is_of_batch else gettext("the project")
-        if self.price is None and budget.get("usd") is not None:
-            raise ChatError(
-                gettext(
-                    "The language model budget of {of_what} is in USD. It cannot limit {name}, because its entry in "
-                    "PREDICTORS has no price. Ask an administrator to set its price, or set a budget of tokens only."
-                ).format(of_what=of_what, name=self.predictor),
-                "budget",
-            )
-        used = totals.aggregate(usd=Sum("micro_usd", default=Decimal(0)), tokens=Sum("tokens", default=0))
-        for name, limit, before, more in (
-            ("usd", budget.get("usd"), Decimal(used["usd"]) / PER_PRICE, usd),
-            ("tokens", budget.get("tokens"), used["tokens"], tokens),
-        ):
-            if limit is not None and before + more > Decimal(str(limit)):
-                amounts = [_amount(name, value) for value in (limit, before, more)]
+        usd, tokens = cost(prompt_tokens, completion_tokens, self._rates), prompt_tokens + completion_tokens
+        totals = ModelTotal.objects.filter(project=self.project)
+        rows = list(totals.values_list("batch_id", "micro_usd", "tokens"))
+        for where, budget in budgets.items():
+            of_what = gettext("this batch") if where == "batch" else gettext("the project")
+            if self.price is None and budget.get("usd") is not None:
                 raise ChatError(
                     gettext(
-                        "The language model budget of {of_what} ({limit}) is used up. {used} are spent, and the next "
-                        "request could use {more}. Raise the budget to continue."
-                    ).format(of_what=of_what, limit=amounts[0], used=amounts[1], more=amounts[2]),
+                        "The language model budget of {of_what} is in USD. It cannot limit {name}, because its entry in "
+                        "PREDICTORS has no price. Ask an administrator to set its price, or set a budget of tokens only."
+                    ).format(of_what=of_what, name=self.predictor),
                     "budget",
                 )
+            counted = [row for row in rows if where == "project" or row[0] == self.batch]
+            for name, before, more in (
+                ("usd", sum((row[1] for row in counted), Decimal(0)) / PER_PRICE, usd),
+                ("tokens", sum(row[2] for row in counted), tokens),
+            ):
+                limit = budget.get(name)
+                if limit is not None and before + more > Decimal(str(limit)):
+                    amounts = [_amount(name, value) for value in (limit, before, more)]
+                    raise ChatError(
+                        gettext(
+                            "The language model budget of {of_what} ({limit}) is used up. {used} are spent, and the "
+                            "next request could use {more}. Raise the budget to continue."
+                        ).format(of_what=of_what, limit=amounts[0], used=amounts[1], more=amounts[2]),
+                        "budget",
+                    )
 
     def _settle(self, reservation: int, call: Call) -> None:
         state = call.state if call.state in ModelRequest.State.values else ModelRequest.State.AWAY

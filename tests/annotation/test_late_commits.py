@@ -21,7 +21,6 @@ from annotation.models import (
     Event,
     Flag,
     IndexedItem,
-    Item,
     Job,
     SearchIndex,
     Try,
@@ -69,7 +68,12 @@ def test_none_of_ten_thousand_late_commits_is_missed(
     world: World, writers: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     indexed: list[int] = []
-    monkeypatch.setattr(index, "index_items", lambda keys: indexed.extend(keys) or len(keys))
+
+    def record(keys: Iterable[int]) -> int:
+        indexed.extend(keys)
+        return 1
+
+    monkeypatch.setattr(index, "index_items", record)
     monkeypatch.setattr(index, "AT_ONCE", 20_000)
     monkeypatch.setattr(index, "MOST_EVENTS", 20_000)
     draws, first = random.Random(35), 1_000_000
@@ -130,14 +134,15 @@ def test_a_flag_and_a_verdict_that_are_committed_late_are_indexed(
         for annotation in made
     ]
 
-    def flag(key: int, item: Item) -> None:
+    def flag(key: int, item: Any) -> None:
         Flag.objects.create(pk=key, item=item, made_by=world.mara, note="Odd", made_at=NOON)
 
-    def verdict(key: int, check: Try) -> None:
+    def verdict(key: int, check: Any) -> None:
         Verdict.objects.create(
             pk=key, of=check, verdict="fooled", gold={}, judgements={}, is_confirmed=True, made_at=NOON
         )
 
+    subjects: list[Any]
     for write, subjects in ((flag, items), (verdict, checks)):
         writers.add("3/1")
         write(1_000_002, subjects[1])
