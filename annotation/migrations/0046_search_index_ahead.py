@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0043_initial")]
+    dependencies = [("annotation", "0045_adjudication_requests")]
 
     operations = [
         migrations.AddField(model_name="searchindex", name="ahead", field=models.JSONField(default=dict)),

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0045_model_totals")]
+    dependencies = [("annotation", "0047_model_totals")]
 
     operations = [
         migrations.AlterField(model_name="try", name="error", field=models.TextField(blank=True)),

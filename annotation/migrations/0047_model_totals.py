@@ -20,7 +20,7 @@ def fill(apps: Any, editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0044_search_index_ahead")]
+    dependencies = [("annotation", "0046_search_index_ahead")]
 
     operations = [
         migrations.CreateModel(
