@@ -128,7 +128,8 @@ def test_a_restore_whose_worker_was_lost_after_its_work_ends_as_done(
     job.refresh_from_db()
     assert (job.state, job.error, job.result["annotations"]) == (Job.State.DONE, "", 18)
     assert Annotation.objects.filter(assignment__batch__project=empty).count() == 18
-    assert not Upload.objects.get().file.storage.exists(Upload.objects.get().file.name)
+    file = Upload.objects.get().file
+    assert not file.storage.exists(str(file.name))
 
 
 def test_a_project_that_is_not_empty_gets_a_reason_and_a_remedy(
