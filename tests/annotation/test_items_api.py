@@ -44,7 +44,9 @@ def test_a_day_is_the_same_by_api_as_on_the_page(world: World) -> None:
     batch = world.batch()
     late = datetime(2026, 3, 2, 20, tzinfo=UTC)  # 3 March in Tokyo
     for who in ("ada", "bo"):
-        world.answer(world.take(batch, who), {"label": "extraction"}, now=late)
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        world.answer(assignment, {"label": "extraction"}, now=late)
     setting_up.change_person(person=world.mara, name="Mara", time_zone="Asia/Tokyo")
     world.mara.refresh_from_db()
     page = Client()

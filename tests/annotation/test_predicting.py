@@ -362,7 +362,12 @@ class TestASubmission:
         adjudicating.resolve_batch(batch=batch, now=NOON)
         looked_at: list[int] = []
         loaded = predicting._loaded
-        monkeypatch.setattr(predicting, "_loaded", lambda key: looked_at.append(key) or loaded(key))
+
+        def record(key: int) -> Try:
+            looked_at.append(key)
+            return loaded(key)
+
+        monkeypatch.setattr(predicting, "_loaded", record)
 
         def run() -> int:
             values = {"project": world.project, "kind": "predictions", "made_at": NOON, "heartbeat": NOON}
