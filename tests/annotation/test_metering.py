@@ -9,10 +9,12 @@ import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -181,6 +183,21 @@ def test_a_budget_is_compared_with_running_totals_that_are_the_sum_of_all_reques
         spent = metering.spent(ModelRequest.objects.filter(batch=where))
         total = ModelTotal.objects.get(batch=where)
         assert (total.tokens, total.micro_usd) == (spent.tokens, spent.usd * PER_PRICE)
+
+
+def test_totals_of_a_database_from_before_are_the_sums_of_its_requests(batch: Batch) -> None:
+    for where, purpose in ((batch.pk, "loop"), (None, "questions")):
+        model = metering.metered("llm", project=batch.project_id, batch=where, purpose=purpose)
+        assert model.meter is not None
+        for _ in range(2):
+            model.meter.reserve(5, 600)
+    columns = ("project", "batch", "tokens", "micro_usd")
+    before = sorted(ModelTotal.objects.values_list(*columns), key=str)
+    ModelTotal.objects.all().delete()
+
+    import_module("annotation.migrations.0045_model_totals").fill(apps, None)
+
+    assert sorted(ModelTotal.objects.values_list(*columns), key=str) == before
 
 
 def test_a_reservation_asks_as_much_after_many_requests_as_after_none(batch: Batch) -> None:
