@@ -195,7 +195,7 @@ def test_totals_of_a_database_from_before_are_the_sums_of_its_requests(batch: Ba
     before = sorted(ModelTotal.objects.values_list(*columns), key=str)
     ModelTotal.objects.all().delete()
 
-    import_module("annotation.migrations.0045_model_totals").fill(apps, None)
+    import_module("annotation.migrations.0047_model_totals").fill(apps, None)
 
     assert sorted(ModelTotal.objects.values_list(*columns), key=str) == before
 
