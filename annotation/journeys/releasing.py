@@ -62,6 +62,7 @@ from annotation.work import lineage
 from tableqa.canonical import canonical, digest
 from tableqa.on_disk import Shelf, Sorted
 from tableqa.perturbations import PERTURBATIONS
+from tableqa.release_rules import RULES
 
 Record = dict[str, Any]
 TABLES = 100
@@ -488,7 +489,7 @@ def study_now(
         for figure in data["figures"]
     ]
     manifest = {
-        "rules": release_files.RULES,
+        "rules": RULES,
         "project": project.slug,
         "sources": list({one["name"]: one for one in sources}.values()),
         "batches": [_batch(release, batch) for batch in batches],
@@ -582,7 +583,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
     manifest: dict[str, Any] = {
         **release_files.formats_for(release.formats),
-        "rules": release_files.RULES,
+        "rules": RULES,
         "project": release.project.slug,
         "sources": [record for _, record in sorted(raw.sources.items())],
         "batches": described,

@@ -493,7 +493,7 @@ def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Itera
         yield DefinitionFault(path, message.format(operators=", ".join(OPERATORS)))
         return
     options = map(value_of, seen.get(when.field, {}).get("options", ()))
-    joined = None if when.value in options else AND.search(text)
+    joined = None if str(when.value) in options else AND.search(text)
     if joined and OPERATOR.search(text, joined.end()):  # a second condition
         message = gettext("A field has one condition. Remove the second one.")
         yield DefinitionFault(path, message)
@@ -519,7 +519,7 @@ def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Itera
         values = [str(step) for step in steps_of(field)] if field["type"] == "scale" else None
         values = values or [value_of(option) for option in field.get("options", ())]
         is_answer = "of" in field and re.fullmatch("[1-9][0-9]*", str(when.value)) is not None
-        if when.value not in values and not is_answer:
+        if str(when.value) not in values and not is_answer:
             message = gettext("{name!r} has no value {value!r}. Available: {values}.")
             words = message.format(name=when.field, value=str(when.value), values=", ".join(values))
             yield DefinitionFault(path, words)

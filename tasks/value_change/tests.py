@@ -280,7 +280,12 @@ def test_of_many_changes_outside_only_some_are_tried_against_the_program(
     where = Item(Example("e", "how much more?", table, ["-1"]), "answer_stays", {"at_most": 1_000})
     edits = [{"op": "set_cell", "row": f"r{i}", "column": "c2", "old": "x", "new": "y"} for i in range(1_000)]
     tried: list[object] = []
-    monkeypatch.setattr("tasks.value_change.task._tilts", lambda operation, *_: bool(tried.append(operation)))
+
+    def tilts(operation: object, *_: object) -> bool:
+        tried.append(operation)
+        return False
+
+    monkeypatch.setattr("tasks.value_change.task._tilts", tilts)
     for most, tries in ((2_000_000, 666), (0, 20)):
         monkeypatch.setattr("tasks.value_change.task.MOST_CELLS_TRIED", most)
         tried.clear()
