@@ -1,82 +1,246 @@
-"""Who may see whose responses, by phase. The one place where that is decided.
+"""What a person may see of an item: one table, as a condition on queries and as a function of one item.
 
-An annotator sees nothing of others before the batch closes: no response, no live agreement, no
-label counts. That holds for everybody who annotates in the batch, whatever other role they have.
+    sight = visibility.sight(actor, project)
+    items.filter(sight.condition(Fact.RESPONSES))        sight.shows(Fact.RESPONSES, item)
+
+Only what `SHOWN` names is shown. An annotator sees nothing of others before the batch closes, whatever other role they
+have; an adjudicator nothing of an item before its decision, and no name before the decision is final. What is hidden
+rests on the roles of the person: a token only takes away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from functools import cached_property
+from typing import Final
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils.translation import gettext, ngettext
 
-from annotation.access import Actor, involved, where
+from annotation.access import Actor, involved, may, where
 from annotation.models import Assignment, Batch, Decision, Exclusion, Item, Person, Project, Release
 from annotation.refusals import refuse
 from annotation.roles import Permission
 
 
+class Fact(Enum):
+    """What there is to see of an item.
+
+    ITEM        that there is such an item, and its question
+    ANSWERS     the answers that the source gives
+    STATE       how far it is, what was logged of it, and the agreement of its batch
+    COUNTS      its part in the counts of its batch
+    GOLD        whether it is gold
+    RESPONSES   what people said of it, and what was decided
+    NAMES       who said which
+    """
+
+    ITEM = "item"
+    ANSWERS = "answers"
+    STATE = "state"
+    COUNTS = "counts"
+    GOLD = "gold"
+    RESPONSES = "responses"
+    NAMES = "names"
+
+
+class Standing(Enum):
+    """How a batch stands to a person.
+
+    OUTSIDE   it is closed, or the person neither annotates in it nor may
+    PLANNED   the person will annotate in it, or may
+    WORKING   the person annotates in it, or may
+    BEHIND    its items rest on decisions in a batch that is PLANNED or WORKING
+    """
+
+    OUTSIDE = "outside"
+    PLANNED = "planned"
+    WORKING = "working"
+    BEHIND = "behind"
+
+
+class Phase(IntEnum):
+    """How far the decision of an item is. FINAL: a release contains it, or the batch is none of work; nobody undoes it."""
+
+    UNDECIDED = 0
+    DECIDED = 1
+    FINAL = 2
+
+
+@dataclass(frozen=True)
+class Rule:
+    """To whom a fact is shown.
+
+    standings     of the batch, to the person
+    adjudicators  the phase from which on people see it who may adjudicate in the project
+    permission    what the person must be allowed to do, and the token
+    until_asked   not to somebody who works in a batch of the project that asks for the answer
+    """
+
+    standings: frozenset[Standing]
+    adjudicators: Phase = Phase.UNDECIDED
+    permission: Permission | None = None
+    until_asked: bool = False
+
+
+_OUTSIDE = frozenset({Standing.OUTSIDE})
+_PLANNED = _OUTSIDE | {Standing.PLANNED}
+_LISTED = _PLANNED | {Standing.WORKING}
+SHOWN: Final[Mapping[Fact, Rule]] = {
+    Fact.ITEM: Rule(_LISTED),
+    Fact.ANSWERS: Rule(_LISTED, until_asked=True),
+    Fact.STATE: Rule(_OUTSIDE),
+    Fact.COUNTS: Rule(_PLANNED),
+    Fact.GOLD: Rule(_OUTSIDE, permission=Permission.SET_UP),
+    Fact.RESPONSES: Rule(_OUTSIDE, adjudicators=Phase.DECIDED),
+    Fact.NAMES: Rule(_OUTSIDE, adjudicators=Phase.FINAL),
+}
+DECIDED: Final = (Item.Resolution.ACCEPTED, Item.Resolution.EXCLUDED)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a person may see of the items of a project.
+
+    roles      what the person's roles allow: everything that hides something rests on these
+    granted    what of it a token leaves
+    batches    the batches of the project, by key, with how each stands to the person
+    """
+
+    project: Project
+    roles: frozenset[Permission]
+    granted: frozenset[Permission]
+    batches: Mapping[int, Batch]
+    standings: Mapping[int, Standing]
+
+    @property
+    def judges(self) -> bool:
+        """Whether they may have to decide about items."""
+        return Permission.ADJUDICATE in self.roles
+
+    def shows(self, fact: Fact, item: Item) -> bool:
+        """Whether they may see this of the item."""
+        rule = SHOWN[fact]
+        if item.batch_id not in self.batches or item.batch_id in self.hides(fact):
+            return False
+        return not (self.judges and rule.adjudicators) or self._phase(item) >= rule.adjudicators
+
+    def condition(self, fact: Fact, path: str = "") -> Q:
+        """The items of the project of which they may see this: `shows`, for a query. `path` leads from its rows to them."""
+        rule, hidden = SHOWN[fact], self.hides(fact)
+        found = ~Q(**{f"{path}batch__in": hidden}) if hidden else Q()
+        if self.judges and rule.adjudicators:
+            found &= self._from(rule.adjudicators, path)
+        return found
+
+    def hides(self, fact: Fact) -> frozenset[int]:
+        """Keys of the batches of no item of which they may see this."""
+        rule = SHOWN[fact]
+        lacks = rule.permission is not None and rule.permission not in self.granted
+        if lacks or (rule.until_asked and self.is_asked):
+            return frozenset(self.batches)
+        return withheld(self.standings, fact)
+
+    @cached_property
+    def is_asked(self) -> bool:
+        """Whether they work, or will, in a batch whose items are shown without the answer: then no page shows it."""
+        return any(
+            standing in (Standing.PLANNED, Standing.WORKING) and not _shows_answers(self.batches[key])
+            for key, standing in self.standings.items()
+        )
+
+    @cached_property
+    def released(self) -> int:
+        """What was decided up to this event is in a release."""
+        ready = Release.objects.filter(project=self.project, ready_at__isnull=False)
+        return ready.aggregate(latest=Max("watermark"))["latest"] or 0
+
+    def _phase(self, item: Item) -> Phase:
+        if self.batches[item.batch_id].purpose != Batch.Purpose.WORK:
+            return Phase.FINAL
+        if item.resolution not in DECIDED:
+            return Phase.UNDECIDED
+        return Phase.FINAL if item.decision.event_id <= self.released else Phase.DECIDED
+
+    def _from(self, phase: Phase, path: str) -> Q:
+        undecided = [key for key, one in self.batches.items() if one.purpose != Batch.Purpose.WORK]
+        never = Q(**{f"{path}batch__in": undecided}) if undecided else Q()
+        if phase == Phase.DECIDED:
+            return Q(**{f"{path}resolution__in": DECIDED}) | never
+        return Q(**{f"{path}decision__event_id__lte": self.released}) | never
+
+
+def sight(actor: Actor, project: Project) -> Sight:
+    """What the actor may see of the project. Raises Http404 for those who do not belong there."""
+    granted = may(actor, project)
+    roles = granted if actor.token is None else may(Actor(actor.person), project)
+    rows = Batch.objects.select_related("definition").filter(project=project).order_by("pk")
+    batches = {batch.pk: batch for batch in rows}
+    for batch in batches.values():
+        batch.project = project
+    annotators = {project.pk} if Permission.ANNOTATE in roles else set[int]()
+    return Sight(project, roles, granted, batches, _standings(actor.person, batches.values(), annotators))
+
+
+def standings(person: Person, batches: Iterable[Batch]) -> dict[int, Standing]:
+    """How batches stand to a person, by key."""
+    known = {batch.pk: batch for batch in batches}
+    if {batch.feeds_from_id for batch in known.values()} - {None, *known}:
+        feeding = Batch.objects.filter(project__in={batch.project_id for batch in known.values()})
+        every = feeding.in_bulk() | known
+    else:
+        every = known
+    found = _standings(person, every.values(), set(where(Actor(person), Permission.ANNOTATE)))
+    return {key: found[key] for key in known}
+
+
+def _standings(person: Person, batches: Iterable[Batch], annotators: set[int]) -> dict[int, Standing]:
+    """annotators: keys of the projects in which the person may annotate."""
+    ordered = sorted(batches, key=lambda batch: batch.pk)  # a batch is made after the one that feeds it
+    others = [one.pk for one in ordered if one.closed_at is None and one.project_id not in annotators]
+    assignments = Assignment.objects.filter(person=person, batch__in=others).order_by()
+    assigned = set(assignments.values_list("batch_id", flat=True).distinct()) if others else set[int]()
+    found: dict[int, Standing] = {}
+    for one in ordered:
+        if found.get(one.feeds_from_id or 0, Standing.OUTSIDE) != Standing.OUTSIDE:
+            found[one.pk] = Standing.BEHIND
+        elif one.closed_at is None and (one.project_id in annotators or one.pk in assigned):
+            found[one.pk] = Standing.PLANNED if one.opened_at is None else Standing.WORKING
+        else:
+            found[one.pk] = Standing.OUTSIDE
+    return found
+
+
+def _shows_answers(batch: Batch) -> bool:
+    task = batch.installed_task()
+    return task is not None and "answers" in task.shows
+
+
+def withheld(standings: Mapping[int, Standing], fact: Fact) -> frozenset[int]:
+    """Keys of the batches whose standing hides this."""
+    return frozenset(key for key, one in standings.items() if one not in SHOWN[fact].standings)
+
+
+def hidden(person: Person, batches: Iterable[Batch], fact: Fact) -> frozenset[int]:
+    """Keys of those of the batches whose standing to the person hides this."""
+    return withheld(standings(person, batches), fact)
+
+
 def may_see_agreement(person: Person, batch: Batch) -> bool:
     """Live agreement and counts of labels: for everybody once the batch is closed, before that for outsiders."""
-    return batch.closed_at is not None or not _annotates(person, batch)
-
-
-def counts_kept_from(person: Person, batches: Iterable[Batch]) -> set[int]:
-    """Those of the batches (ids) whose counts the person does not see: gold is mixed in, they are under way, and the
-    person annotates in them, or may. An item that is done and changes no count would be gold. No statement without gold.
-    """
-    mixed = [
-        one for one in batches if one.gold_percent and one.opened_at is not None and one.closed_at is None
-    ]
-    if not mixed:
-        return set()
-    mine = set(where(Actor(person), Permission.ANNOTATE))
-    keys = {one.pk for one in mixed}
-    has = set(Assignment.objects.filter(person=person, batch__in=keys).values_list("batch_id", flat=True))
-    return has | {one.pk for one in mixed if one.project_id in mine}
-
-
-def kept_responses(person: Person, batches: Iterable[Batch]) -> set[int]:
-    """Those of the batches (keys) whose responses, states and gold items are kept from the person: they are not closed, and
-    the person annotates in them, or may.
-    """
-    unfinished = [batch for batch in batches if batch.closed_at is None]
-    projects = set(where(Actor(person), Permission.ANNOTATE))
-    others = [batch.pk for batch in unfinished if batch.project_id not in projects]
-    assignments = Assignment.objects.filter(person=person, batch__in=others).order_by()
-    assigned = set(assignments.values_list("batch_id", flat=True).distinct()) if others else set()
-    return assigned | {batch.pk for batch in unfinished if batch.project_id in projects}
-
-
-def fed_by(keys: Iterable[int], batches: Iterable[Batch]) -> set[int]:
-    """Those of the batches (keys) whose items rest on decisions in these ones, at any distance."""
-    origins, fed = set(keys), set[int]()
-    for batch in sorted(batches, key=lambda batch: batch.pk):  # a batch is made after the one that feeds it
-        if batch.feeds_from_id in origins or batch.feeds_from_id in fed:
-            fed.add(batch.pk)
-    return fed
+    return not hidden(person, [batch], Fact.STATE)
 
 
 def sees_counts(person: Person, batch: Batch) -> bool:
-    """Whether the person sees the counts of the batch: the rule of `counts_kept_from`, for one."""
-    return not counts_kept_from(person, [batch])
+    """Whether the person sees how many items of the batch are in each state."""
+    return not hidden(person, [batch], Fact.COUNTS)
 
 
 def why_no_counts() -> str:
     """What is said in place of a batch's counts to whoever does not see them."""
-    return gettext(
-        "You annotate in this batch, and it contains gold items. "
-        "Its counts are visible to you after it closes."
-    )
-
-
-def annotates_in(person: Person, project: Project) -> QuerySet[Batch]:
-    """The open batches of a project in which the person annotates, or may: the rule of `may_see_agreement`, as a query."""
-    under_way = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
-    if project.pk in where(Actor(person), Permission.ANNOTATE):
-        return under_way
-    return under_way.filter(Exists(Assignment.objects.filter(batch=OuterRef("pk"), person=person)))
+    return gettext("You annotate in this batch. Its counts are visible to you after it closes.")
 
 
 def may_adjudicate(person: Person, item: Item) -> bool:
@@ -138,9 +302,7 @@ def readable(person: Person, releases: QuerySet[Release]) -> QuerySet[Release]:
 
 def has_open_work(person: Person, project: Project) -> bool:
     """Whether the person annotates in an open batch of the project, or may."""
-    under_way = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
-    at_work = Assignment.objects.filter(batch__in=under_way, person=person).exists()
-    return at_work or (project.pk in where(Actor(person), Permission.ANNOTATE) and under_way.exists())
+    return Standing.WORKING in standings(person, Batch.objects.filter(project=project)).values()
 
 
 def require_no_open_work(person: Person, project: Project) -> None:

@@ -45,7 +45,7 @@ SINGLE: Final = frozenset(
 
 
 class ItemResponseShape(serializers.Serializer[Any]):
-    """What a person (pseudonym) did with an item: a response, or null and the reason of a skipped item."""
+    """What a person (pseudonym or letter) did with an item: a response, or null and the reason of a skipped item."""
 
     person = serializers.CharField()
     response_state = serializers.CharField()
@@ -123,7 +123,7 @@ class Items(APIView):
                 "count": number,
                 "behind": behind,
                 "results": [
-                    export.of_item(row)
+                    export.of_item(who, row)
                     | {"responses": [export.of_response(response, people) for response in row.responses]}
                     for row in shown
                 ],

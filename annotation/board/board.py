@@ -28,6 +28,7 @@ from annotation.models import (
 )
 from annotation.roles import Permission, permissions
 from annotation.studying import missing
+from annotation.visibility import Fact
 
 FAILURES_SHOWN: Final = timedelta(days=14)
 """How long a failed job is shown if no job of its kind was done since."""
@@ -73,9 +74,8 @@ def read(*, person: Person, rights: Rights, now: datetime) -> dict[int, Board]:
     """The boards of these projects, by key."""
     projects = list(rights)
     batches = list(Batch.objects.select_related("definition").filter(project__in=projects).order_by("-pk"))
-    hidden = visibility.counts_kept_from(person, batches)
-    blind = visibility.kept_responses(person, batches)
-    unlisted = blind | visibility.fed_by(blind, batches)
+    standings = visibility.standings(person, batches)
+    hidden, unlisted = (visibility.withheld(standings, fact) for fact in (Fact.COUNTS, Fact.STATE))
     progress = assigning.progress(batches)
     stages = _stages(batches, hidden, progress)
     crew = _crew(projects)

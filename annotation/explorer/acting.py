@@ -287,12 +287,21 @@ def _require_undoable(who: Reader, action: ItemAction, now: datetime) -> None:
 
 
 def _restore(who: Reader, action: ItemAction, keys: Sequence[int], now: datetime) -> Done:
-    """Restore those of the items that are as the action left them. In the caller's transaction."""
+    """Restore those of the items that are as the action left them. In the caller's transaction.
+
+    Who worked on an item undoes nothing that somebody else did to it.
+    """
     refused: dict[Refusal, list[int]] = {}
     undone: list[int] = []
     _lock(keys)
     open_changes = ItemChange.objects.filter(action=action, item__in=keys, undone_at__isnull=True)
     changes = {change.item_id: change for change in open_changes}
+    if action.made_by_id != who.actor.person.pk:
+        items = Item.objects.filter(pk__in=changes, batch__in=who.listed)
+        others = set(visibility.adjudicable(who.actor.person, items).values_list("pk", flat=True))
+        if own := [key for key in changes if key not in others]:
+            refused[Refusal("own")] = own
+        changes = {key: change for key, change in changes.items() if key in others}
     for item in _loaded(list(changes)):
         change = changes[item.pk]
         try:

@@ -1,6 +1,6 @@
 """A selection as a file: a row for each response, as CSV, Excel workbook, JSON Lines or Parquet.
 
-People are named by pseudonym, as in releases. What the reader may not see is empty.
+People are named by pseudonym, as in releases, or by letter. What the reader may not see is empty.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from annotation.explorer.querysets import Reader
 from annotation.explorer.rows import Response, Row, rows
 from annotation.explorer.selection import Selection
 from annotation.refusals import refuse
+from annotation.visibility import Fact
 from tableqa.sheets import guarded
 
 MOST_ITEMS: Final = 20_000
@@ -66,10 +67,10 @@ def records(who: Reader, chosen: Selection) -> Iterator[tuple[Row, list[Record]]
             most=f"{MOST_ITEMS:,}",
         )
     people = {key: name for name, key in who.people.items()}
-    return ((row, _records(row, people)) for some in in_lists(keys, PAGE) for row in rows(who, some))
+    return ((row, _records(who, row, people)) for some in in_lists(keys, PAGE) for row in rows(who, some))
 
 
-def of_item(row: Row) -> Record:
+def of_item(who: Reader, row: Row) -> Record:
     """What is the same in all records of an item."""
     item = row.item
     return {
@@ -80,15 +81,15 @@ def of_item(row: Row) -> Record:
         "source": item.example.source.name,
         "example": item.example.external_id,
         "question": item.example.question,
-        "answers": list(item.example.answers),
+        "answers": list(item.example.answers) if who.sight.shows(Fact.ANSWERS, item) else [],
         "state": row.state,
         "differs": row.differs,
         "flags": row.flags,
     }
 
 
-def _records(row: Row, people: Mapping[int, str]) -> list[Record]:
-    shared = of_item(row)
+def _records(who: Reader, row: Row, people: Mapping[int, str]) -> list[Record]:
+    shared = of_item(who, row)
     empty = dict.fromkeys(COLUMNS)
     return [empty | shared | of_response(one, people) for one in row.responses] or [empty | shared]
 
@@ -97,7 +98,7 @@ def of_response(response: Response, people: Mapping[int, str]) -> Record:
     """What a record says of one response; `people`: pseudonyms by key."""
     skipped = response.state == "skipped"
     return {
-        "person": people.get(response.person, ""),
+        "person": response.letter or people.get(response.person, ""),
         "response_state": response.state,
         "response": None if skipped else dict(response.data),
         "words": [] if skipped else [str(line) for line in response.words],

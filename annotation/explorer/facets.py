@@ -13,6 +13,7 @@ from annotation.explorer import querysets
 from annotation.explorer.querysets import MOST_COUNTED, Reader
 from annotation.explorer.selection import BETWEEN, SEPARATOR, STATES, Selection
 from annotation.models import Assignment, IndexedItem, Item, ResponseFact
+from annotation.visibility import Fact
 
 MOST_LISTED: Final = 5_000
 """Items that a statement names one by one; with more, each statement selects them again."""
@@ -58,8 +59,9 @@ def facets(who: Reader, chosen: Selection) -> list[Facet]:
         found.append(_facet("batch", "", ((who.batches[key].public_id, number) for key, number in rows)))
     found += _said(who, keys)
     given = Assignment.objects.filter(item__in=keys)
+    named = Assignment.objects.filter(who.sight.condition(Fact.NAMES, "item__"), item__in=keys)
     by_person: QuerySet[Any, Any] = (
-        given.submitted().order_by().values_list("person_id").annotate(number=Count("pk"))
+        named.submitted().order_by().values_list("person_id").annotate(number=Count("pk"))
     )
     found.append(_facet("person", "", ((people[key], number) for key, number in by_person if key in people)))
     skipped = given.filter(state=Assignment.State.SKIPPED).order_by().values_list("reason")

@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from annotation.explorer.querysets import Reader
 from annotation.journeys import assigning
 from annotation.models import Decision, Example, Item, Outcome, Source
+from annotation.visibility import Fact
 from tasks.contract import TaskType
 
 
@@ -90,8 +91,11 @@ def _options(who: Reader, keys: Sequence[int]) -> dict[int, list[tuple[int, bool
     """By item (key), the examples (keys) that it can stand for, and whether its decision made them."""
     found: dict[int, list[tuple[int, bool]]] = {key: [] for key in keys}
     accepted = Outcome.objects.filter(
-        decision__item__in=keys, decision__kind=Decision.Kind.ACCEPTED, example__isnull=False
-    ).exclude(decision__item__batch__in=who.hidden)
+        who.sight.condition(Fact.RESPONSES, "decision__item__"),
+        decision__item__in=keys,
+        decision__kind=Decision.Kind.ACCEPTED,
+        example__isnull=False,
+    )
     for item, example in accepted.order_by("decision_id", "number").values_list(
         "decision__item_id", "example_id"
     ):

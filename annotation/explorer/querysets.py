@@ -21,7 +21,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext
 
 from annotation import visibility
-from annotation.access import Actor, may
+from annotation.access import Actor
 from annotation.bulk import among
 from annotation.by_key import in_lists
 from annotation.explorer.selection import (
@@ -55,11 +55,11 @@ from annotation.models import (
 )
 from annotation.quality.agreement import in_words
 from annotation.roles import Permission
+from annotation.visibility import Fact, Sight
 from tasks.contract import TaskType, task_types
 
 MOST_COUNTED: Final = 10_000
 """More matches than this are not counted: pages say "10,000+"."""
-DECIDED: Final = (Item.Resolution.ACCEPTED, Item.Resolution.EXCLUDED)
 MOST_NAMED: Final = 1_000
 """Ids that one query names: a database has a limit."""
 NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -67,35 +67,40 @@ NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Reader:
-    """Who looks at a project, and what they may know of it.
-
-    batches  all batches of the project, by key
-    hidden   keys of batches whose responses, states and gold items are kept from them
-    beyond   keys of batches with items that rest on decisions in hidden ones: these are not listed at all
-    judges   they may have to decide: responses to undecided items are kept from them
-    leads    they may know which items are gold
-    acts     permissions
-    """
+    """Who looks at a project, and what they may see of it (`annotation.visibility`)."""
 
     actor: Actor
     project: Project
-    batches: Mapping[int, Batch]
-    hidden: frozenset[int]
-    beyond: frozenset[int]
-    acts: frozenset[Permission]
+    sight: Sight
+
+    @property
+    def acts(self) -> frozenset[Permission]:
+        return self.sight.granted
+
+    @property
+    def batches(self) -> Mapping[int, Batch]:
+        """All batches of the project, by key."""
+        return self.sight.batches
+
+    @cached_property
+    def hidden(self) -> frozenset[int]:
+        """Keys of the batches whose states and responses are hidden from them."""
+        return self.sight.hides(Fact.STATE)
 
     @property
     def judges(self) -> bool:
-        return Permission.ADJUDICATE in self.acts
+        return self.sight.judges
 
     @property
     def leads(self) -> bool:
+        """Whether they may know which items are gold, where they may see states."""
         return Permission.SET_UP in self.acts
 
     @cached_property
     def listed(self) -> list[int]:
         """Keys of the batches whose items are listed."""
-        return [key for key in self.batches if key not in self.beyond]
+        hidden = self.sight.hides(Fact.ITEM)
+        return [key for key in self.batches if key not in hidden]
 
     @cached_property
     def tasks(self) -> list[TaskType | None]:
@@ -103,12 +108,25 @@ class Reader:
         batches = {(batch.task_type, batch.definition_id): batch for batch in self.batches.values()}
         return [batch.installed_task() for batch in batches.values()]
 
-    @cached_property
-    def undecided(self) -> frozenset[int]:
-        """Keys of the batches with items that are undecided, gold items among them, and were given to somebody."""
-        items = Item.objects.filter(batch__in=self.listed).exclude(resolution__in=DECIDED)
+    def lacking(self, fact: Fact) -> frozenset[int]:
+        """Keys of the listed batches with items that were given to somebody and of which they may not see this."""
+        items = Item.objects.filter(batch__in=self.listed).exclude(pk__in=self.items(fact).values("pk"))
         assigned = items.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"))))
         return frozenset(assigned.order_by().values_list("batch_id", flat=True).distinct())
+
+    def items(self, fact: Fact) -> QuerySet[Item]:
+        """The listed items of which they may see this."""
+        return Item.objects.filter(self.sight.condition(fact), batch__in=self.listed)
+
+    @cached_property
+    def undecided(self) -> frozenset[int]:
+        """Keys of the listed batches with responses, if only to be, that are hidden from them."""
+        return self.lacking(Fact.RESPONSES)
+
+    @cached_property
+    def nameless(self) -> frozenset[int]:
+        """Keys of the listed batches with responses, if only to be, whose authors are hidden from them."""
+        return self.lacking(Fact.NAMES)
 
     @cached_property
     def people(self) -> dict[str, int]:
@@ -121,31 +139,15 @@ class Reader:
         """Keys of contradicted items by release (key), of the releases that were asked for."""
         return {}
 
-    def may_read(self, item: Item) -> bool:
-        """Whether they may see the responses to the item: `readable`, for one that is loaded."""
-        if item.batch_id in self.hidden or item.batch_id in self.beyond:
-            return False
-        return not self.judges or item.resolution in DECIDED
-
 
 def reader(actor: Actor, project: Project) -> Reader:
     """What the actor may know of the project. Raises Http404 for those who do not belong there."""
-    acts = may(actor, project)
-    batches = {
-        one.pk: one
-        for one in Batch.objects.select_related("definition").filter(project=project).order_by("pk")
-    }
-    hidden = visibility.kept_responses(actor.person, batches.values())
-    beyond = visibility.fed_by(hidden, batches.values())
-    for one in batches.values():
-        one.project = project
-    return Reader(actor, project, batches, frozenset(hidden), frozenset(beyond), acts)
+    return Reader(actor, project, visibility.sight(actor, project))
 
 
 def readable(who: Reader) -> Q:
     """The items whose responses the reader may see."""
-    found = ~Q(batch__in=who.hidden) if who.hidden else Q()
-    return found & Q(resolution__in=DECIDED) if who.judges else found
+    return who.sight.condition(Fact.RESPONSES)
 
 
 def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
@@ -183,23 +185,33 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
         found = knowing(who, found).filter(_changed_by(who, chosen.actions))
     _require_labels(who, chosen)
     for term in terms(chosen.q):
-        found = found.filter(
-            Q(indexed__given__contains=term) | Q(readable(who), indexed__responded__contains=term)
-        )
+        found = found.filter(_has_given(who, term) | Q(readable(who), indexed__responded__contains=term))
+    if chosen.people:
+        found = found.filter(who.sight.condition(Fact.NAMES))
     conditions = _of_responses(who, chosen)
     if conditions or chosen.sort:
         found = found.filter(readable(who), *conditions)
     return found
 
 
+def _has_given(who: Reader, term: str) -> Q:
+    """The items with this in their question, the id of their example, or in answers that the reader may see."""
+    given = Q(indexed__given__contains=term)
+    if not who.sight.is_asked:
+        return given
+    return given & (Q(example__question__icontains=term) | Q(example__external_id__icontains=term))
+
+
 def lists_all(who: Reader, chosen: Selection) -> bool:
     """Whether the selection lists everything that it names, with nothing kept from the reader."""
     keys = {key for key, one in who.batches.items() if not chosen.batches or one.public_id in chosen.batches}
-    if keys & who.beyond:
+    if not keys <= set(who.listed):
         return False
     if keys & who.hidden and chosen.without(*OF_ITEMS).is_filtered:
         return False
-    return not (who.judges and rests_on_responses(chosen) and keys & who.undecided)
+    if not who.judges or not rests_on_responses(chosen):
+        return True
+    return not keys & (who.nameless if chosen.people else who.undecided)
 
 
 def ordered(items: QuerySet[Item], sort: str) -> QuerySet[Item]:
@@ -350,7 +362,7 @@ def _beyond(sort: str, cursor: Any, *, back: bool) -> Q:
 
 def knowing(who: Reader, items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items whose state the reader may know."""
-    return items.exclude(batch__in=who.hidden) if who.hidden else items
+    return items.filter(who.sight.condition(Fact.STATE))
 
 
 def _batches(who: Reader, chosen: Selection) -> list[int]:
@@ -365,9 +377,7 @@ def _batches(who: Reader, chosen: Selection) -> list[int]:
     others = kinds - {batch.task_type for batch in who.batches.values()}
     if missing := sorted(name for name in others if Batch(task_type=name).installed_task() is None):
         raise BadSelection([gettext("There is no task type {name}.").format(name=name) for name in missing])
-    return [
-        key for key in keys if key not in who.beyond and (not kinds or who.batches[key].task_type in kinds)
-    ]
+    return [key for key in keys if key in who.listed and (not kinds or who.batches[key].task_type in kinds)]
 
 
 def _require_items(who: Reader, ids: Sequence[str]) -> None:
@@ -408,14 +418,11 @@ def _has_label(who: Reader, name: str, label: str) -> bool:
     facts = ResponseFact.objects.filter(
         project=who.project, kind=ResponseFact.Kind.LABEL, name=name, value=label
     )
-    items = Item.objects.filter(readable(who), batch__in=who.listed)
-    return facts.filter(item__in=items).exists()
+    return facts.filter(item__in=who.items(Fact.RESPONSES)).exists()
 
 
 def _in_progress(who: Reader, chosen: Selection, items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items that somebody has in progress, or nobody."""
-    if chosen.people:
-        items = items.filter(readable(who))
     there = Q(pk__in=_leases(who, chosen).values("item"))
     return knowing(who, items).filter(there if chosen.in_progress else ~there)
 
@@ -432,8 +439,6 @@ def _with_assignment(who: Reader, chosen: Selection, items: QuerySet[Item]) -> Q
     A gold item has slots for its annotators alone. Of batches with gold items, slots are therefore only for those who may
     know which items are gold.
     """
-    if chosen.people and chosen.assignment in OF_PEOPLE:
-        items = items.filter(readable(who))
     rows = _assignments(who, chosen)
     if rows.model is Place and not who.leads:
         with_gold = Item.objects.filter(batch__in=who.listed, is_gold=True).order_by().values("batch")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from annotation.explorer.querysets import Reader, state_of
+from annotation.journeys import adjudicating
 from annotation.models import Assignment, Flag, Item
 from annotation.quality import agreement
+from annotation.visibility import Fact
 from tasks.contract import Item as PlainItem
 from tasks.contract import TaskType
 
@@ -21,7 +23,8 @@ BRIEF: Final = 3
 class Response:
     """What somebody did with an item.
 
-    person    key of its author
+    person    key of its author; 0 where the reader sees a letter in place of the name
+    letter    this letter, as in adjudication, else ""
     state     "submitted" or "skipped"
     words     the response, a sentence each; the reason of a skipped item
     brief     the same for one line: labels without their descriptions, the first edits of a table
@@ -40,6 +43,7 @@ class Response:
     unsure: bool = False
     added: bool = False
     brief: tuple[str, ...] = ()
+    letter: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,9 @@ def rows(who: Reader, keys: Sequence[int], *, with_tables: bool = True) -> list[
     for assignment in given.select_related("annotation", "place").order_by("place__number", "pk"):
         row = found[assignment.item_id]
         row.responses.append(_response(assignment, row))
+    for row in found.values():
+        if row.responses and not who.sight.shows(Fact.NAMES, row.item):
+            row.responses[:] = _without_names(row)
     flags = Flag.objects.filter(item__in=readable).order_by("pk")
     for key, note in flags.values_list("item_id", "note"):
         found[key].flags.append(note)
@@ -94,12 +101,22 @@ def items_read(shown: Sequence[Row]) -> list[Item]:
 def _row(who: Reader, item: Item) -> Row:
     item.batch = who.batches[item.batch_id]
     task = item.batch.installed_task()
-    is_readable = who.may_read(item)
-    knows = item.batch_id not in who.hidden
+    is_readable, knows = who.sight.shows(Fact.RESPONSES, item), who.sight.shows(Fact.STATE, item)
     state = state_of(who, item) if knows else ""
     differs = item.indexed.differs if is_readable and hasattr(item, "indexed") else None
     plain = item.plain() if task is not None else None
     return Row(item, "gold" if knows and not state else state, is_readable, task, plain, differs=differs)
+
+
+def _without_names(row: Row) -> list[Response]:
+    """The responses under letters, those that were submitted first."""
+    submitted = [response for response in row.responses if response.state == Assignment.State.SUBMITTED]
+    skipped = [response for response in row.responses if response.state != Assignment.State.SUBMITTED]
+    ordered = adjudicating.by_letter(row.item, submitted) + skipped
+    letters = adjudicating.letters(len(ordered))
+    return [
+        replace(response, person=0, letter=letter) for letter, response in zip(letters, ordered, strict=True)
+    ]
 
 
 def _response(assignment: Assignment, row: Row) -> Response:

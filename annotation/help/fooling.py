@@ -26,6 +26,7 @@ from annotation.drawing.figures import Bars, Figure
 from annotation.help import predicting
 from annotation.help.origins import HUMAN
 from annotation.models import Batch, Membership, Person, Project, Try, Verdict
+from annotation.visibility import Fact
 from annotation.work import reply_states
 from predictor.listing import STATES as STATES_OF_REPLIES
 from tableqa.answers import compare
@@ -90,9 +91,12 @@ def of_project(project: Project, person: Person) -> tuple[list[Looked], list[str
 
     A batch in which the person annotates is left out until it is closed, as its agreement is.
     """
-    own = list(visibility.annotates_in(person, project).order_by("pk"))
-    rows = Try.objects.filter(assignment__batch__project=project).exclude(assignment__batch__in=own)
-    return list(_looked(rows, project)), [one.name for one in own]
+    batches = Batch.objects.filter(project=project).in_bulk()
+    hidden = visibility.hidden(person, batches.values(), Fact.STATE)
+    rows = Try.objects.filter(assignment__batch__project=project).exclude(assignment__batch__in=hidden)
+    return list(_looked(rows, project)), [
+        batches[key].name for key in sorted(hidden) if batches[key].opened_at is not None
+    ]
 
 
 def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from string import ascii_uppercase
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
@@ -56,6 +56,7 @@ from tasks.contract import Item as PlainItem
 from tasks.contract import Outcome as Resolved
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -381,6 +382,13 @@ def note_reading(items: Sequence[Item], *, by: Person, now: datetime) -> None:
     Exclusion.objects.bulk_create(
         [Exclusion(item=item, person=by, read_at=now) for item in items], ignore_conflicts=True
     )
+
+
+def by_letter(item: Item, responses: Iterable[T]) -> list[T]:
+    """The responses to an item, which are in the order of their places, in that of their letters."""
+    ordered = list(responses)
+    draws.letters(item).shuffle(ordered)
+    return ordered
 
 
 def letters(number: int) -> list[str]:
@@ -891,9 +899,7 @@ def _weight(item: Item, task: TaskType, plain: PlainItem, responses: Sequence[An
 
 
 def _in_order_of_letters(item: Item) -> list[Annotation]:
-    annotations = _annotations(item)
-    draws.letters(item).shuffle(annotations)
-    return annotations
+    return by_letter(item, _annotations(item))
 
 
 def _annotations(item: Item) -> list[Annotation]:

@@ -7,16 +7,18 @@ nothing of its items, and an item that waits for a decision is kept from those w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import visibility
 from annotation.access import Actor, may
+from annotation.journeys import adjudicating
 from annotation.models import (
     Annotation,
     ApiToken,
@@ -34,10 +36,13 @@ from annotation.models import (
     Invitation,
     Item,
     ItemAction,
+    ItemChange,
     Membership,
     Person,
+    Place,
     PracticeDone,
     Project,
+    Qualification,
     Reading,
     Release,
     SentBack,
@@ -47,6 +52,7 @@ from annotation.quality import agreement
 from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.terms import TERMS, limits
+from annotation.visibility import Fact, Sight
 from tableqa.canonical import canonical
 
 SHORT: Final = 80
@@ -99,6 +105,19 @@ class Names:
             key: name if sees_names else pseudonym for key, (name, pseudonym) in shown.items()
         }
 
+    def of_responses(self, sight: Sight, item: Item) -> Names:
+        """Those for an item's history: letters for those who had the item, where its readers may not see who said what."""
+        if sight.shows(Fact.NAMES, item):
+            return self
+        rows = Assignment.objects.filter(item=item).order_by("place__number", "pk")
+        states = dict(rows.values_list("person_id", "state"))
+        submitted = [person for person, state in states.items() if state == Assignment.State.SUBMITTED]
+        ordered = adjudicating.by_letter(item, submitted)
+        ordered += [person for person in states if person not in submitted]
+        found = copy(self)
+        found.known = {**self.known, **dict(zip(ordered, adjudicating.letters(len(ordered)), strict=True))}
+        return found
+
     def __call__(self, person: int | None) -> str:
         """The name of a person (by id); the platform's own where it was nobody."""
         return NOBODY if person is None else self.known.get(person) or self._administrator(person)
@@ -111,16 +130,14 @@ class Names:
 # -- an item ----------------------------------------------------------------------------------------
 
 
-def require_readable(actor: Actor, item: Item) -> None:
+def require_readable(sight: Sight, item: Item) -> None:
     """Raises Refused (still_involved) for those who must not see the item's responses yet."""
-    batch = item.batch
-    if not visibility.may_see_agreement(actor.person, batch):
+    if not sight.shows(Fact.STATE, item):
         refuse(
             "still_involved",
             "You annotate in this batch, or may. You can see the history of its items once it is closed.",
         )
-    undecided = not Decision.objects.filter(item=item).exists()
-    if undecided and Permission.ADJUDICATE in may(actor, batch.project):
+    if not sight.shows(Fact.RESPONSES, item):
         refuse(
             "still_involved",
             "You may be asked to decide this item. You can see its history once it is decided.",
@@ -421,6 +438,10 @@ class Entry:
     words: tuple[str, ...] = ()
 
 
+OF_ITEM: Final = ("item__public_id", "item__batch__name", "item__example__question")
+"""What names the item of an assignment or gold response."""
+
+
 def things(project: Project) -> list[str]:
     """The kinds of things that the project's log can be about."""
     return sorted(THINGS)
@@ -471,15 +492,11 @@ def log(
     `who` is a name or pseudonym as the reader sees it. There is no count and no offset: the log of a large study has
     millions of entries, and every page costs the same.
     """
-    found = Event.objects.filter(project=project)
-    hidden = visibility.annotates_in(actor.person, project)
-    if under_way := list(hidden.values_list("pk", flat=True)):
-        found = found.exclude(
-            thing="assignment", thing_id__in=Assignment.objects.filter(batch__in=under_way).values("pk")
-        ).exclude(thing="item", thing_id__in=Item.objects.filter(batch__in=under_way).values("pk"))
-    judges = Permission.ADJUDICATE in may(actor, project)
-    if judges and who:  # whose name is asked for is not found at what is to be judged without names
-        found = found.exclude(thing="assignment", thing_id__in=_undecided(project).values("pk"))
+    sight = visibility.sight(actor, project)
+    found = Event.objects.filter(_shown(sight), project=project)
+    nameless = Assignment.objects.filter(~sight.condition(Fact.NAMES, "item__"), batch__project=project)
+    if sight.judges and who:  # whose name is asked for is not found at what is to be judged without names
+        found = found.exclude(thing="assignment", thing_id__in=nameless.values("pk"))
     if thing:
         found = found.filter(thing=thing)
     if who:
@@ -495,21 +512,23 @@ def log(
     # The page that follows begins at the number of the last; those before it are told by their time.
     events[:PAGE] = sorted(events[:PAGE], key=lambda event: (event.at, event.pk), reverse=True)
     about = _about(events, names)
-    nameless: set[int] = set()
-    if judges:
+    blind: set[int] = set()
+    if sight.judges:
         shown = [event.thing_id for event in events if event.thing == "assignment"]
-        blind = _undecided(project).filter(pk__in=shown).values_list("pk", "batch__name")
-        nameless = {pk for pk, _ in blind}
-        about |= {
-            ("assignment", pk): About(gettext("an undecided item of {batch}").format(batch=name))
-            for pk, name in blind
-        }
+        rows = nameless.filter(pk__in=shown).values_list("pk", "item__resolution", *OF_ITEM)
+        for pk, resolution, item, batch, question in rows:
+            blind.add(pk)
+            about["assignment", pk] = (
+                _item_as_thing(item, batch, question)
+                if resolution in visibility.DECIDED
+                else About(gettext("an undecided item of {batch}").format(batch=batch))
+            )
     return [
         Entry(
             event.pk,
             event.at,
             gettext("an annotator")
-            if event.thing == "assignment" and event.thing_id in nameless
+            if event.thing == "assignment" and event.thing_id in blind
             else names(event.actor_id),
             gettext(THINGS.get(event.thing, event.thing)),
             about.get(
@@ -524,14 +543,36 @@ def log(
     ]
 
 
-def _undecided(project: Project) -> QuerySet[Assignment]:
-    """Assignments of items that may still come before an adjudicator: who had them is not for adjudicators to read."""
-    return Assignment.objects.filter(
-        batch__project=project,
-        batch__purpose=Batch.Purpose.WORK,
-        batch__set_aside_at__isnull=True,
-        item__decision__isnull=True,
-    )
+ITEMS_OF: Final[Mapping[str, tuple[type[Model], Fact, str]]] = {
+    "annotation": (Annotation, Fact.STATE, "assignment__item__"),
+    "assignment": (Assignment, Fact.STATE, "item__"),
+    "gold": (Gold, Fact.GOLD, "item__"),
+    "inquiry": (Inquiry, Fact.STATE, "assignment__item__"),
+    "item": (Item, Fact.STATE, ""),
+    "itemaction": (ItemChange, Fact.STATE, "item__"),
+    "place": (Place, Fact.STATE, "item__"),
+    "qualification": (Qualification, Fact.STATE, ""),
+}
+"""For what tells something of items: the rows that lead from it to these, and what it tells."""
+
+
+def _shown(sight: Sight) -> Q:
+    """The events that the reader may see: what tells nothing of items, and of others what their rows allow.
+
+    A question may be about no item. An action is told where all of its items may be.
+    """
+    whole = set(THINGS) - ITEMS_OF.keys()
+    found = Q(pk__in=())
+    for thing, (model, fact, path) in ITEMS_OF.items():
+        condition, hidden = sight.condition(fact, path), sight.hides(fact)
+        if not hidden:
+            whole.add(thing)
+        elif thing in ("inquiry", "itemaction"):
+            key = "action" if thing == "itemaction" else "pk"
+            found |= Q(thing=thing) & ~Q(thing_id__in=model._default_manager.filter(~condition).values(key))
+        elif hidden < sight.batches.keys():
+            found |= Q(thing=thing, thing_id__in=model._default_manager.filter(condition).values("pk"))
+    return found | Q(thing__in=whole)
 
 
 def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], About]:
@@ -544,10 +585,9 @@ def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], About
     def rows(thing: str, query: QuerySet[Any, Any], *fields: str) -> Iterable[tuple[Any, ...]]:
         return query.filter(pk__in=ids[thing]).values_list("pk", *fields) if thing in ids else ()
 
-    of_item = ("item__public_id", "item__batch__name", "item__example__question")
-    for pk, item, batch, question, person in rows("assignment", Assignment.objects.all(), *of_item, "person"):
+    for pk, item, batch, question, person in rows("assignment", Assignment.objects.all(), *OF_ITEM, "person"):
         found["assignment", pk] = _item_as_thing(item, batch, question, names(person))
-    in_itself = (name.removeprefix("item__") for name in of_item)
+    in_itself = (name.removeprefix("item__") for name in OF_ITEM)
     for pk, item, batch, question in rows("item", Item.objects.all(), *in_itself):
         found["item", pk] = _item_as_thing(item, batch, question)
     of_action = ("kind", "public_id", "project__slug")
@@ -575,7 +615,7 @@ def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], About
         found["source", pk] = About(name, reverse("source", args=[public_id]))
     for pk, kind, number in rows("guidelines", Guidelines.objects.all(), "task_type", "number"):
         found["guidelines", pk] = About(gettext("{kind}, version {number}").format(kind=kind, number=number))
-    for pk, item, batch, question in rows("gold", Gold.objects.all(), *of_item):
+    for pk, item, batch, question in rows("gold", Gold.objects.all(), *OF_ITEM):
         found["gold", pk] = _item_as_thing(item, batch, question)
     for pk, kind, number in rows(
         "reading", Reading.objects.all(), "guidelines__task_type", "guidelines__number"

@@ -27,6 +27,7 @@ from annotation.models import (
     Release,
 )
 from annotation.money import statements
+from annotation.visibility import Fact
 from annotation.words import shown
 from tasks.contract import task_types
 
@@ -69,7 +70,7 @@ def missing(project: Project) -> list[Missing]:
 def missing_for(person: Person, project: Project) -> list[Missing]:
     """The same for a page; of a batch whose counts are kept from its reader, that they are."""
     batches = list(Batch.objects.filter(project=project))
-    kept = visibility.counts_kept_from(person, batches)
+    kept = visibility.hidden(person, batches, Fact.COUNTS)
     names = {batch.name for batch in batches if batch.pk in kept}
     found = [one for one in missing(project) if one.about not in names]
     return found + [Missing(name, visibility.why_no_counts()) for name in sorted(names)]

@@ -39,6 +39,7 @@ from annotation.money import costs, paying
 from annotation.quality import agreement, dashboards, qualifying, snapshots
 from annotation.quality.snapshots import Shown
 from annotation.roles import Permission
+from annotation.templatetags.explorer import reader_of
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figure_subjects import about, of_batch
 from annotation.views.figures import figures_in_table
@@ -94,9 +95,9 @@ def names_of(project: Project, may: frozenset[Permission]) -> dict[str, str]:
     }
 
 
-def _batches(project: Project, person: Person) -> tuple[list[Batch], list[Batch]]:
-    """The project's batches of work, newest first, that were opened: those that the person may look into, and the others."""
-    hidden = set(visibility.annotates_in(person, project).values_list("pk", flat=True))
+def _batches(who: Reader) -> tuple[list[Batch], list[Batch]]:
+    """The project's batches of work, newest first, that were opened: those that the reader may look into, and the others."""
+    project, hidden = who.project, who.hidden
     found = agreement.counted_batches(Batch.objects.filter(project=project, opened_at__isnull=False))
     batches = [
         one
@@ -140,7 +141,7 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
     may = access.may(actor, project)
-    seen, hidden = _batches(project, actor.person)
+    seen, hidden = _batches(reader_of(request, project))
     begun = _begun(seen)
     measured = [one for one in seen if agreement.measures_of(one.task(), one.people_compared)]
     waiting = [one for one in measured if one.pk not in begun]
@@ -258,7 +259,7 @@ def _apart(
     if found.data is None:
         return {"shown": found}
     measures = found.data["measures"]
-    who = querysets.reader(access.actor(request), batch.project)
+    who = reader_of(request, batch.project)
     named = request.GET.get("measure", "").replace(" ", "_")
     measure = next((one for one in measures if one["name"] == named), measures[0])
     statistic = words.statistic(measure["statistic"])
@@ -361,19 +362,17 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
     may = access.may(actor, project)
-    who = querysets.reader(actor, project)
-    seen, hidden = _batches(project, actor.person)
-    kept = visibility.counts_kept_from(actor.person, hidden)
-    listed = cut(request, [*seen, *(batch for batch in hidden if batch.pk not in kept)])
+    who = reader_of(request, project)
+    seen, hidden = _batches(who)
+    listed = cut(request, seen)
     on_page = list(listed)
     begun = _begun(on_page)
-    visible = {batch.pk for batch in seen}
-    charted = [batch for batch in on_page if batch.pk in visible and batch.pk in begun]
+    charted = [batch for batch in on_page if batch.pk in begun]
     wanted = request.GET.get("batch", "")
     chosen = next((batch for batch in charted if batch.public_id == wanted), next(iter(charted), None))
-    figures = _figures([batch for batch in on_page if batch.pk in begun], charted, chosen)
+    figures = _figures(charted, chosen)
     work = {batch.pk: figures.get((batch.pk, "work"), Shown(None)) for batch in on_page}
-    left = _left([work[batch.pk] for batch in on_page if batch.pk in begun])
+    left = _left([work[batch.pk] for batch in charted])
     context: dict[str, Any] = {
         "project": project,
         "may": {permission.value for permission in may},
@@ -444,11 +443,9 @@ SLOTS: Final[dict[str, dict[str, Any]]] = {
 """Selections of all slots, and of all items that can be decided. Of batches with gold items, managers alone see them."""
 
 
-def _figures(
-    begun: Sequence[Batch], charted: Sequence[Batch], chosen: Batch | None
-) -> dict[tuple[int, str], Shown]:
-    """Snapshots by batch and name: work of the batches begun, agreement of those charted, monitors of the chosen one."""
-    pairs = [(batch, "work") for batch in begun]
+def _figures(charted: Sequence[Batch], chosen: Batch | None) -> dict[tuple[int, str], Shown]:
+    """Snapshots by batch and name: work and agreement of the batches charted, monitors of the chosen one."""
+    pairs = [(batch, "work") for batch in charted]
     pairs += [
         (batch, "agreement")
         for batch in charted
@@ -766,7 +763,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         people = _people(kept.data, told.data, names_of(batch.project, may if named else frozenset()))
         rows = Membership.objects.filter(project=batch.project)
         pseudonyms = dict(rows.values_list("person_id", "pseudonym"))
-        who = querysets.reader(actor, batch.project)
+        who = reader_of(request, batch.project)
         # The page is ordered by name and files are by pseudonym: in both, a figure has the same number.
         keys = sorted((row["key"] for row in people), key=int)
         numbers = {key: number for number, key in enumerate(keys, start=1)}

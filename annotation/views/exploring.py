@@ -230,7 +230,7 @@ def _line(row: Row, names: Names, address: str, chosen: str) -> dict[str, Any]:
         "state": STATES.get(row.state, ""),
         "address": with_query(address, chosen, **{OPEN: row.item.public_id}),
         "thumbnail": _thumbnail(row),
-        "responses": [(names(one.person), one) for one in row.responses[:SMALL_RESPONSES]],
+        "responses": [(one.letter or names(one.person), one) for one in row.responses[:SMALL_RESPONSES]],
         "more": max(len(row.responses) - SMALL_RESPONSES, 0),
         "seconds": sum(one.seconds for one in submitted),
         "at": max((one.at for one in row.responses if one.at), default=None),
@@ -274,6 +274,8 @@ def _detail(request: PageRequest, who: Reader, item: Item) -> dict[str, Any]:
     letters = adjudicating.letters(len(row.responses))
     decision = getattr(row.item, "decision", None) if row.is_readable else None
     gold = Gold.objects.filter(item=item).first() if row.is_gold else None
+    contrast = _contrast(row, letters)
+    hidden_names = letters if contrast["contrast"] is None else [""] * len(letters)
     return {
         "row": row,
         "item": row.item,
@@ -281,9 +283,10 @@ def _detail(request: PageRequest, who: Reader, item: Item) -> dict[str, Any]:
         "invites": Permission.INVITE in who.acts,
         "kind": kind_title(row.item.batch),
         "state": STATES.get(row.state, ""),
-        **_contrast(row, letters),
+        **contrast,
         "said": [
-            (letter, names(one.person), one) for letter, one in zip(letters, row.responses, strict=True)
+            (letter, hidden if one.letter else names(one.person), one)
+            for letter, hidden, one in zip(letters, hidden_names, row.responses, strict=True)
         ],
         "decision": decision,
         "by": names(decision.made_by_id) if decision is not None else "",

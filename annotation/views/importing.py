@@ -296,6 +296,9 @@ def _figures_of_source(request: PageRequest, source: Source) -> dict[str, Any]:
     examples = Example.objects.filter(source=source).originals().order_by("position")
     fields = ("public_id", "external_id", "question", "answers", "table_digest")
     shown = cut(request, examples.only(*fields))
+    if visibility.sight(access.actor(request), source.project).is_asked:
+        for example in shown:
+            example.answers = []
     table = record_tables.questions(list(shown), part_of_list(shown))
     return {
         "examples": shown,
@@ -316,11 +319,13 @@ def example(request: PageRequest, public_id: str) -> HttpResponse:
         messages.error(request, refused.detail)
         return redirect("source", example.source.public_id)
     releases = Release.objects.filter(project=project, ready_at__isnull=False).order_by("pk")
-    root, left_out = ancestry.tree(example, list(releases))
+    sight = visibility.sight(actor, project)
+    root, left_out = ancestry.tree(example, list(releases), sight)
     operations = [from_dict(operation) for operation in example.operations]
     context = {
         "project": project,
         "example": example,
+        "answers": [] if sight.is_asked else example.answers,
         "root": root,
         "left_out": left_out,
         "table": tables.drawn(example.stored_table.table(), operations),

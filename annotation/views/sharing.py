@@ -29,6 +29,7 @@ from annotation.terms.people import STRATEGIES
 from annotation.views import qualifying as qualifying_results
 from annotation.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.views.pages import PageRequest, cut, hidden_fields, kind_title, page, refusals_to
+from annotation.visibility import Fact
 from annotation.work import accounting, shares
 from tableqa.sheets import NOTHING
 
@@ -277,7 +278,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
                 "project": project,
                 "title": gettext(QUESTIONS[action]).format(which=which),
                 "said": _said_of_batches(
-                    action, batches, kept=visibility.counts_kept_from(request.user, batches)
+                    action, batches, kept=visibility.hidden(request.user, batches, Fact.COUNTS)
                 ),
                 "verb": verb,
                 "hidden": hidden_fields(request),
@@ -433,7 +434,7 @@ def _allocation_tables(
 def _counted_batches(request: PageRequest, project: Project) -> tuple[list[Batch], list[Batch]]:
     """The batches of the project whose counts the reader may see, the newest first, and the others."""
     batches = list(Batch.objects.select_related("definition").filter(project=project).order_by("-pk"))
-    kept = visibility.counts_kept_from(request.user, batches)
+    kept = visibility.hidden(request.user, batches, Fact.COUNTS)
     return [batch for batch in batches if batch.pk not in kept], [
         batch for batch in batches if batch.pk in kept
     ]

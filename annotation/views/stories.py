@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
-from annotation import access
+from annotation import access, visibility
 from annotation.drawing import record_tables
 from annotation.explorer import acting
 from annotation.journeys import adjudicating
@@ -24,6 +24,7 @@ from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, kind_title, page
+from annotation.visibility import Fact
 
 
 class LogForm(forms.Form):
@@ -128,17 +129,17 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
     """All that happened to one item."""
     actor = access.actor(request)
     found = access.item(actor, public_id, Permission.SEE_PROGRESS)
+    sight = visibility.sight(actor, found.batch.project)
     try:
-        stories.require_readable(actor, found)
+        stories.require_readable(sight, found)
     except Refused as refused:
         messages.error(request, refused.detail)
         return redirect("batch", found.batch.public_id)
     if found.batch.decides:
         adjudicating.note_reading([found], by=request.user, now=timezone.now())
-    names = stories.Names(actor, found.batch.project)
+    names = stories.Names(actor, found.batch.project).of_responses(sight, found)
     story = stories.of_item(found, names)
     table = record_tables.item_history(story.moments)
-    leads = Permission.SET_UP in access.may(actor, found.batch.project)
     context = {
         "item": found,
         "batch": found.batch,
@@ -146,7 +147,7 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
         "kind": kind_title(found.batch),
         "story": story,
         "question": found.example.question,
-        "gold": found.is_gold and leads,
+        "gold": found.is_gold and sight.shows(Fact.GOLD, found),
         "by_name": names.by_name,
         "history_table": table,
         **figure_gallery(request, "item", public_id, [table]),
@@ -158,13 +159,15 @@ def figures_of_item(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The history of an item as a figure, by pseudonyms; nothing for those who must not read it yet."""
     actor = access.actor(request)
     item = access.item(actor, public_id, Permission.SEE_PROGRESS)
+    sight = visibility.sight(actor, item.batch.project)
     try:
-        stories.require_readable(actor, item)
+        stories.require_readable(sight, item)
     except Refused:
         return {}
     if item.batch.decides:
         adjudicating.note_reading([item], by=request.user, now=timezone.now())
-    story = stories.of_item(item, stories.Names(actor, item.batch.project, in_file=True))
+    names = stories.Names(actor, item.batch.project, in_file=True).of_responses(sight, item)
+    story = stories.of_item(item, names)
     return figure_gallery(request, "item", public_id, [record_tables.item_history(story.moments)])
 
 

@@ -25,6 +25,7 @@ from annotation.studying.study import Study, parse
 from annotation.studying.yaml_file import StudyError
 from annotation.views.figure_gallery import copies
 from annotation.views.pages import PageRequest, keep_to_yourself, page, public_link, refusals_on
+from annotation.visibility import Fact
 
 
 @page("GET", "POST")
@@ -103,7 +104,7 @@ def _file(plan: Plan, project: Project, format: str) -> HttpResponse | None:
 def _kept(request: PageRequest, project: Project) -> set[str]:
     """The names of the batches whose counts are kept from the reader."""
     batches = list(Batch.objects.filter(project=project))
-    kept = visibility.counts_kept_from(request.user, batches)
+    kept = visibility.hidden(request.user, batches, Fact.COUNTS)
     return {batch.name for batch in batches if batch.pk in kept}
 
 

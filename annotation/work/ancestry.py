@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext
 
-from annotation.models import Decision, Example, Membership, Outcome, PerturbationRun, Project, Release, Try
+from annotation.models import Decision, Example, Membership, Outcome, PerturbationRun, Release, Try
+from annotation.visibility import Fact, Sight
 from annotation.work import lineage
 from tableqa.contracts import Contract
 from tableqa.operations import describe, from_dict, replay
@@ -55,10 +56,10 @@ class Node:
         return kind.paper if kind else ""
 
 
-def tree(example: Example, releases: Sequence[Release]) -> tuple[Node, int]:
+def tree(example: Example, releases: Sequence[Release], sight: Sight) -> tuple[Node, int]:
     """The tree that an example belongs to, from its original down, and how many nodes are left out.
 
-    `releases` are those that whoever asks may read.
+    `releases` are those that whoever asks may read, `sight` is what they may see.
     """
     root = example
     while root.parent_id is not None:
@@ -77,7 +78,7 @@ def tree(example: Example, releases: Sequence[Release]) -> tuple[Node, int]:
                 nodes[child.pk].contract = PERTURBATIONS[child.perturbation].contract
             nodes[child.parent_id or 0].made.append(nodes[child.pk])
             level.append(child.pk)
-    _tell_people(root.source.project, nodes)
+    _tell_people(nodes, sight)
     _tell_releases(nodes[root.pk], nodes, releases)
     return nodes[root.pk], left_out
 
@@ -109,15 +110,17 @@ def _how(parent: Example, child: Example) -> list[str]:
     return words
 
 
-def _tell_people(project: Project, nodes: Mapping[int, Node]) -> None:
-    names = dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
+def _tell_people(nodes: Mapping[int, Node], sight: Sight) -> None:
+    rows = Membership.objects.filter(project=sight.project)
+    names = dict(rows.values_list("person_id", "pseudonym"))
     outcomes = Outcome.objects.filter(example__in=list(nodes)).select_related(
         "decision__item__batch", "decision__item__example__stored_table", "decision__made_by"
     )
     for outcome in outcomes.prefetch_related("annotations__assignment"):
         node = nodes[outcome.example_id or 0]
         people = {annotation.assignment.person_id for annotation in outcome.annotations.all()}
-        node.by = tuple(sorted(names[person] for person in people))
+        is_named = sight.shows(Fact.NAMES, outcome.decision.item)
+        node.by = tuple(sorted({names[person] if is_named else gettext("an annotator") for person in people}))
         node.decision, node.outcome = outcome.decision, outcome
         node.decider = names.get(outcome.decision.made_by_id or 0, "")
         node.verdicts = _verdicts([annotation.pk for annotation in outcome.annotations.all()])
