@@ -316,27 +316,28 @@ def require_no_open_work(person: Person, project: Project) -> None:
 
 
 def require_nothing_to_judge(person: Person, release: Release) -> None:
-    """The files of a release say under which pseudonym each response was given, also of items that wait for a decision:
-    whoever may be the one to decide about such an item gets the files afterwards.
+    """The files of a release say under which pseudonym each response was given, also of items that are not final: whoever
+    may be the one to decide about such an item gets the files afterwards.
     """
-    if release.project_id not in where(Actor(person), Permission.ADJUDICATE):
+    seen = sight(Actor(person), release.project)
+    if not seen.judges:
         return
     waiting = Item.objects.filter(
+        ~seen.condition(Fact.NAMES),
         batch__project=release.project_id,
-        adjudication__isnull=False,
-        decision__isnull=True,
+        is_gold=False,
         assignments__annotations__event_id__lte=release.watermark,
     )
     if number := adjudicable(person, waiting).values("pk").distinct().count():
         refuse(
             "still_involved",
             ngettext(
-                "{number} item of this release needs adjudication, possibly by you. The files name the "
-                "author of each response. Decide first, or ask a manager who is not an adjudicator to "
-                "download them.",
-                "{number} items of this release need adjudication, possibly by you. The files name the "
-                "author of each response. Decide first, or ask a manager who is not an adjudicator to "
-                "download them.",
+                "{number} item of this release is not final, and you may be asked to decide it. The files name the "
+                "author of each response. Download them once a release contains the decision, or ask a manager "
+                "who is not an adjudicator.",
+                "{number} items of this release are not final, and you may be asked to decide them. The files name "
+                "the author of each response. Download them once a release contains the decisions, or ask a "
+                "manager who is not an adjudicator.",
                 number,
             ).format(number=number),
         )

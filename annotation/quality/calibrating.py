@@ -43,13 +43,10 @@ class Compared:
     known: tuple[str, ...]
 
 
-def answered(batch: Batch, *, decided: bool = False) -> QuerySet[Item]:
-    """The items of which at least two people have said something, in their order.
-
-    `decided`: of a batch that makes decisions only those that have one: for whoever may be asked to decide about the others.
-    """
-    found = Item.objects.filter(batch=batch, submitted_count__gte=2, is_gold=False).order_by("position")
-    return found.filter(decision__isnull=False) if decided and batch.decides else found
+def answered(batch: Batch) -> QuerySet[Item]:
+    """The items of which at least two people have said something, in their order."""
+    items = Item.objects.filter(batch=batch, submitted_count__gte=2, is_gold=False)
+    return items.select_related("decision").order_by("position")
 
 
 def side_by_side(batch: Batch, items: Sequence[Item]) -> list[Compared]:

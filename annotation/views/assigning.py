@@ -37,6 +37,7 @@ from annotation.views.batch_settings import facts
 from annotation.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.views.figures import figures_in_table, report_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.visibility import Fact
 from annotation.work import metering, reply_states
 from tableqa.sheets import NOTHING
 from tasks.contract import TaskType
@@ -219,9 +220,10 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
     may = access.may(actor, batch.project)
     task = batch.task()
-    sees = visibility.may_see_agreement(actor.person, batch)
+    who = reader_of(request, batch.project)
+    sees = batch.pk not in who.hidden
     told = snapshots.one(batch, "agreement", now=timezone.now()) if sees else None
-    flags, skips = (cut(request, rows, name) for name, rows in _remarks(actor, batch).items())
+    flags, skips = (cut(request, rows, name) for name, rows in _remarks(who, batch).items())
     context: dict[str, Any] = {
         "batch": batch,
         "project": batch.project,
@@ -233,13 +235,13 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "facts": [fact for each in facts(batch, task).values() for fact in each],
         "task_settings": settings_in_words(task, batch.settings),
         "sees_agreement": sees,
-        "sees_counts": visibility.sees_counts(actor.person, batch),
+        "sees_counts": batch.pk not in who.sight.hides(Fact.COUNTS),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
         "flags": flags,
         "skips": skips,
         **_figures(request, batch, told, flags=flags, skips=skips),
     }
-    context["item_links"] = _links_to_items(reader_of(request, batch.project), batch, context["counts"])
+    context["item_links"] = _links_to_items(who, batch, context["counts"])
     if Permission.ADJUDICATE in may:
         waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
         context["waiting_for_me"] = waiting.count()
@@ -290,9 +292,9 @@ def agreement_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures, as far as this person may see them."""
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
-    sees = visibility.may_see_agreement(actor.person, batch)
-    told = snapshots.one(batch, "agreement", now=timezone.now()) if sees else None
-    return _figures(request, batch, told, **_remarks(actor, batch))
+    who = reader_of(request, batch.project)
+    told = None if batch.pk in who.hidden else snapshots.one(batch, "agreement", now=timezone.now())
+    return _figures(request, batch, told, **_remarks(who, batch))
 
 
 def _figures(
@@ -309,11 +311,12 @@ def _figures(
     """
     table = figures_in_table(told.data["figures"] if told and told.data else [])
     counts = assigning.progress([batch])[batch.pk]
-    counts_table = work_tables.counts(counts) if visibility.sees_counts(request.user, batch) else None
+    who = reader_of(request, batch.project)
+    counts_table = None if batch.pk in who.sight.hides(Fact.COUNTS) else work_tables.counts(counts)
     costs: dict[str, Any] = {}
-    if Permission.SET_UP in access.may(access.actor(request), batch.project):
+    if Permission.SET_UP in who.acts:
         costs = _model_costs(batch)
-    proposed = _proposed(batch) if batch.help else {}
+    proposed = _proposed(batch) if batch.help and batch.pk not in who.hidden else {}
     called = pseudonyms(batch.project)
     lists = {
         "flags_table": list_tables.flags([_flagged(flag, called) for flag in flags]),
@@ -405,16 +408,15 @@ def _estimates(batch: Batch) -> list[str]:
     ]
 
 
-def _remarks(actor: access.Actor, batch: Batch) -> dict[str, Any]:
+def _remarks(who: Reader, batch: Batch) -> dict[str, Any]:
     """The flags and skips of a batch, the newest first; none of them for those who may not read them.
 
     What colleagues note and skip tells what they think of an item: as blind as their responses.
     """
-    flags, skips = _flags(batch), _skips(batch)
-    reads = Permission.SET_UP in access.may(actor, batch.project)
-    if not reads or not visibility.may_see_agreement(actor.person, batch):
-        flags, skips = flags.none(), skips.none()
-    return {"flags": flags, "skips": skips}
+    rows = {"flags": _flags(batch), "skips": _skips(batch)}
+    if Permission.SET_UP not in who.acts:
+        return {name: found.none() for name, found in rows.items()}
+    return {name: found.filter(who.sight.condition(Fact.NAMES, "item__")) for name, found in rows.items()}
 
 
 def _flagged(flag: Flag, called: Mapping[int | None, str]) -> dict[str, Any]:

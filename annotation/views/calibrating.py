@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -12,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from annotation import access, visibility
+from annotation import access
 from annotation.drawing import record_tables
 from annotation.explorer.querysets import Reader
 from annotation.forms.entry import SetAsideForm
@@ -27,6 +28,8 @@ from annotation.views.figure_gallery import figure_gallery, part_of_list, pseudo
 from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.tables import pointed_at
+from annotation.visibility import Fact
+from tableqa.canonical import canonical
 from tableqa.operations import OperationError
 from tasks.contract import TaskType
 
@@ -61,9 +64,9 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
             )
             return redirect("calibration", batch.public_id)
     shown = _figures(request, batch)
-    compared, letters = shown["compared_items"], _letters(batch)
-    names = _names(letters) if manages else {}
+    compared, letters = shown["compared_items"], shown["letters"]
     who = reader_of(request, batch.project)
+    names = _names(batch) if manages else {}
     context = {
         **shown,
         "batch": batch,
@@ -75,9 +78,10 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
             {
                 "one": one,
                 "said": [
-                    (letters.get(said.person, "?"), names.get(said.person, ""), said) for said in one.said
+                    (letter, names.get(said.person, ""), said)
+                    for letter, said in zip(letters[one.item.pk], one.said, strict=True)
                 ],
-                "contrast": _contrast(one, task, letters),
+                "contrast": _contrast(one, task, letters[one.item.pk]),
             }
             for one in compared
         ],
@@ -101,22 +105,26 @@ def _figures(request: PageRequest, batch: Batch) -> dict[str, Any]:
     """The compared responses of the page and the agreement, with both as figures; none that the reader must not see."""
     actor, now = access.actor(request), timezone.now()
     may = access.may(actor, batch.project)
-    sees = visibility.may_see_agreement(request.user, batch)
+    sight = reader_of(request, batch.project).sight
+    sees = batch.pk not in sight.hides(Fact.STATE)
     told = snapshots.one(batch, "agreement", now=now) if sees else None
-    judges = Permission.ADJUDICATE in may
-    items = cut(request, calibrating.answered(batch, decided=judges)) if sees else None
+    answered = calibrating.answered(batch).filter(sight.condition(Fact.RESPONSES))
+    items = cut(request, answered) if sees else None
     if items and batch.decides:
         adjudicating.note_reading(list(items), by=request.user, now=now)
-    compared = calibrating.side_by_side(batch, list(items)) if items else []
+    listed = calibrating.side_by_side(batch, list(items)) if items else []
+    compared = [one if sight.shows(Fact.NAMES, one.item) else _without_names(one) for one in listed]
+    letters = _letters(batch, compared)
     statistics = figures_in_table(told.data["figures"] if told and told.data else [])
     called = pseudonyms(batch.project) if Permission.SET_UP in may else {}
-    table = record_tables.compared_responses(_lines(compared, _letters(batch), called), part_of_list(items))
+    table = record_tables.compared_responses(_lines(compared, letters, called), part_of_list(items))
     return {
         "sees": sees,
         "told": told,
-        "decided_only": judges and batch.decides,
+        "decided_only": sight.judges and batch.decides,
         "items": items,
         "compared_items": compared,
+        "letters": letters,
         "responses_table": table,
         **statistics,
         **figure_gallery(request, "calibration", batch.public_id, [statistics["statistics"], table]),
@@ -124,7 +132,7 @@ def _figures(request: PageRequest, batch: Batch) -> dict[str, Any]:
 
 
 def _lines(
-    compared: Iterable[Compared], letters: Mapping[int, str], called: Mapping[int | None, str]
+    compared: Iterable[Compared], letters: Mapping[int, Sequence[str]], called: Mapping[int | None, str]
 ) -> list[dict[str, Any]]:
     """The rows of the file: annotators by pseudonym for those who read names on the page, by letter for others."""
     lines = []
@@ -138,8 +146,8 @@ def _lines(
         if one.known:
             gold = gettext("Gold answer")
             lines.append({**about, "annotator": gold, "words": one.known, "is_apart": False})
-        for response in one.said:
-            annotator = called.get(response.person) or letters.get(response.person, "?")
+        for letter, response in zip(letters[one.item.pk], one.said, strict=True):
+            annotator = called.get(response.person) or letter
             apart = {"words": response.words, "is_apart": response.apart}
             lines.append({**about, "annotator": annotator, **apart})
     return lines
@@ -150,14 +158,14 @@ def _linked(who: Reader, batch: Batch, items: list[str]) -> SafeString | str:
     return items_link(len(items), who, batch, item=items)
 
 
-def _contrast(one: Compared, task: TaskType, letters: Mapping[int, str]) -> dict[str, Any] | None:
+def _contrast(one: Compared, task: TaskType, letters: Sequence[str]) -> dict[str, Any] | None:
     """The table of an item with what each person did to it, as adjudicators see it: the rows in which people did something.
 
     None where all did the same or nobody did anything to a table, and where rows and columns were exchanged.
     """
     if one.differ is False or "table" not in task.shows:
         return None
-    did = [said(letters.get(each.person, "?"), task, each.data) for each in one.said]
+    did = [said(letter, task, each.data) for letter, each in zip(letters, one.said, strict=True)]
     if not any(each.operations or list(each.marked) for each in did):
         return None
     try:
@@ -166,16 +174,26 @@ def _contrast(one: Compared, task: TaskType, letters: Mapping[int, str]) -> dict
         return None
 
 
-def _letters(batch: Batch) -> dict[int, str]:
-    """A letter for everybody, the same on the whole page."""
+def _without_names(one: Compared) -> Compared:
+    """The same in an order that tells nobody who said which."""
+    ordered = sorted(one.said, key=lambda said: canonical([said.data, said.words]))
+    return replace(one, said=tuple(replace(said, person=0) for said in ordered))
+
+
+def _letters(batch: Batch, compared: Sequence[Compared]) -> dict[int, list[str]]:
+    """By item (key), the letters of what people said: of everybody the same on the whole page, where people are known."""
     ids = sorted(batch.tallies.values_list("person_id", flat=True))
-    return {person: _letter(at) for at, person in enumerate(ids)}
+    known = dict(zip(ids, adjudicating.letters(len(ids)), strict=True))
+    found = {}
+    for one in compared:
+        in_order = adjudicating.letters(len(one.said))
+        found[one.item.pk] = [
+            known.get(said.person, "?") if said.person else letter
+            for letter, said in zip(in_order, one.said, strict=True)
+        ]
+    return found
 
 
-def _names(people: Iterable[int]) -> dict[int, str]:
+def _names(batch: Batch) -> dict[int, str]:
     """What people are called, for those who may see names."""
-    return dict(Person.objects.filter(pk__in=people).values_list("pk", "name"))
-
-
-def _letter(at: int) -> str:
-    return chr(65 + at) if at < 26 else f"{chr(64 + at // 26)}{chr(65 + at % 26)}"
+    return dict(Person.objects.filter(pk__in=batch.tallies.values("person")).values_list("pk", "name"))

@@ -806,16 +806,20 @@ def _confusion(number: int, row: Mapping[str, Any]) -> Figure | None:
 
 
 def _link_items(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
-    """Add to a person's row the addresses of their responses, and of the items that they skipped for each reason."""
+    """Add to a person's row the addresses of their responses, and of the items that they skipped for each reason.
+
+    Those of single items say who answered these.
+    """
+    named = not who.judges or batch.pk not in who.nameless
     by = {"person": pseudonym} if pseudonym else {}
     row["items_address"] = complete_url(who, batch=batch, **by)
     row["skipped_address"] = complete_url(who, batch=batch, **by, skipped=ANY)
     for habit in row["habits"]:
         habit["number"] = len(habit.get("items", []))
-        habit["address"] = _address_of_items(batch, habit.get("items", []))
+        habit["address"] = _address_of_items(batch, habit.get("items", [])) if named else ""
     under_review = {item for habit in row["raised"] for item in habit.get("items", [])}
     row["review"] = len(under_review) or len(row["raised"])
-    row["review_address"] = _address_of_items(batch, sorted(under_review)) or row["anchor"]
+    row["review_address"] = (_address_of_items(batch, sorted(under_review)) if named else "") or row["anchor"]
     row["skips"] = [
         (reason, times, complete_url(who, batch=batch, **by, skipped=reason or ANY))
         for reason, times in row["skips"]

@@ -554,8 +554,11 @@ def test_neither_log_nor_release_tells_an_adjudicator_whose_response_waits_for_t
     assert not any(name in log for name in names)
     assert item.public_id not in log
     assert "an undecided item" not in found
-    assert "needs adjudication, possibly by you" in download.content.decode()
+    assert "is not final, and you may be asked to decide it" in download.content.decode()
     adjudicating.decide(item=item, by=world.ivo, note="It is.", choose=["A"], now=LATER)
+    log = client.get("/projects/films/log/", {"thing": "assignment"}).content.decode()
+    assert not any(name in log for name in names)
+    releasing.make_release(project=world.project, name="later", format="askew", by=world.rea, now=LATER)
     assert client.get(f"/releases/{release.public_id}/download/")["Content-Type"] == "application/zip"
     log = client.get("/projects/films/log/", {"thing": "assignment"}).content.decode()
     assert all(name in log for name in names)
