@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,10 +20,11 @@ from annotation import access, visibility
 from annotation.forms.deciding import DecisionForm, SendBackForm
 from annotation.journeys import adjudicating
 from annotation.journeys.adjudicating import Candidate
-from annotation.models import Batch, Decision, Item, Person, SentBack
+from annotation.models import Batch, Decision, Item, Person, Project, SentBack
 from annotation.quality import agreement, guidance
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.templatetags.explorer import reader_of
 from annotation.terms.adjudication import listed_reasons
 from annotation.views.annotating import EDITS, drawable_operations
 from annotation.views.contrasting import compared, contrasted, for_scripts, said
@@ -53,8 +55,7 @@ def adjudication(request: PageRequest, public_id: str) -> HttpResponse:
         "project": batch.project,
         "task": batch.task(),
         "items": cut_wide(request, visibility.adjudicable(actor.person, waiting)),
-        "waiting": waiting.count(),
-        **_caught_up(actor.person, batch),
+        **_caught_up(request, actor.person, batch),
     }
     return render(request, "adjudicating/queue.html", context)
 
@@ -68,7 +69,7 @@ def project_adjudication(request: PageRequest, slug: str) -> HttpResponse:
     items = cut_wide(request, visibility.adjudicable(actor.person, waiting))
     for item in items:
         item.kind = kind_title(item.batch)
-    context = {"project": project, "items": items, "waiting": waiting.count()}
+    context = {"project": project, "items": items, "waiting": _in_total(request, project, waiting)}
     return render(request, "adjudicating/queue.html", context)
 
 
@@ -488,7 +489,7 @@ def _following(
                 "batch": batch,
                 "project": batch.project,
                 **_queue_of(person, batch),
-                **_caught_up(person, batch),
+                **_caught_up(request, person, batch),
             }
             context |= {
                 "in_lane": True,
@@ -507,13 +508,18 @@ def _following(
     return redirect("adjudicate", item.public_id)
 
 
-def _caught_up(person: Person, batch: Batch) -> dict[str, Any]:
+def _in_total(request: PageRequest, project: Project, waiting: QuerySet[Item]) -> int:
+    """How many of these items wait, without those whose state is hidden from the reader."""
+    return waiting.exclude(batch__in=reader_of(request, project).hidden).count()
+
+
+def _caught_up(request: PageRequest, person: Person, batch: Batch) -> dict[str, Any]:
     """What comes next for somebody who has decided all items of a batch, and what they could undo."""
     elsewhere = visibility.adjudicable(person, adjudicating.waiting_in(batch.project)).exclude(batch=batch)
     following = elsewhere.first()
     sitting = adjudicating.sitting(batch, person, timezone.now())
     return {
-        "waiting": adjudicating.waiting(batch).count(),
+        "waiting": _in_total(request, batch.project, adjudicating.waiting(batch)),
         "elsewhere": elsewhere.count() if following is not None else 0,
         "following": following,
         "decided": len(sitting),
