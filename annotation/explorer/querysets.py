@@ -580,7 +580,10 @@ def in_states(who: Reader, states: Sequence[str]) -> Q:
     """Items in one of these states, counted as everywhere: gold items have none for those who may know of them."""
     due = resolving(who)
     all_there = Q(submitted_count__gte=F("places_count"))
-    complete = Q(due_at__isnull=False) | (all_there & (~Q(batch__in=due) | Q(is_gold=True)))
+    gold_there = Q(
+        is_gold=True, submitted_count__gte=F("batch__overlap")
+    )  # its slots come with its responses
+    complete = Q(due_at__isnull=False) | (all_there & ~Q(batch__in=due) & Q(is_gold=False)) | gold_there
     unresolved = Q(resolution=Item.Resolution.NONE)
     conditions = {
         "accepted": Q(resolution=Item.Resolution.ACCEPTED),
@@ -601,7 +604,7 @@ def state_of(who: Reader, item: Item) -> str:
         return ""
     if item.resolution:
         return str(item.resolution)
-    all_there = item.submitted_count >= item.places_count
+    all_there = item.submitted_count >= (item.batch.overlap if item.is_gold else item.places_count)
     if item.due_at is not None or (all_there and (item.is_gold or item.batch_id not in resolving(who))):
         return "complete"
     return "open"
