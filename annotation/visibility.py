@@ -302,7 +302,9 @@ def readable(person: Person, releases: QuerySet[Release]) -> QuerySet[Release]:
 
 def has_open_work(person: Person, project: Project) -> bool:
     """Whether the person annotates in an open batch of the project, or may."""
-    return Standing.WORKING in standings(person, Batch.objects.filter(project=project)).values()
+    under_way = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
+    at_work = Assignment.objects.filter(batch__in=under_way, person=person).exists()
+    return at_work or (project.pk in where(Actor(person), Permission.ANNOTATE) and under_way.exists())
 
 
 def require_no_open_work(person: Person, project: Project) -> None:
@@ -319,9 +321,9 @@ def require_nothing_to_judge(person: Person, release: Release) -> None:
     """The files of a release say under which pseudonym each response was given, also of items that are not final: whoever
     may be the one to decide about such an item gets the files afterwards.
     """
-    seen = sight(Actor(person), release.project)
-    if not seen.judges:
+    if release.project_id not in where(Actor(person), Permission.ADJUDICATE):
         return
+    seen = sight(Actor(person), release.project)
     waiting = Item.objects.filter(
         ~seen.condition(Fact.NAMES),
         batch__project=release.project_id,
