@@ -94,7 +94,9 @@ def _inside(options: argparse.Namespace) -> int:
     for study in (few, many):
         for part in snapshots.PARTS:
             began = time.monotonic()
-            kept = snapshots._work_out(study["batch"], part, 10**12, timezone.now() + timedelta(hours=1))
+            kept = snapshots._work_out(
+                study["batch"], part, (10**12, []), timezone.now() + timedelta(hours=1)
+            )
             if study is many:
                 size = len(json.dumps(kept.data)) // 1024
                 print(f"  {part:<12}{time.monotonic() - began:>7.1f} s {size:>6} kB", flush=True)

@@ -492,7 +492,7 @@ def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Itera
         )
         yield DefinitionFault(path, message.format(operators=", ".join(OPERATORS)))
         return
-    options = map(value_of, seen.get(when.field, {}).get("options", ()))
+    options = [value_of(option) for option in seen.get(when.field, {}).get("options", ())]
     joined = None if str(when.value) in options else AND.search(text)
     if joined and OPERATOR.search(text, joined.end()):  # a second condition
         message = gettext("A field has one condition. Remove the second one.")

@@ -46,7 +46,7 @@ def test_records_of_either_rules_verify(
         adjudicating.resolve_due(now=LATER)
     out = tmp_path / "release"
     releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
-    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    manifest: dict[str, object] = json.loads((out / "manifest.json").read_text("utf-8"))
     assert manifest["rules"] == RULES
     manifest["rules"] = released_under
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
@@ -72,7 +72,7 @@ def test_a_decision_that_follows_from_no_rules_is_a_difference(world: World, tmp
     lines = (out / "decisions.jsonl").read_text("utf-8")
     assert '"score":3' in lines
     (out / "decisions.jsonl").write_text(lines.replace('"score":3', '"score":4'), "utf-8")
-    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    manifest: dict[str, object] = json.loads((out / "manifest.json").read_text("utf-8"))
     manifest["files"] = release_files.describe(out)
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
 

@@ -28,7 +28,7 @@ from predictor.protocol import PredictRequest
 from tableqa import Table
 from tests.annotation.cast import World
 from tests.annotation.role_table import API, PAGES, Things, make_things
-from tests.annotation.test_role_table import undone
+from tests.undone import undone
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESSES = [

@@ -37,9 +37,9 @@ from annotation.models import Assignment
 from annotation.roles import Permission
 from tests.annotation.cast import World, envelope
 from tests.annotation.role_table import API, EVERYBODY, MEMBERS, Things, an_edit, an_upload, make_things
-from tests.annotation.test_role_table import undone
 from tests.attacks import LONG_RUN
 from tests.attacks.changed import changed, drawn
+from tests.undone import undone
 
 REQUESTS = LONG_RUN or 200
 SEED = int(os.environ.get("ASKEW_FUZZ_SEED", "20261122"))

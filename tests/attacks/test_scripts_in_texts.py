@@ -21,10 +21,10 @@ from playwright.sync_api import BrowserContext, expect
 from annotation.models import Assignment, Person
 from tests.annotation.cast import World, make_world
 from tests.annotation.role_table import API, PAGES, Things
-from tests.annotation.test_role_table import undone
 from tests.attacks.payloads import MARK, PAYLOADS, SHORT
 from tests.attacks.poisoned import poisoned_world
 from tests.browser.pages import passes, signed_in, takes_keys
+from tests.undone import undone
 
 NewContext = Callable[..., BrowserContext]
 RUNS = ("href", "src", "action", "formaction", "data", "srcdoc", "xlink:href")

@@ -26,7 +26,7 @@ from annotation.management.commands.worker import Hand
 from annotation.people import accounts
 from tests.annotation.cast import World, make_world
 from tests.annotation.role_table import API, PAGES, SENT, make_things
-from tests.annotation.test_role_table import undone
+from tests.undone import undone
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = "https://example.org/askew"
