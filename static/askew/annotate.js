@@ -411,10 +411,14 @@ class AskewAnnotate extends HTMLElement {
     for (const panel of this.bar.querySelectorAll("details[data-panel]")) {
       panel.addEventListener("toggle", () => panel.open && this.#closePanels(panel));
     }
-    // What is pressed while a submission is on its way belongs to no item.
-    for (const kind of ["keydown", "beforeinput", "click", "paste"]) {
+    // What is pressed while a submission is on its way belongs to no item. What an input method composes cannot be prevented:
+    // it is taken back.
+    let before = "";
+    for (const kind of ["keydown", "beforeinput", "input", "click", "paste"]) {
       this.addEventListener(kind, (event) => {
-        if (!this.#sending) return;
+        if (!this.#sending || (kind === "input" && !event.inputType)) return;
+        if (kind === "beforeinput") before = event.target.value;
+        if (kind === "input") event.target.value = before;
         event.preventDefault();
         event.stopImmediatePropagation();
       }, { capture: true });

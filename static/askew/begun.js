@@ -22,6 +22,11 @@ export class Begun {
     this.#since = Date.now();
   }
 
+  /* Milliseconds since the item came. */
+  get age() {
+    return Date.now() - this.#since;
+  }
+
   /* What a machine does to the form is no sign of a person. */
   byMachine(act) {
     const { has } = this;
@@ -34,7 +39,7 @@ export class Begun {
   lead(part, focus, own = () => false) {
     const from = document.activeElement;
     focus();
-    if (Date.now() === this.#since || !part.contains(document.activeElement)) return;
+    if (!this.age || !part.contains(document.activeElement)) return;
     const giveBack = (event) => {
       if (!part.contains(document.activeElement) || own(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.stopImmediatePropagation();

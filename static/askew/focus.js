@@ -23,7 +23,7 @@ export class Focus {
       this.#path = [];
       for (let part = target; part && part !== page; part = part.parentElement) this.#path.push(part);
     });
-    page.addEventListener("focusout", ({ relatedTarget }) => { this.#next = relatedTarget; });
+    page.addEventListener("blur", ({ relatedTarget }) => { this.#next = relatedTarget; }, { capture: true }); // before what it makes others remove
     addEventListener("keydown", (event) => this.#ignore(event), { capture: true });
     new MutationObserver(() => this.#restore()).observe(page, REMOVALS);
   }
@@ -33,7 +33,7 @@ export class Focus {
     const { activeElement } = document;
     const isGone = last && !isThere(last) && [document.body, last].includes(activeElement);
     if (!isGone || isThere(this.#next) || document.querySelector("dialog[open]")) return;
-    const wrote = writes(last) || last.matches(".editor");
+    const wrote = writes(last) && !last.closest("details:not([open])"); // a panel is closed by who has written in it
     for (const part of this.#path) if (isThere(part) && takes(part)) break;
     if (!isThere(document.activeElement) || document.activeElement === document.body) this.#start();
     this.#quiet = wrote && !writes(document.activeElement) ? Date.now() + PAUSE : 0;

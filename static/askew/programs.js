@@ -177,7 +177,8 @@ export class AskewPrograms extends HTMLElement {
     this.#ready = true;
     this.#tidy();
     if (!this.#offered.length || this.value !== null || this.page.begun.has || !this.#mayTakeFocus()) return;
-    this.page.begun.lead(this.#list, () => this.#list.focus({ preventScroll: true }), (key) => /^\d$/u.test(key));
+    const own = (key) => this.querySelector(`[data-key="${CSS.escape(key)}"]`) || this.page.grid.mode !== "edit"; // only cells that are written take letters
+    this.page.begun.lead(this.#list, () => this.#list.focus({ preventScroll: true }), own);
   }
 
   #mayTakeFocus() {

@@ -16,6 +16,8 @@ const VERDICTS = {
   wrong_on_original: [t("the model already gets the original wrong"), "open"],
 };
 
+const SOON = 1_000; // ms after an item in which its proposals come with it, so that their keys are meant for them
+const OWN = /^(?:e|[1-9]|F2|Enter|Escape|Arrow(?:Up|Down))$/iu;
 const LONGEST = 1_000; // ms that the end of an item waits for what was told of its proposals
 
 class AskewProposals extends HTMLElement {
@@ -78,7 +80,7 @@ class AskewProposals extends HTMLElement {
     const fresh = isBlank && !begun.has && !this.#assignment.draft && !this.#assignment.annotation;
     if (!this.#found.length || !fresh) return;
     if (this.#assignment.help === "filled") begun.byMachine(() => this.#fillNext());
-    begun.lead(this, () => this.#focus());
+    begun.lead(this, () => this.#focus(), (key) => begun.age < SOON && OWN.test(key));
   }
 
   #fillNext() {

@@ -5,16 +5,18 @@ What the form says and does, with and without scripts, is tested in tests/module
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Route, expect
 
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import annotating, settled
 from tests.modules.pages.value_change import FILMS, SALES
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -95,3 +97,57 @@ def test_all_answers_to_choose_from_are_in_view_beside_the_table(
     expect(buttons).to_have_count(2)
     settled(page)
     expect(cell).to_be_in_viewport(ratio=0.9)
+
+
+def test_the_focus_stays_where_letters_belong_whatever_takes_it_away(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("value_change", variant="answer_changes", sources=[world.import_written(*SALES)])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    page.keyboard.press("1")
+    cell = page.locator("[data-row=r1] [data-column=c1]")
+    editor = page.locator("textarea.editor")
+    commands = page.locator("details.pop[open], dialog[open], [data-unsure][aria-pressed=true]")
+
+    cell.click()
+    page.keyboard.type("9")
+    editor.evaluate(
+        "(field) => field.dispatchEvent(new FocusEvent('blur'))"
+    )  # as when the window loses the focus
+    page.keyboard.type("sul")
+    expect(editor).to_have_value("9sul")
+    page.locator(".answers li").first.click()
+    expect(editor).to_have_count(0)
+    assert page.evaluate("document.activeElement !== document.body")
+    cell.click()
+    page.keyboard.type("10")
+    page.locator("textarea[name=answers]").click()
+    expect(page.locator("textarea[name=answers]")).to_be_focused()
+    expect(cell).to_contain_text("10")
+    page.keyboard.type("sul")
+    expect(page.locator("textarea[name=answers]")).to_have_value(re.compile("sul"))
+    expect(commands).to_have_count(0)
+
+
+def test_what_an_input_method_composes_during_a_submission_lands_in_no_item(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("answer_check", of="originals")
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    field = page.locator("textarea[name=answers]")
+    held: list[Route] = []
+    page.route("**/submit/", lambda route: held.append(route))
+    field.fill("1995")
+    page.keyboard.press("Enter")
+    wait_until(lambda: page.wait_for_timeout(20) or held)
+    session = page.context.new_cdp_session(page)
+    session.send("Input.imeSetComposition", {"text": "か", "selectionStart": 1, "selectionEnd": 1})
+    expect(field).to_have_value("1995")
+    session.send("Input.insertText", {"text": "感"})
+    expect(field).to_have_value("1995")
+    question = page.locator(".question").inner_text()
+    held[0].continue_()
+    expect(page.locator(".question")).not_to_have_text(question)
+    expect(field).to_have_value("")
+    page.keyboard.type("2001")
+    expect(field).to_have_value("2001")

@@ -445,6 +445,29 @@ test("no draft is sent while a submission is on its way", async () => {
   assert.equal(question(page), "question 2?");
 });
 
+test("what an input method composes while a submission is on its way lands in no item", async () => {
+  withTimers();
+  const page = await openPage("page_at_work/answer_check", { replies: { ...QUIET } });
+  let answerSubmit = null;
+  page.server.replies["POST /submit/"] = () => new Promise((resolve) => { answerSubmit = resolve; });
+  const field = page.find("textarea[name=answers]");
+  page.fill(field, "1995");
+  page.press("Control+Enter");
+  await page.settled();
+  assert.equal(page.server.sent("POST", "/submit/").length, 1);
+  for (const text of ["k", "か"]) {
+    const init = { bubbles: true, cancelable: false, isComposing: true, data: text, inputType: "insertCompositionText" };
+    field.dispatchEvent(new page.window.InputEvent("beforeinput", init));
+    field.value = `1995${text}`;
+    field.dispatchEvent(new page.window.InputEvent("input", init));
+    assert.equal(field.value, "1995");
+  }
+  answerSubmit({ status: 503, body: {} });
+  await page.passes(2000);
+  assert.equal(field.value, "1995");
+  assert.deepEqual(page.server.sent("PUT", "/draft/").map(({ body }) => body.response.data.answers.join()).filter((text) => text !== "1995"), []);
+});
+
 test("whatever is entered is in the draft, in this browser, and there after a reload", async () => {
   const styles = [
     [(options) => openPage("page_at_work/relevant_cells", options), (page) => page.click(page.all("askew-grid tbody td")[1])],
