@@ -13,6 +13,7 @@ from annotation.models.people import Project
 from annotation.models.work import Batch
 
 OF_A_BATCH = ["loop", "panel", "search", "proposals"]
+STATES = "open answered cut_off filtered declined unreadable refused parameters away".split()
 OF_A_PROJECT = ["questions", "accuracy", "evaluation", "practice"]
 
 
@@ -101,21 +102,7 @@ class ModelRequest(models.Model):
                 name="known_purpose_of_model_request",
             ),
             models.CheckConstraint(
-                condition=Q(
-                    state__in=[
-                        *(
-                            "open",
-                            "answered",
-                            "cut_off",
-                            "filtered",
-                            "declined",
-                            "unreadable",
-                            "refused",
-                            "parameters",
-                            "away",
-                        )
-                    ]
-                ),
+                condition=Q(state__in=STATES),
                 name="known_state_of_model_request",
             ),
             models.CheckConstraint(
