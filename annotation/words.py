@@ -29,6 +29,7 @@ def shown(words: Any) -> str:
 
 
 MESSAGES = (
+    "annotation.help.predicting",
     "annotation.jobs",
     "annotation.journeys.adjudicating",
     "annotation.journeys.restoring",

@@ -9,10 +9,17 @@ from django.db import transaction
 
 
 @contextmanager
-def undone() -> Iterator[None]:
-    """Undo at the end what is written inside. It is a transaction of the test, none of the platform: as around a test."""
+def savepoint() -> Iterator[None]:
+    """What a fault of the database inside takes back. It is a transaction of the test: the platform may begin one in it."""
     block = transaction.atomic()
     block._from_testcase = True  # type: ignore[attr-defined]
     with block:
+        yield
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """Undo at the end what is written inside."""
+    with savepoint():
         yield
         transaction.set_rollback(True)

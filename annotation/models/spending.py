@@ -13,7 +13,7 @@ from annotation.models.people import Project
 from annotation.models.work import Batch
 
 OF_A_BATCH = ["loop", "panel", "search", "proposals"]
-STATES = "open answered cut_off filtered declined unreadable refused parameters away".split()
+ENDED = ["answered", "cut_off", "filtered", "declined", "unreadable", "refused", "parameters", "away"]
 OF_A_PROJECT = ["questions", "accuracy", "evaluation", "practice"]
 
 
@@ -102,7 +102,7 @@ class ModelRequest(models.Model):
                 name="known_purpose_of_model_request",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=STATES),
+                condition=Q(state__in=["open", *ENDED]),
                 name="known_state_of_model_request",
             ),
             models.CheckConstraint(

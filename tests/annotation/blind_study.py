@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import combinations
 from typing import Any
 
-from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -36,6 +34,7 @@ from annotation.roles import Permission, Role, permissions
 from tests.annotation import role_table
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold import examples, mark
+from tests.undone import undone
 
 LATER = NOON + timedelta(minutes=5)
 ROLE_SETS = [frozenset(some) for size in range(1, 6) for some in combinations(Role, size)]
@@ -199,14 +198,6 @@ def read(client: Client, addresses: list[str]) -> dict[str, bytes]:
 
 
 # -- worlds that differ in one fact -----------------------------------------------------------------
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """What is done within is taken back."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def answered(label: str) -> Callable[[Study], None]:

@@ -24,7 +24,6 @@ import pytest
 import requests
 import schemathesis
 from django.core.signals import got_request_exception
-from django.db import transaction
 from django.test import Client
 from django.urls import resolve, reverse
 from django.utils import timezone
@@ -39,7 +38,7 @@ from tests.annotation.cast import World, envelope
 from tests.annotation.role_table import API, EVERYBODY, MEMBERS, Things, an_edit, an_upload, make_things
 from tests.attacks import LONG_RUN
 from tests.attacks.changed import changed, drawn
-from tests.undone import undone
+from tests.undone import savepoint, undone
 
 REQUESTS = LONG_RUN or 200
 SEED = int(os.environ.get("ASKEW_FUZZ_SEED", "20261122"))
@@ -249,7 +248,7 @@ def tried(world: World, number: int, seed: int) -> Tried:
             for case in requests_drawn[start : start + A_WORLD]:
                 name = rng.choice(who_may[case.operation.label] if rng.random() < 0.6 else sorted(who))
                 raised.clear()
-                with transaction.atomic() if rng.random() < KEPT else undone():
+                with savepoint() if rng.random() < KEPT else undone():
                     asked, answer = send(client, case, ids, good, who[name], rng)
                     if answer.status_code >= 500:
                         why = raised[-1] if raised else answer.content.decode(errors="replace")[:500]

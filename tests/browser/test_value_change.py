@@ -16,7 +16,6 @@ from playwright.sync_api import BrowserContext, Route, expect
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import annotating, settled
 from tests.modules.pages.value_change import FILMS, SALES
-from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -138,8 +137,8 @@ def test_what_an_input_method_composes_during_a_submission_lands_in_no_item(
     held: list[Route] = []
     page.route("**/submit/", lambda route: held.append(route))
     field.fill("1995")
-    page.keyboard.press("Enter")
-    wait_until(lambda: page.wait_for_timeout(20) or held)
+    with page.expect_request("**/submit/"):
+        page.keyboard.press("Enter")
     session = page.context.new_cdp_session(page)
     session.send("Input.imeSetComposition", {"text": "か", "selectionStart": 1, "selectionEnd": 1})
     expect(field).to_have_value("1995")
