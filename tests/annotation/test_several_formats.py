@@ -278,7 +278,7 @@ def test_json_lines_of_our_own_formats_end_in_jsonl_and_those_of_papers_keep_the
 ) -> None:
     together = release(perturbed, tmp_path / "together", FORMATS, mix=7)
     manifest = release_files.read_manifest(together)
-    assert manifest["rules"] == 7
+    assert manifest["rules"] == 8
     endings = {
         format: {
             Path(name).suffix

@@ -48,8 +48,13 @@ def test_every_test_of_the_scripts_passes(file: Path, tmp_path: Path) -> None:
             stderr=subprocess.STDOUT,
         )
         server.serve(process)
-    assert process.returncode == 0, "\n".join([output.read_text("utf-8"), *server.errors])
+    assert process.returncode == 0, "\n".join([failures(output.read_text("utf-8")), *server.errors])
     assert not server.errors, "\n".join(server.errors)
+
+
+def failures(output: str) -> str:
+    """The failed tests of Node's report, or all of it where none is named."""
+    return "\n".join(re.findall(r"^not ok .*\n(?: .*\n)*", output, re.M)) or output
 
 
 def render(subject: str, name: str, folder: Path) -> None:
