@@ -19,8 +19,9 @@ from typing import Final
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils.translation import gettext, ngettext
 
+from annotation import access
 from annotation.access import Actor, involved, may, where
-from annotation.models import Assignment, Batch, Decision, Exclusion, Item, Person, Project, Release
+from annotation.models import Assignment, Batch, Decision, Exclusion, Item, Job, Person, Project, Release
 from annotation.refusals import refuse
 from annotation.roles import Permission
 
@@ -147,7 +148,7 @@ class Sight:
     def is_asked(self) -> bool:
         """Whether they work, or will, in a batch whose items are shown without the answer: then no page shows it."""
         return any(
-            standing in (Standing.PLANNED, Standing.WORKING) and not _shows_answers(self.batches[key])
+            standing != Standing.OUTSIDE and not _shows_answers(self.batches[key])
             for key, standing in self.standings.items()
         )
 
@@ -236,6 +237,15 @@ def may_see_agreement(person: Person, batch: Batch) -> bool:
 def sees_counts(person: Person, batch: Batch) -> bool:
     """Whether the person sees how many items of the batch are in each state."""
     return not hidden(person, [batch], Fact.COUNTS)
+
+
+def job(actor: Actor, public_id: str) -> Job:
+    """The job; one that decides or follows decisions without its counts, where the actor does not see those of a batch."""
+    found = access.job(actor, public_id)
+    batches = Batch.objects.filter(project=found.project_id)
+    if found.kind in ("resolve", "perturb") and hidden(actor.person, batches, Fact.COUNTS):
+        found.done, found.total, found.result = 0, 0, {}
+    return found
 
 
 def why_no_counts() -> str:

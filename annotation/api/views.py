@@ -464,7 +464,7 @@ class JobDetail(APIView):
     @extend_schema(responses=shapes.JobShape)
     def get(self, request: Request, public_id: str) -> Response:
         """Get the progress of a job."""
-        return Response(shapes.JobShape(access.job(access.actor(request), public_id)).data)
+        return Response(shapes.JobShape(visibility.job(access.actor(request), public_id)).data)
 
 
 def nothing_here(request: HttpRequest, *args: Any) -> HttpResponse:

@@ -11,14 +11,15 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation import access
+from annotation import access, visibility
 from annotation.drawing import list_tables
 from annotation.forms.perturbing import PerturbForm
 from annotation.journeys import perturbing
-from annotation.models import Job, PerturbationRun, Project
+from annotation.models import Batch, Job, PerturbationRun, Project
 from annotation.roles import Permission
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, cut, page, refusals_on
+from annotation.visibility import Fact
 
 
 @page("GET", "POST")
@@ -42,7 +43,7 @@ def perturbations(request: PageRequest, slug: str) -> HttpResponse:
         "form": form,
         "runs": shown,
         **_figures(request, project, shown),
-        "under_way": list(under_way.order_by("-pk")[:20]),
+        "under_way": [visibility.job(actor, one.public_id) for one in under_way.order_by("-pk")[:20]],
         "may_perturb": Permission.SET_UP in access.may(actor, project),
     }
     return render(request, "perturbing/perturbations.html", context)
@@ -60,13 +61,14 @@ def _runs(project: Project) -> QuerySet[PerturbationRun]:
 
 
 def _figures(request: PageRequest, project: Project, runs: Iterable[PerturbationRun]) -> dict[str, Any]:
-    counts = []
+    counts, kept = [], visibility.hidden(request.user, Batch.objects.filter(project=project), Fact.COUNTS)
     for run in runs:
-        rows = [_row(kind, of_kind) for kind, of_kind in run.counts.items()]
+        rows = [_row(*one) for one in run.counts.items() if run.feeds_from_id not in kept]
         title = gettext("Automatic perturbations of {sources}").format(
             sources=", ".join(source.name for source in run.sources.all())
         )
-        counts.append((run, rows, list_tables.perturbations(f"run-{run.public_id}", title, rows)))
+        no_counts = visibility.why_no_counts() if run.feeds_from_id in kept else ""
+        counts.append((run, rows, no_counts, list_tables.perturbations(f"run-{run.public_id}", title, rows)))
     gallery = figure_gallery(request, "perturbations", project.slug, [table for *_, table in counts])
     return {"counts": counts, **gallery}
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation import access, migration_state
+from annotation import access, migration_state, visibility
 from annotation.board import board
 from annotation.board.needs import leading
 from annotation.database import limits
@@ -164,7 +164,7 @@ def _groups(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 @page("GET")
 def job(request: PageRequest, public_id: str) -> HttpResponse:
     """How far a background job is. The page asks again for its middle part until the job is finished."""
-    job = access.job(access.actor(request), public_id)
+    job = visibility.job(access.actor(request), public_id)
     address, link, words = _result(job)
     context = {
         "job": job,

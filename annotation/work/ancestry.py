@@ -73,7 +73,7 @@ def tree(example: Example, releases: Sequence[Release], sight: Sight) -> tuple[N
             if len(nodes) >= MOST and child.pk not in line:
                 left_out += 1
                 continue
-            nodes[child.pk] = Node(child, how=_how(nodes[child.parent_id or 0].example, child))
+            nodes[child.pk] = Node(child, how=_how(nodes[child.parent_id or 0].example, child, sight))
             if child.seed is not None and child.perturbation in PERTURBATIONS:
                 nodes[child.pk].contract = PERTURBATIONS[child.perturbation].contract
             nodes[child.parent_id or 0].made.append(nodes[child.pk])
@@ -91,7 +91,7 @@ def _line(example: Example) -> set[int]:
     return line
 
 
-def _how(parent: Example, child: Example) -> list[str]:
+def _how(parent: Example, child: Example, sight: Sight) -> list[str]:
     """What leads from the parent to the child, in words about the parent's table."""
     operations = [from_dict(operation) for operation in child.operations]
     before, after = operations[: len(parent.operations)], operations[len(parent.operations) :]
@@ -101,7 +101,7 @@ def _how(parent: Example, child: Example) -> list[str]:
         words.append(
             gettext("question: {before} → {after}").format(before=parent.question, after=child.question)
         )
-    if child.answers != parent.answers:
+    if child.answers != parent.answers and not sight.is_asked:
         words.append(
             gettext("answer: {before} → {after}").format(
                 before=", ".join(parent.answers), after=", ".join(child.answers)

@@ -1,0 +1,93 @@
+"""What is hidden of items is hidden on pages that are about something else: sources, examples, runs, jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.journeys import adjudicating, perturbing, setting_up
+from annotation.models import Batch, Example, Job, PerturbationRun
+from annotation.roles import Role
+from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_gold import examples
+
+
+@pytest.fixture
+def world(db: None, tmp_path: Path) -> World:
+    """Zoe manages and annotates."""
+    made = make_world(tmp_path, questions=12)
+    roles = [Role.MANAGER, Role.ANNOTATOR]
+    setting_up.add_member(
+        project=made.project, person=made.people["zoe"], roles=roles, by=made.mara, now=NOON
+    )
+    return made
+
+
+def read(world: World, client: Client, who: str, address: str) -> str:
+    client.force_login(world.people[who])
+    return client.get(address).content.decode()
+
+
+def decided(world: World, *, label: str = "reasoning") -> Batch:
+    """An open batch with one accepted item."""
+    batch = world.batch(name="Open", overlap=1)
+    world.label(batch, "ada", label)
+    return batch
+
+
+def test_no_answer_is_shown_to_whoever_is_asked_for_it_behind_a_batch_that_they_work_in(
+    world: World, client: Client
+) -> None:
+    batch = decided(world)
+    asking = world.batch("answer_check", name="Answers", feeds_from=batch, sources=[])
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    assert world.take(asking, "zoe") is not None
+    address = reverse("source", args=[world.source.public_id])
+
+    assert "1979" in read(world, client, "mara", address)
+    assert "1979" not in read(world, client, "zoe", address)
+
+
+def test_a_changed_answer_is_not_shown_to_whoever_will_be_asked_for_it(world: World, client: Client) -> None:
+    original = examples(world)[0]
+    more = {"stored_table": original.stored_table, "table_digest": original.table_digest, "position": 1}
+    Example.objects.create(
+        source=world.source, parent=original, external_id="other", question="?", answers=["2222"], **more
+    )
+    world.batch("answer_check", name="Answers", open=False)
+    address = reverse("example", args=[original.public_id])
+
+    assert "1995 → 2222" in read(world, client, "mara", address)
+    assert "2222" not in read(world, client, "zoe", address)
+
+
+def test_a_run_that_a_batch_feeds_does_not_tell_its_annotators_what_was_decided(
+    world: World, client: Client
+) -> None:
+    batch = decided(world)
+    feeding = {"feeds_from": batch, "feeds_when": {"label": ["reasoning"]}}
+    run = perturbing.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33], now=NOON, **feeding)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    perturbing.perform(PerturbationRun.objects.get(pk=run.pk))
+    address = reverse("perturbations", args=[world.project.slug])
+
+    assert '<th scope="row">row_shuffle</th><td class="n">1</td>' in read(world, client, "mara", address)
+    page = read(world, client, "zoe", address)
+    assert "<th scope" not in page
+    assert "You annotate in this batch" in page
+
+
+def test_a_job_does_not_tell_annotators_how_many_items_were_decided(world: World, client: Client) -> None:
+    batch = decided(world)
+    job = adjudicating.start_resolving(batch=batch, by=world.mara, now=NOON)
+    result = {"batch": batch.public_id, "resolved": 1}
+    Job.objects.filter(pk=job.pk).update(state=Job.State.DONE, done=1, total=1, result=result)
+    page, api = reverse("job", args=[job.public_id]), f"/api/jobs/{job.public_id}/"
+
+    assert "1 complete item was resolved" in read(world, client, "mara", page)
+    assert '"resolved":1' in read(world, client, "mara", api)
+    assert "resolved" not in read(world, client, "zoe", page)
+    assert '"done":0,"total":0,"error":"","result":{}' in read(world, client, "zoe", api)
