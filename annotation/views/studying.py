@@ -34,7 +34,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
     project = access.project(access.actor(request), slug, Permission.SET_UP)
     if "download" in request.GET:
         return _download(request, project)
-    involved = _annotates(request, project)
+    involved = visibility.has_open_work(request.user, project)
     form = StudyForm(request.POST or None, request.FILES or None)
     context: dict[str, Any] = {"project": project, "form": form}
     if form.is_valid():
@@ -56,12 +56,13 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
         project=project, kind="study", state__in=[Job.State.QUEUED, Job.State.RUNNING]
     )
     here = standing.of_project(project, now=timezone.now(), derived=False, left=False)
-    text = writing.written(here, gold=not involved)
+    sees_gold = _sees_gold(request, project)
+    text = writing.written(here, gold=sees_gold)
     form.initial = {"text": text}
     context |= {
         "text": text,
         "notes": here.notes,
-        "involved": involved,
+        "sees_gold": sees_gold,
         # Counts every item of the project: only for those who ask.
         "asked": "missing" in request.GET,
         "missing": missing.missing_for(request.user, project) if "missing" in request.GET else [],
@@ -72,7 +73,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
 
 def _download(request: PageRequest, project: Project) -> HttpResponse:
     here = standing.of_project(project, now=timezone.now(), derived=False, left=False)
-    text = writing.written(here, gold=not _annotates(request, project))
+    text = writing.written(here, gold=_sees_gold(request, project))
     name = f'attachment; filename="{project.slug}-study.yaml"'
     return HttpResponse(
         text, content_type="application/yaml; charset=utf-8", headers={"Content-Disposition": name}
@@ -108,9 +109,9 @@ def _kept(request: PageRequest, project: Project) -> set[str]:
     return {batch.name for batch in batches if batch.pk in kept}
 
 
-def _annotates(request: PageRequest, project: Project) -> bool:
-    """Whether the person works in an open batch of the project: then they learn of no gold."""
-    return visibility.has_open_work(request.user, project)
+def _sees_gold(request: PageRequest, project: Project) -> bool:
+    """Whether the person works, or will, in no batch of the project: else they learn of no gold."""
+    return not visibility.hidden(request.user, Batch.objects.filter(project=project), Fact.GOLD)
 
 
 def _read(form: StudyForm, project: Project) -> Study | None:

@@ -1,4 +1,4 @@
-"""What is hidden of items is hidden on pages that are about something else: sources, examples, runs, jobs."""
+"""What is hidden of items is hidden on pages that are about something else: sources, examples, runs, jobs, study files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.access import Actor
 from annotation.journeys import adjudicating, perturbing, setting_up
 from annotation.models import Batch, Example, Job, PerturbationRun
 from annotation.roles import Role
+from annotation.visibility import Fact, sight
 from tests.annotation.cast import NOON, World, make_world
-from tests.annotation.test_gold import examples
+from tests.annotation.test_gold import examples, mark
 
 
 @pytest.fixture
@@ -62,6 +64,19 @@ def test_a_changed_answer_is_not_shown_to_whoever_will_be_asked_for_it(world: Wo
 
     assert "1995 → 2222" in read(world, client, "mara", address)
     assert "2222" not in read(world, client, "zoe", address)
+
+
+def test_a_study_file_does_not_name_the_gold_items_of_a_planned_batch_to_its_annotators(
+    world: World, client: Client
+) -> None:
+    batch = world.batch(name="Planned", only=["nu-1"], gold_percent=25, open=False)
+    item = mark(world, batch, examples(world)[10], "reasoning").item
+    assert not sight(Actor(world.people["zoe"]), world.project).shows(Fact.GOLD, item)
+
+    for query in ("", "?download"):
+        address = reverse("study", args=[world.project.slug]) + query
+        assert "nu-10" in read(world, client, "mara", address)
+        assert "nu-10" not in read(world, client, "zoe", address)
 
 
 def test_a_run_that_a_batch_feeds_does_not_tell_its_annotators_what_was_decided(
