@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Max, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotation import events, jobs
 from annotation.by_key import in_lists
@@ -170,8 +170,13 @@ def _sum(rows: QuerySet[Any]) -> int:
 
 def _count_new(state: SearchIndex) -> int:
     """How many items of the project the index lacks, by the counters of its batches; -1 where it counts too many."""
-    counted = Batch.objects.filter(project=state.project_id).aggregate(items=Sum("items_count"))["items"] or 0
-    return int(max(counted - state.items_count, -1))
+    # Where as many were deleted as are new, the last of a batch tells: items come at its end.
+    last = Item.objects.filter(batch=OuterRef("pk")).order_by("-position").values("indexed")[:1]
+    batches = Batch.objects.filter(project=state.project_id, items_count__gt=0).annotate(last=Subquery(last))
+    counts = batches.aggregate(
+        items=Sum("items_count", default=0), lacking=Count("pk", filter=Q(last__isnull=True))
+    )
+    return int(max(counts["items"] - state.items_count, counts["lacking"] or -1))
 
 
 def _update(

@@ -26,8 +26,9 @@ from annotation.models import (
     Try,
     Verdict,
 )
-from annotation.quality import agreement, snapshots
+from annotation.quality import agreement, gold, snapshots
 from tests.annotation.cast import NOON, World
+from tests.annotation.test_gold import examples, mark
 
 pytestmark = pytest.mark.both
 SECONDS = 30.0
@@ -264,3 +265,15 @@ def test_a_response_that_is_committed_after_later_ones_is_found(world: World) ->
     refresh(world)
     assert late.item.facts.filter(value="neither").count() == 1
     assert SearchIndex.objects.get().ahead == {}
+
+
+def test_an_item_that_comes_where_another_went_is_indexed(world: World) -> None:
+    batch = world.batch(name="Planned", only=["nu-1"], gold_percent=25, open=False)
+    gone = mark(world, batch, examples(world)[2], "reasoning")
+    refresh(world)
+    gold.unmark(gold=gone, by=world.mara, now=NOON)
+    come = mark(world, batch, examples(world)[3], "reasoning")
+
+    refresh(world)
+
+    assert IndexedItem.objects.filter(item=come.item).exists()
