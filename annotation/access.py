@@ -282,11 +282,6 @@ def work(actor: Actor) -> QuerySet[Assignment]:
     return found.order_by("-seen_at", "-pk")
 
 
-def involved(person: Person, batch: Batch) -> bool:
-    """Whether the person annotates in this batch. Own involvement beats every role: see `visibility`."""
-    return Assignment.objects.filter(batch=batch, person=person).exists()
-
-
 def where(actor: Actor, permission: Permission) -> list[int]:
     """The projects (ids) in which the person's roles include the permission."""
     mine = Membership.objects.filter(person=actor.person, removed_at__isnull=True).values_list(

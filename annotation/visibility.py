@@ -20,7 +20,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils.translation import gettext, ngettext
 
 from annotation import access
-from annotation.access import Actor, involved, may, where
+from annotation.access import Actor, may, where
 from annotation.models import Assignment, Batch, Decision, Exclusion, Item, Job, Person, Project, Release
 from annotation.refusals import refuse
 from annotation.roles import Permission
@@ -255,15 +255,11 @@ def why_no_counts() -> str:
 
 def may_adjudicate(person: Person, item: Item) -> bool:
     """Adjudicators never judge what they made, annotated, or may still be given; what they have read they may go on with."""
-    return not (
-        item.exclusions.filter(person=person, read_at__isnull=True).exists()
-        or item.assignments.filter(person=person).exists()
-        or (item.batch.closed_at is None and _annotates(person, item.batch))
-    )
+    return adjudicable(person, Item.objects.filter(pk=item.pk)).exists()
 
 
 def adjudicable(person: Person, items: QuerySet[Item]) -> QuerySet[Item]:
-    """Those of the items that the person may adjudicate: the same rule, as a query.
+    """Those of the items that the person may adjudicate.
 
     What is the person's own is looked up once and not for each item: tens of thousands may wait.
     """
@@ -353,8 +349,3 @@ def require_nothing_to_judge(person: Person, release: Release) -> None:
                 number,
             ).format(number=number),
         )
-
-
-def _annotates(person: Person, batch: Batch) -> bool:
-    """Whether the person has items of the batch, or may still be given some: annotators of the project may."""
-    return involved(person, batch) or batch.project_id in where(Actor(person), Permission.ANNOTATE)
