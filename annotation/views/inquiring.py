@@ -8,12 +8,13 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation import access
+from annotation import access, visibility
 from annotation.forms.entry import AnswerForm, AskForm
-from annotation.models import Inquiry
+from annotation.models import Inquiry, Item
 from annotation.quality import inquiring
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.visibility import Fact
 
 
 @page("GET", "POST")
@@ -58,9 +59,14 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
             messages.success(request, gettext("Answer saved. Everyone in the project can read it."))
         return here
     shown = cut(request, inquiring.readable(project, request.user, answers=answers))
+    sight = visibility.sight(actor, project)
+    asked_about = Item.objects.filter(pk__in=[one.assignment.item_id for one in shown if one.assignment])
+    nameless = asked_about.exclude(sight.condition(Fact.NAMES))
     context = {
         "project": project,
         "answers": answers,
+        # An adjudicator must not know who had the item.
+        "nameless": set(nameless.values_list("pk", flat=True)) if answers and sight.judges else (),
         "new": inquiring.read(inquiries=shown, person=request.user, now=now),
         "asks": asks,
         "about": about,

@@ -1,4 +1,4 @@
-"""What is hidden of items is hidden on pages that are about something else: sources, examples, runs, jobs, study files."""
+"""What is hidden of items is hidden on pages about something else: sources, examples, runs, jobs, questions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from django.urls import reverse
 
 from annotation.access import Actor
 from annotation.journeys import adjudicating, perturbing, setting_up
-from annotation.models import Batch, Example, Job, PerturbationRun
+from annotation.models import Batch, Example, Job, Membership, PerturbationRun
+from annotation.quality import inquiring
 from annotation.roles import Role
 from annotation.visibility import Fact, sight
 from tests.annotation.cast import NOON, World, make_world
@@ -106,3 +107,18 @@ def test_a_job_does_not_tell_annotators_how_many_items_were_decided(world: World
     assert '"resolved":1' in read(world, client, "mara", api)
     assert "resolved" not in read(world, client, "zoe", page)
     assert '"done":0,"total":0,"error":"","result":{}' in read(world, client, "zoe", api)
+
+
+def test_a_question_about_an_item_does_not_name_its_annotator_to_whoever_may_decide_it(
+    world: World, client: Client
+) -> None:
+    asking = world.take(world.batch(name="Open"), "ada")
+    inquiring.ask(project=world.project, person=world.ada, assignment=asking, text="Both?", now=NOON)
+    roles = [Role.MANAGER, Role.ADJUDICATOR]
+    Membership.objects.filter(project=world.project, person=world.ivo).update(roles=roles)
+    address = reverse("inquiries", args=[world.project.slug])
+
+    assert "Ada," in read(world, client, "mara", address)
+    page = read(world, client, "ivo", address)
+    assert "Both?" in page
+    assert "Ada," not in page
