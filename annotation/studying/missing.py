@@ -72,7 +72,8 @@ def missing_for(person: Person, project: Project) -> list[Missing]:
     batches = list(Batch.objects.filter(project=project))
     kept = visibility.hidden(person, batches, Fact.COUNTS)
     names = {batch.name for batch in batches if batch.pk in kept}
-    found = [one for one in missing(project) if one.about not in names]
+    unsaid = "unchecked" if kept else None  # what was accepted is counted over all batches
+    found = [one for one in missing(project) if one.about not in names and one.kind != unsaid]
     return found + [Missing(name, visibility.why_no_counts()) for name in sorted(names)]
 
 

@@ -122,3 +122,21 @@ def test_a_question_about_an_item_does_not_name_its_annotator_to_whoever_may_dec
     page = read(world, client, "ivo", address)
     assert "Both?" in page
     assert "Ada," not in page
+
+
+def test_what_a_release_lacks_does_not_count_edits_accepted_in_ones_own_open_batch(
+    world: World, client: Client
+) -> None:
+    batch = world.batch("question_paraphrase", variant="word", name="Open", only=["nu-1"], overlap=1)
+    edited = world.take(batch, "ada")
+    assert edited is not None
+    response = {"question": "in which year was Alien shown?", "category": "reasoning_synonym"}
+    world.answer(edited, response)
+    world.batch("answer_check", name="Answers", only=["nu-9"])
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    address = reverse("study", args=[world.project.slug]) + "?missing"
+
+    assert "Perturbed examples" in read(world, client, "mara", address)
+    page = read(world, client, "zoe", address)
+    assert "You annotate in this batch" in page
+    assert "Perturbed examples" not in page
