@@ -39,6 +39,7 @@ from tasks.contract import (
     Suggesting,
     Wanted,
 )
+from tasks.contract.responses import LINE_END, as_lines
 
 MOST_WAYS = 2
 """Ways to split one column that become proposals."""
@@ -437,7 +438,8 @@ def _parts_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
         for part in operation.into:
             cells = part.cells
             if (written := post.get(f"cells-{part.column}")) is not None:
-                lines = written.replace("\r\n", "\n").split("\n")
+                *lines, last = map(str.strip, LINE_END.split(written))
+                lines += [last] if last else []
                 if len(lines) != len(cells):
                     message = ngettext(
                         "“{header}” has {number} line for {number_2} rows. Write one cell per line.",
@@ -445,7 +447,8 @@ def _parts_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
                         len(lines),
                     ).format(header=part.header, number=len(lines), number_2=len(cells))
                     raise OperationError("bad_operation", message)
-                cells = tuple(line.strip() for line in lines)
+                pairs = zip(cells, lines, strict=True)
+                cells = tuple(cell if line == as_lines([cell]).strip() else line for cell, line in pairs)
             parts.append(
                 Part(column=part.column, header=post.get(f"name-{part.column}", part.header), cells=cells)
             )

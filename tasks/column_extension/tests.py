@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
+from tableqa.operations import from_dict
 from tasks.column_extension.task import task
 from tasks.contract import Context, Invalid, Item, Surroundings
 
@@ -257,3 +260,15 @@ def test_a_cell_that_the_source_names_is_not_taken_to_pieces() -> None:
     whole = split(["12", "7"], ["left", "right"], names=("Number", "Side"))
     whole["operations"][0]["column"] = "c1"
     assert task.parse(whole, item).operations
+
+
+def test_without_scripts_a_cell_with_a_line_break_stays_one_cell() -> None:
+    data = split(["New\nYork", "Rome", "unknown", ""], ["US", "Italy", "", ""])
+    operations = [from_dict(each) for each in data["operations"]]
+    page = render_to_string("column_extension/form.html", {"task": task, "data": data, "item": ITEM})
+    fields = dict(re.findall(r'<textarea name="(cells-n.)".*?>\n(.*?)</textarea>', page, re.DOTALL))
+    post = {name: text.replace("\n", "\r\n") for name, text in fields.items()}
+    assert task.form_edits()["parts"](post, ITEM, operations) == operations
+    post["cells-n1"] = post["cells-n1"].replace("Rome", "Roma")
+    [edited] = task.form_edits()["parts"](post, ITEM, operations)
+    assert edited.to_dict()["into"][0]["cells"] == ["New\nYork", "Roma", "unknown", ""]
