@@ -73,10 +73,7 @@ class Adjudicate:
 
 
 class Undecidable(Exception):
-    """What a rule comes to would break a condition of the task type: an adjudicator should look."""
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
+    """What a rule comes to would break a condition of the task type, for the reason in its words: an adjudicator decides."""
 
 
 Resolution = Accepted | OneMore | Adjudicate
@@ -135,7 +132,7 @@ def resolve(task: Deciding, rule: Mapping[str, Any], responses: Sequence[Any], i
     try:
         return found.decide(task, responses, item, {**found.defaults, **rule})
     except Undecidable as undecidable:
-        return Adjudicate(undecidable.reason)
+        return Adjudicate(undecidable.args[0])
 
 
 def by_own_rule(task: Deciding, responses: Sequence[Any], item: Item) -> Resolution:
