@@ -51,8 +51,9 @@ export async function send(method, url, body, { keepalive = false, signal = null
   } catch {
     throw new Problem(0);
   }
-  const answer = response.status === 204 ? null : await response.json().catch(() => null);
+  const answer = response.status === 204 ? null : await response.json().catch(() => undefined);
   if (!response.ok) throw new Problem(response.status, answer ?? {});
+  if (answer === undefined) throw new Problem(0); // it broke off, or is of something between here and the server
   return answer;
 }
 

@@ -92,3 +92,21 @@ test("an item that was looked away from is said to be saved at the time of the s
   await LOOKS.back(page);
   assert.equal(saved(page), said);
 });
+
+const BREAKS_OFF = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"revision": 2, ')), pull: (controller) => controller.error(new Error("gone")) });
+for (const [name, content] of Object.entries({ "breaks off": BREAKS_OFF, "comes from something in between": "<p>Sign in to use this network.</p>" })) {
+  test(`a reply that ${name} is no answer of the server`, async () => {
+    stopClock();
+    let replies = 0;
+    const page = await openLive("columns/batch", { kind: "answer_check", ids: [MEDALS, JUMPS] }, {
+      replies: { "PUT /draft/": (request) => ((replies += 1) === 1 ? new Response(content) : platform(request)) },
+    });
+    page.fill(field(page), "mine");
+    await passes(page, 500);
+    assert.match(saved(page), /Not saved/);
+    assert.deepEqual(unsaved(page), [["mine"]]);
+    await passes(page, 2000);
+    assert.match(saved(page), /^Saved/);
+    assert.deepEqual(await drafts(), [["mine"]]);
+  });
+}
