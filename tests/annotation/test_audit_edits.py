@@ -65,7 +65,7 @@ def test_findings_are_a_table_and_status_1(files: dict[str, str]) -> None:
         "number_reformatted  1      1      A number has another format but the same value.",
         "",
         "2 items in both files.",
-        "2 have one or two changes in a table of the same shape (2 if damage is not counted).",
+        "2 have one or two changes in a table of the same shape (1 if damage is not counted).",
         "Operations: 2 set_cell.",
         "Answers recomputed: 0.",
     ]
