@@ -242,8 +242,8 @@ def sees_counts(person: Person, batch: Batch) -> bool:
 def job(actor: Actor, public_id: str) -> Job:
     """The job; one that decides or follows decisions without its counts, where the actor does not see those of a batch."""
     found = access.job(actor, public_id)
-    batches = Batch.objects.filter(project=found.project_id)
-    if found.kind in ("resolve", "perturb") and hidden(actor.person, batches, Fact.COUNTS):
+    tells = found.kind in ("resolve", "perturb")
+    if tells and hidden(actor.person, found.project.batches.all(), Fact.COUNTS):
         found.done, found.total, found.result = 0, 0, {}
     return found
 

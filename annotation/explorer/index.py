@@ -173,9 +173,7 @@ def _count_new(state: SearchIndex) -> int:
     # Where as many were deleted as are new, the last of a batch tells: items come at its end.
     last = Item.objects.filter(batch=OuterRef("pk")).order_by("-position").values("indexed")[:1]
     batches = Batch.objects.filter(project=state.project_id, items_count__gt=0).annotate(last=Subquery(last))
-    counts = batches.aggregate(
-        items=Sum("items_count", default=0), lacking=Count("pk", filter=Q(last__isnull=True))
-    )
+    counts = batches.aggregate(items=Sum("items_count", default=0), lacking=Count("pk", filter=Q(last=None)))
     return int(max(counts["items"] - state.items_count, counts["lacking"] or -1))
 
 

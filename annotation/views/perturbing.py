@@ -15,7 +15,7 @@ from annotation import access, visibility
 from annotation.drawing import list_tables
 from annotation.forms.perturbing import PerturbForm
 from annotation.journeys import perturbing
-from annotation.models import Batch, Job, PerturbationRun, Project
+from annotation.models import Job, PerturbationRun, Project
 from annotation.roles import Permission
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, cut, page, refusals_on
@@ -61,7 +61,7 @@ def _runs(project: Project) -> QuerySet[PerturbationRun]:
 
 
 def _figures(request: PageRequest, project: Project, runs: Iterable[PerturbationRun]) -> dict[str, Any]:
-    counts, kept = [], visibility.hidden(request.user, Batch.objects.filter(project=project), Fact.COUNTS)
+    counts, kept = [], visibility.hidden(request.user, project.batches.all(), Fact.COUNTS)
     for run in runs:
         rows = [_row(*one) for one in run.counts.items() if run.feeds_from_id not in kept]
         title = gettext("Automatic perturbations of {sources}").format(
