@@ -84,8 +84,9 @@ def test_a_run_that_a_batch_feeds_does_not_tell_its_annotators_what_was_decided(
     world: World, client: Client
 ) -> None:
     batch = decided(world)
-    feeding = {"feeds_from": batch, "feeds_when": {"label": ["reasoning"]}}
-    run = perturbing.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33], now=NOON, **feeding)
+    run = perturbing.plan_run(
+        project=world.project, kinds=["row_shuffle"], seeds=[33], feeds_from=batch, now=NOON
+    )
     adjudicating.resolve_batch(batch=batch, now=NOON)
     perturbing.perform(PerturbationRun.objects.get(pk=run.pk))
     address = reverse("perturbations", args=[world.project.slug])
