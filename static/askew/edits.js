@@ -163,7 +163,8 @@ function withLineEnds(old, text) {
   const usual = new Set(lines(parts)).size === 1 ? lines(parts)[0] : "\n";
   const isSame = lines(typed).length === ends.length;
   const middle = typed.map((part) => (part === "\n" ? (isSame ? ends.shift() : usual) : part));
-  return [...parts.slice(0, head), ...middle, ...parts.slice(parts.length - tail)].join("");
+  const written = [...parts.slice(0, head), ...middle, ...parts.slice(parts.length - tail)].join("");
+  return written.replace(/\r\n?/g, "\n") === text ? written : text; // a \r before a \n would take a line
 }
 
 /* The operations as they would be, had these rows and columns never been removed. Throws OperationError where others

@@ -39,6 +39,8 @@ for (const [old, text, expected] of [
   ["a\r\nb\nc", "a\nb\nc\nd", "a\r\nb\nc\nd"],
   ["a\r\nb", "a\nb", "a\r\nb"],
   ["a\r\nb", "new\rtext", "new\rtext"],
+  ["a\rb\nc", "a\n\nb\nc", "a\n\nb\nc"], // \r and \n side by side would be one line end
+  ["a\rb\nc", "a\n\nc", "a\n\nc"],
   ["\u{1f600}\r\n\u{1f601}", "\u{1f600}!\n\u{1f601}", "\u{1f600}!\r\n\u{1f601}"],
 ]) {
   test(`a cell ${JSON.stringify(old)} that is edited to ${JSON.stringify(text)} keeps its line ends`, () => {
