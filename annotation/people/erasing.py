@@ -37,6 +37,7 @@ from annotation.models import (
     Invitation,
     ItemAction,
     ItemChange,
+    Job,
     LabelImport,
     Membership,
     Person,
@@ -44,6 +45,7 @@ from annotation.models import (
     SavedView,
     SearchIndex,
     SentBack,
+    Snapshot,
 )
 from annotation.people import accounts
 
@@ -153,6 +155,9 @@ def _take_out_of_texts(person: Person) -> None:
     for field in ("text", "answer"):
         _replace(Inquiry.objects.filter(project__in=projects), field, person)
     _replace_in_log(Event.objects.filter(project__in=projects), person)
+    _take_out_of_jobs(Job.objects.filter(project__in=projects), person)
+    # Figures quote skip reasons, and those of closed batches are never computed again by themselves.
+    Snapshot.objects.filter(project__in=projects).delete()
     _take_out_of_views(person)
     _take_out_of_index(person)
 
@@ -188,6 +193,14 @@ def _replace_in_changes(rows: QuerySet[ItemChange], person: Person) -> None:
     rows = rows.annotate(text=Cast("before", models.TextField()))
     for key, before in list(rows.filter(_named("text", person)).values_list("pk", "before")):
         ItemChange.objects.filter(pk=key).update(before=_without(_pattern(person), before))
+
+
+def _take_out_of_jobs(rows: QuerySet[Job], person: Person) -> None:
+    """Replace the name in what jobs report: a study file names people, and an error quotes what it refuses."""
+    _replace(rows, "error", person)
+    rows = rows.filter(result__isnull=False).annotate(text=Cast("result", models.TextField()))
+    for key, result in list(rows.filter(_named("text", person)).values_list("pk", "result")):
+        Job.objects.filter(pk=key).update(result=_without(_pattern(person), result))
 
 
 def _take_out_of_index(person: Person) -> None:

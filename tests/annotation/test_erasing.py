@@ -18,16 +18,18 @@ from annotation.explorer import index
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
 from annotation.models import (
     Assignment,
+    Batch,
     Event,
     IndexedItem,
     Invitation,
+    Job,
     LabelImport,
     Person,
     ResponseFact,
     SearchIndex,
 )
 from annotation.people import erasing
-from annotation.quality import inquiring
+from annotation.quality import inquiring, snapshots
 from annotation.roles import Role
 from tests.annotation.cast import NOON, World, make_world
 from tests.waiting import wait_until
@@ -121,6 +123,36 @@ def test_her_name_is_found_before_and_nowhere_afterwards(world: World, her: Pers
     assert (releasing.folder(release) / "annotations.jsonl").read_text().count("\n") == 2
     assert holding(database()) == []
     assert holding(files(Path(settings.MEDIA_ROOT))) == []
+
+
+def test_her_name_leaves_the_figures_of_a_closed_batch_and_the_reports_of_jobs(
+    world: World, her: Person
+) -> None:
+    batch = her.assignments.earliest("pk").batch
+    Batch.objects.filter(pk=batch.pk).update(closed_at=NOON)
+    batch.refresh_from_db()
+    snapshots.of([batch], ("agreement", "quality"), now=LATER)
+    job = Job.objects.create(
+        project=world.project, kind="study", ids={}, made_by=world.mara, made_at=NOON, heartbeat=NOON
+    )
+    Job.objects.filter(pk=job.pk).update(
+        state="failed", error=f"Change {NAME} failed.", result={"done": [f"change person {NAME}"]}
+    )
+    tables = {text.partition(" ")[0] for text in holding(database())}
+    assert tables >= {"annotation_snapshot", "annotation_job"}
+
+    erasing.erase(person=her, by=her, now=LATER)
+
+    assert holding(database()) == []
+    job.refresh_from_db()
+    assert (job.error, job.result) == (
+        "Change Erased person failed.",
+        {"done": ["change person Erased person"]},
+    )
+    shown = snapshots.of([batch], ("quality",), now=LATER)[batch.pk, "quality"]
+    assert shown.data is not None
+    assert "Erased person knows this one better." in json.dumps(shown.data)
+    assert holding(database()) == []
 
 
 def test_the_search_index_finds_the_texts_again_without_her_name(world: World, her: Person) -> None:
