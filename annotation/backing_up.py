@@ -57,10 +57,11 @@ class Backup:
 def make(folder: Path, *, now: datetime) -> Backup:
     """Back this installation up into a folder that is not there yet. It appears when everything is in it.
 
-    Raises Impossible: the folder is there, or pg_dump is not.
+    Raises Impossible: the folder is there, pg_dump is not, or the data folder has a link in it.
     """
     if folder.exists():
         raise Impossible(f"{folder} already exists. Name a new folder for each backup.")
+    _require_no_links(Path(settings.MEDIA_ROOT))
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True, mode=0o700)  # what is in it is as secret as the database
@@ -165,6 +166,20 @@ def _copy_media(media: Path, to: Path, below: str = "") -> None:
             continue  # deleted since: it was never named, or an upload that was copied before, or may be made again
 
 
+def _require_no_links(media: Path) -> None:
+    """Raises Impossible for a link below the data folder: what lies behind it would be missing from the backup."""
+    for top, folders, names in os.walk(media, onerror=_unless_it_is_gone):
+        if Path(top) == media:
+            folders[:] = [name for name in folders if name not in MADE_AGAIN]
+        for name in sorted([*folders, *names]):
+            path = Path(top) / name
+            if path.is_symlink():
+                raise Impossible(
+                    f"{path} is a link, and a backup does not follow links. Mount the other disk there "
+                    "instead, or move the whole data folder and set ASKEW_DATA_DIR."
+                )
+
+
 def _zipped_release(path: str) -> bool:
     return path.startswith("releases/") and path.count("/") == 1 and path.endswith(".zip")
 
@@ -206,6 +221,8 @@ def _rows() -> dict[str, int]:
     found = {}
     with connection.cursor() as cursor:
         for name in sorted(connection.introspection.table_names(cursor)):
+            if name.startswith("sqlite_"):
+                continue  # SQLite's own: statistics of ANALYZE
             cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(name)}")  # nosec B608
             found[name] = cursor.fetchone()[0]
     return found

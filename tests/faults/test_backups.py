@@ -209,6 +209,31 @@ def test_nothing_is_restored_over_somebodys_work_and_no_backup_over_another(
     assert type(world.project).objects.filter(pk=world.project.pk).exists()
 
 
+def test_a_linked_folder_is_refused_by_name(world: World, tmp_path: Path) -> None:
+    disk, link = tmp_path / "disk", Path(settings.MEDIA_ROOT) / "releases"
+    disk.mkdir()
+    (disk / "data.jsonl").write_text("{}\n")
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(disk)
+    try:
+        with pytest.raises(CommandError, match=r"releases is a link"):
+            call_command("backup", tmp_path / "backup")
+    finally:
+        link.unlink()
+    assert list(tmp_path.glob("backup*")) == []
+    call_command("backup", tmp_path / "backup")
+
+
+def test_a_backup_with_statistics_of_the_database_restores(
+    world: World, tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    call_command("backup", tmp_path / "backup")
+    restored = elsewhere("restore", str(tmp_path / "backup"))
+    assert restored.returncode == 0, restored.stderr
+
+
 def test_a_backup_that_fails_half_way_leaves_nothing_that_looks_like_one(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
