@@ -305,8 +305,10 @@ def _alive(now: datetime) -> Q:
 def _uploads() -> Iterator[str]:
     """A job that waits for a file will find it."""
     alive = _alive(jobs.clock())
+    # An evaluation moves its upload and finds it there when it runs again.
     waiting = Job.objects.filter(
-        Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING) & ~alive, kind__in=["import", "restore"]
+        Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING) & ~alive,
+        kind__in=["import", "restore", "study", "import_responses"],
     )
     for job in waiting.select_related("project"):
         keys = [job.ids[name] for name in ("questions", "tables", "upload") if job.ids.get(name)]
@@ -315,7 +317,7 @@ def _uploads() -> Iterator[str]:
             # A worker that has taken the job meanwhile may have read the file, which then goes.
             if gone and Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts).exists():
                 yield (
-                    f"import {job.public_id} of {job.project.slug} is waiting, but its uploaded file "
+                    f"{job.kind} {job.public_id} of {job.project.slug} is waiting, but its uploaded file "
                     f"{upload.name} is missing; it will fail. Upload the file again"
                 )
 

@@ -262,6 +262,19 @@ def test_an_import_that_waits_for_a_file_that_is_gone_is_found(world: World) -> 
     assert job.error.startswith("An uploaded file of this import is missing.")
 
 
+@pytest.mark.parametrize("kind", ["restore", "study", "import_responses"])
+def test_every_job_that_waits_for_a_file_that_is_gone_is_found(world: World, kind: str) -> None:
+    upload = uploads.keep(
+        project=world.project, file=SimpleUploadedFile("sent", b"x"), by=world.mara, now=NOON
+    )
+    job = jobs.enqueue(
+        project=world.project, kind=kind, ids={"upload": upload.pk}, by=world.mara, now=timezone.now()
+    )
+    assert found() == ""
+    upload.file.storage.delete(upload.file.name or "")
+    assert f"{kind} {job.public_id} of films is waiting, but its uploaded file sent is missing" in found()
+
+
 def test_a_backup_made_while_an_import_is_done_has_the_file_that_it_waits_for(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
