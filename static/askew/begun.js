@@ -40,8 +40,10 @@ export class Begun {
     const from = document.activeElement;
     focus();
     if (!this.age || !part.contains(document.activeElement)) return;
+    const end = () => removeEventListener("keydown", giveBack, { capture: true });
     const giveBack = (event) => {
-      if (!part.contains(document.activeElement) || own(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!part.contains(document.activeElement) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (own(event.key)) return end(); // the person has seen it
       event.stopImmediatePropagation();
       from.focus({ preventScroll: true });
       const { key, code, shiftKey } = event;
@@ -50,6 +52,6 @@ export class Begun {
       if (!lands) event.preventDefault();
     };
     addEventListener("keydown", giveBack, { capture: true });
-    setTimeout(() => removeEventListener("keydown", giveBack, { capture: true }), PAUSE);
+    setTimeout(end, PAUSE);
   }
 }

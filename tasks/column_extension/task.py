@@ -28,6 +28,7 @@ from tableqa.tables import MAX_ROWS
 from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
 from tasks.common.columns import Taking, answer_cells, plain, rows_named, short_text
 from tasks.contract import (
+    LINE_END,
     Context,
     Field,
     FormEdit,
@@ -38,8 +39,8 @@ from tasks.contract import (
     Proposing,
     Suggesting,
     Wanted,
+    as_lines,
 )
-from tasks.contract.responses import LINE_END, as_lines
 
 MOST_WAYS = 2
 """Ways to split one column that become proposals."""

@@ -31,6 +31,7 @@ from tasks.contract.registry import HERE as HERE
 from tasks.contract.registry import UnknownTaskType as UnknownTaskType
 from tasks.contract.registry import task_type as task_type
 from tasks.contract.registry import task_types as task_types
+from tasks.contract.responses import LINE_END as LINE_END
 from tasks.contract.responses import Field as Field
 from tasks.contract.responses import Invalid as Invalid
 from tasks.contract.responses import Perturbed as Perturbed

@@ -85,7 +85,7 @@ class AskewFilledAnswer extends HTMLElement {
     this.#byHand = false;
     this.#putting = true;
     writeAnswers(this.field, this.#computed === null ? [] : this.#answers);
-    this.field.dispatchEvent(new Event("input", { bubbles: true }));
+    this.page.begun.byMachine(() => this.field.dispatchEvent(new Event("input", { bubbles: true })));
     this.#putting = false;
   }
 
