@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -15,7 +16,7 @@ from annotation import access
 from annotation.journeys import annotating, assigning, importing, setting_up
 from annotation.models import Assignment, Batch, Person, Project, Source
 from annotation.roles import Role
-from annotation.work import queue
+from annotation.work import draws, queue
 from tableqa import Example
 from tasks.contract import task_type
 from tests.annotation import kept_rows
@@ -74,6 +75,14 @@ class World:
         if open:
             assigning.open_batch(batch=batch, by=self.people["mara"], now=NOON)
         return batch
+
+    def draw_gold_first(self, batch: Batch, who: str, number: int = 1) -> None:
+        """Give the batch a key by which the first turns of a person are for gold. Others may bring none of so few items."""
+        for batch.draw_key in map(str, count()):
+            turns = draws.GoldTurns(batch, self.people[who].pk)
+            if all(turn in turns for turn in range(number)):
+                break
+        batch.save(update_fields=["draw_key"])
 
     def import_written(self, *examples: Example, name: str = "written") -> Source:
         """A source of these examples."""

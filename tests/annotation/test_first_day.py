@@ -841,6 +841,7 @@ def test_people_are_told_how_they_did_where_the_batch_tells(world: World) -> Non
     client = client_of(world.ada)
     assert client.get(address).status_code == 404
     must(batch, gold_feedback=True)
+    world.draw_gold_first(batch, "ada")
     assert "It counts." not in said(client.get(address))
     for _ in range(4):
         world.label(batch, "ada", "extraction")

@@ -133,6 +133,7 @@ def test_checks_are_told_where_the_batch_tells(world: World, client: Client, tel
     batch = small(world, gold_percent=50, gold_feedback=tells)
     for example in examples(world)[2:]:
         mark(world, batch, example)
+    world.draw_gold_first(batch, "ada")
     while (assignment := world.take(batch, "ada")) is not None:
         world.answer(assignment, {"label": "extraction"}, now=timezone.now())
     assert Assignment.objects.filter(item__is_gold=True).exists()

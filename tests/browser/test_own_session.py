@@ -33,6 +33,7 @@ def test_how_the_last_checks_went_is_told_in_the_flow(
     batch = small(world, gold_percent=50, gold_feedback=True)
     for example in examples(world)[2:]:
         mark(world, batch, example)
+    world.draw_gold_first(batch, "ada", 2)
     page = annotating(new_context, live_server.url, world.ada, batch)
     expect(page.locator("[data-checks]")).to_be_hidden()
     place = page.locator(".question")
