@@ -131,10 +131,10 @@ class Sight:
     def condition(self, fact: Fact, path: str = "") -> Q:
         """The items of the project of which they may see this: `shows`, for a query. `path` leads from its rows to them."""
         rule, hidden = SHOWN[fact], self.hides(fact)
-        found = ~Q(**{f"{path}batch__in": hidden}) if hidden else Q()
+        shown = ~Q(**{f"{path}batch__in": hidden}) if hidden else Q()
         if self.judges and rule.adjudicators:
-            found &= self._from(rule.adjudicators, path)
-        return found
+            shown &= self._from(rule.adjudicators, path)
+        return shown
 
     def hides(self, fact: Fact) -> frozenset[int]:
         """Keys of the batches of no item of which they may see this."""
@@ -193,8 +193,8 @@ def standings(person: Person, batches: Iterable[Batch]) -> dict[int, Standing]:
         every = feeding.in_bulk() | known
     else:
         every = known
-    found = _standings(person, every.values(), set(where(Actor(person), Permission.ANNOTATE)))
-    return {key: found[key] for key in known}
+    by_batch = _standings(person, every.values(), set(where(Actor(person), Permission.ANNOTATE)))
+    return {key: by_batch[key] for key in known}
 
 
 def _standings(person: Person, batches: Iterable[Batch], annotators: set[int]) -> dict[int, Standing]:
@@ -203,15 +203,15 @@ def _standings(person: Person, batches: Iterable[Batch], annotators: set[int]) -
     others = [one.pk for one in ordered if one.closed_at is None and one.project_id not in annotators]
     assignments = Assignment.objects.filter(person=person, batch__in=others).order_by()
     assigned = set(assignments.values_list("batch_id", flat=True).distinct()) if others else set[int]()
-    found: dict[int, Standing] = {}
+    by_batch: dict[int, Standing] = {}
     for one in ordered:
-        if found.get(one.feeds_from_id or 0, Standing.OUTSIDE) != Standing.OUTSIDE:
-            found[one.pk] = Standing.BEHIND
+        if by_batch.get(one.feeds_from_id or 0, Standing.OUTSIDE) != Standing.OUTSIDE:
+            by_batch[one.pk] = Standing.BEHIND
         elif one.closed_at is None and (one.project_id in annotators or one.pk in assigned):
-            found[one.pk] = Standing.PLANNED if one.opened_at is None else Standing.WORKING
+            by_batch[one.pk] = Standing.PLANNED if one.opened_at is None else Standing.WORKING
         else:
-            found[one.pk] = Standing.OUTSIDE
-    return found
+            by_batch[one.pk] = Standing.OUTSIDE
+    return by_batch
 
 
 def _shows_answers(batch: Batch) -> bool:
@@ -241,11 +241,11 @@ def sees_counts(person: Person, batch: Batch) -> bool:
 
 def job(actor: Actor, public_id: str) -> Job:
     """The job; one that decides or follows decisions without its counts, where the actor does not see those of a batch."""
-    found = access.job(actor, public_id)
-    tells = found.kind in ("resolve", "perturb")
-    if tells and hidden(actor.person, found.project.batches.all(), Fact.COUNTS):
-        found.done, found.total, found.result = 0, 0, {}
-    return found
+    job = access.job(actor, public_id)
+    tells = job.kind in ("resolve", "perturb")
+    if tells and hidden(actor.person, job.project.batches.all(), Fact.COUNTS):
+        job.done, job.total, job.result = 0, 0, {}
+    return job
 
 
 def why_no_counts() -> str:
