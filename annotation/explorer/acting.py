@@ -34,6 +34,7 @@ from annotation.models import (
     Batch,
     Decision,
     Event,
+    Example,
     Flag,
     Item,
     ItemAction,
@@ -42,6 +43,7 @@ from annotation.models import (
     Membership,
     Outcome,
     Person,
+    Place,
     Project,
     Release,
     Tally,
@@ -229,6 +231,8 @@ def _change(who: Reader, row: ItemAction, keys: Sequence[int], now: datetime) ->
     plan = preview(who, row.kind, keys)
     states: dict[int, dict[str, Any]] = {}
     for item in _loaded(plan.changes):
+        if item.batch.feeds_from_id and not Item.objects.filter(pk=item.pk).exists():
+            continue  # it went with the decision that made it
         try:
             with transaction.atomic():
                 states[item.pk] = _DO[row.kind](item, who.actor.person, row.note, _state(item), now)
@@ -398,15 +402,28 @@ def _led(actor: Actor) -> list[int]:
 
 
 def _lock(keys: Sequence[int]) -> None:
-    """Lock the items, what follows from them, and the counts of the people who hold or answered them."""
-    items = Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
+    """Lock all that changing the items may change, in the order of `annotation.work.queue`.
+
+    A decision counts itself on its batch and makes items in those that it feeds: so several may wait for each other unless
+    each has all of them before the first.
+    """
+    items = Item.objects.filter(pk__in=keys)
+    list(items.select_for_update(no_key=True).order_by("pk").values_list("pk"))
     batches = set(items.values_list("batch_id", flat=True))
     retracting.lock_followers(batches, keys)
+    examples = Example.objects.filter(items__in=keys).select_for_update(no_key=True, of=("self",))
+    list(examples.order_by("pk").values_list("pk"))
     live = Assignment.objects.filter(item__in=keys, state__in=["leased", "submitted"])
     tallies = Tally.objects.select_for_update(no_key=True).filter(
         batch__in=batches, person__in=live.values("person")
     )
     list(tallies.order_by("person_id", "batch_id").values_list("pk"))
+    free = Place.objects.filter(item__in=keys, taken=False).select_for_update(no_key=True)
+    list(free.order_by("pk").values_list("pk"))
+    list(
+        tallies.order_by("person_id", "batch_id").values_list("pk")
+    )  # of whoever has taken a place meanwhile
+    places.lock_batches(Batch.objects.filter(Q(pk__in=batches) | Q(feeds_from__in=batches)))
 
 
 def _loaded(keys: Sequence[int]) -> list[Item]:

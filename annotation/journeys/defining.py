@@ -22,7 +22,7 @@ from annotation.models import (
 )
 from annotation.quality import guidance
 from annotation.refusals import refuse, require_storable
-from annotation.work.places import lock_items
+from annotation.work.places import lock_batches, lock_items
 from tasks import resolving
 from tasks.common.defined import DefinedTask, task_of
 from tasks.common.definitions import BadDefinition, name_faults, new_faults
@@ -188,8 +188,9 @@ def _take(row: TaskTypeDefinition) -> None:
     free = _free(row.project, row.name).exclude(definition=row)
     keys = list(free.order_by("pk").values_list("pk", flat=True))
     lock_items(keys)
-    batches = Batch.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
-    list(batches.values_list("pk"))  # and look at them anew, for an import of labels locks its batch alone
+    lock_batches(
+        Batch.objects.filter(pk__in=keys)
+    )  # and look anew: an import of labels locks its batch alone
     fitting = [batch.pk for batch in free.filter(pk__in=keys) if _fits(row.task(), batch)]
     Batch.objects.filter(pk__in=fitting).update(definition=row, version=row.number)
 

@@ -98,7 +98,9 @@ def follow_up(decision: Decision) -> int:
     perturb_on(decision.item.batch, now=decision.made_at)
     return sum(
         _feed(batch, decision)
-        for batch in decision.item.batch.feeds.filter(closed_at__isnull=True).order_by("pk")
+        for batch in decision.item.batch.feeds.filter(closed_at__isnull=True).order_by(
+            "-pk"
+        )  # as `lock_batches`
     )
 
 

@@ -73,6 +73,12 @@ def lock_items(batches: Iterable[int]) -> None:
     list(items.select_for_update(no_key=True, of=("self",)).order_by("pk").values_list("pk", flat=True))
 
 
+def lock_batches(batches: QuerySet[Batch]) -> list[int]:
+    """Lock the batches, the newest first: after its items, and before the batch that feeds it. Returns their keys."""
+    locked = batches.select_for_update(no_key=True, of=("self",)).order_by("-pk")
+    return list(locked.values_list("pk", flat=True))
+
+
 def waiting_below(batch: Batch, overlap: int) -> QuerySet[Item]:
     """The items that wait for an adjudicator and have fewer planned slots than `overlap`."""
     planned = Count("places", filter=Q(places__added=False))

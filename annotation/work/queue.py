@@ -4,9 +4,10 @@ A place carries at most one live assignment (a partial unique index says so, wha
 an item goes to a person at most once, and leases run on the database's clock.
 
 Rows are locked in one order everywhere, so that requests wait for each other in a line and never in a circle: the
-item (several: by key), the person's tally (several: by person), then the assignment and its place, the batch last. Whoever
-changes a whole batch locks its items first, too (`places.lock_items`). Whoever holds the tally is alone with the person's
-leases. Locks leave the key alone (`no_key`), so that a row may be pointed at meanwhile.
+item (several: by key), the person's tally (several: by person), then the assignment and its place, the batch last (several:
+the newest first, so those that a batch feeds before it). Whoever changes a whole batch locks its items first, too
+(`places.lock_items`). Whoever holds the tally is alone with the person's leases. Locks leave the key alone (`no_key`), so
+that a row may be pointed at meanwhile.
 
 Most places stand there when a batch opens. Some are made when somebody comes for them: those of gold items, whose turn
 is drawn for each person (`draws.GoldTurns`), and those of whoever comes later into a batch that everybody annotates. They

@@ -83,12 +83,14 @@ def define(world: World, **changes: Any) -> TaskTypeDefinition:
 
 
 def batch_of(world: World, row: TaskTypeDefinition, *, open: bool = True, **terms: Any) -> Batch:
-    size = terms.pop("size", 3)
+    sample = assigning.Sample(sources=[world.source], size=terms.pop("size", 3))
+    if "feeds_from" in terms:
+        sample = assigning.Sample(feeds_from=terms.pop("feeds_from"))
     batch = assigning.plan_batch(
         project=world.project,
         task=row.task(),
         name=f"Complexity {Batch.objects.count() + 1}",
-        sample=assigning.Sample(sources=[world.source], size=size),
+        sample=sample,
         terms={"overlap": 3, **terms},
         by=world.mara,
         now=NOON,

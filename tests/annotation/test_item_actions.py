@@ -851,3 +851,17 @@ def test_a_job_changes_nothing_for_somebody_who_left_the_project(world: World, b
     Membership.objects.filter(person=world.mara).update(roles=[Role.ANNOTATOR])
     assert jobs.run(job.pk) == "failed"
     assert not Flag.objects.exists()
+
+
+def test_what_follows_from_an_item_goes_with_it_where_both_are_selected(world: World) -> None:
+    first = world.batch(size=2, overlap=1)
+    last = world.batch("answer_check", sources=[], feeds_from=first)
+    world.label(first, "ada", "extraction")
+    adjudicating.resolve_batch(batch=first, now=NOON)
+    both = [Item.objects.get(batch=first, decision__isnull=False), last.items.get()]
+
+    done = act(world, "exclude", *both)
+
+    assert (done.number, list(last.items.all())) == (1, [])
+    assert undo(world, done).number == 1
+    assert last.items.count() == 1

@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError, connection, transaction
+from django.db.models import F, Q
 
 from annotation import immutable
+from annotation.access import Actor
+from annotation.explorer import acting, querysets
 from annotation.journeys import adjudicating, assigning, changing
 from annotation.models import Assignment, Batch, Decision, Item, Outcome, Place, Tally
 from annotation.refusals import Refused
@@ -93,6 +96,54 @@ def test_who_holds_an_item_gets_its_batch_while_the_batch_changes(
         other = Acting(lambda: action(world, Batch.objects.select_related("project").get(pk=batch.pk)))
         wait_until(somebody_waits_for_a_lock)
         queue.add_place(item)  # as a decision that asks one more person does
+    other.join(60)
+
+    assert other.error == ""
+
+
+def exclude_all(world: World, batch: Batch) -> None:
+    reader = querysets.reader(Actor(world.mara), world.project)
+    items = Item.objects.filter(Q(batch=batch) | Q(batch__feeds_from=batch), decision=None).order_by("pk")
+    keys = list(items.values_list("pk", flat=True))
+    acting.act(reader, "exclude", keys, note="A torn table", now=LATER)
+
+
+def test_an_action_on_several_items_takes_their_places_before_it_counts_on_the_batch(world: World) -> None:
+    batch = world.batch(size=2, overlap=1)
+    last = Place.objects.filter(batch=batch).order_by("item__position").last()
+    assert last is not None
+
+    with transaction.atomic():  # as one request that takes an item, and makes a place on a gold item ahead
+        Place.objects.select_for_update().get(pk=last.pk)
+        other = Acting(lambda: exclude_all(world, batch))
+        wait_until(somebody_waits_for_a_lock)
+        Batch.objects.filter(pk=batch.pk).update(places_count=F("places_count") + 1)
+    other.join(60)
+
+    assert other.error == ""
+    assert batch.items.filter(resolution="excluded").count() == 2
+
+
+@pytest.mark.parametrize("action", [exclude_all, define_anew])
+def test_batches_of_a_chain_are_taken_from_the_last_to_the_first(
+    world: World, action: Callable[[World, Batch], None]
+) -> None:
+    """A decision makes items in the batches that it feeds, and counts itself on its own batch afterwards."""
+    if action is define_anew:
+        row = define(world)
+        first, last = (feeding := batch_of(world, row, size=1)), batch_of(world, row, feeds_from=feeding)
+    else:
+        first = world.batch(size=2, overlap=1)
+        last = world.batch("answer_check", sources=[], feeds_from=first)
+        world.label(first, "ada", "extraction")
+        adjudicating.resolve_batch(batch=first, now=NOON)
+        assert last.items.count() == 1
+
+    with transaction.atomic():
+        Batch.objects.select_for_update(no_key=True).get(pk=last.pk)
+        other = Acting(lambda: action(world, first))
+        wait_until(somebody_waits_for_a_lock)
+        Batch.objects.filter(pk=first.pk).update(accepted_count=F("accepted_count") + 1)
     other.join(60)
 
     assert other.error == ""
