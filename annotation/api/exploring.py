@@ -101,7 +101,7 @@ class Items(APIView):
         actor, now = access.actor(request), timezone.now()
         project = access.project(actor, slug, Permission.SEE_PROGRESS)
         who = querysets.reader(actor, project)
-        behind = index.refresh(project, now=now)
+        is_behind = index.refresh(project, now=now)
         params = {name: values for name, values in request.query_params.lists() if any(values)}
         size = _size(params.pop(PAGE_SIZE, [""])[0])
         try:
@@ -121,7 +121,7 @@ class Items(APIView):
                 if page.has_previous and shown
                 else None,
                 "count": number,
-                "behind": behind,
+                "is_behind": is_behind,
                 "results": [
                     export.of_item(who, row)
                     | {"responses": [export.of_response(response, people) for response in row.responses]}

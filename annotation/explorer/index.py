@@ -1,6 +1,6 @@
 """The search index: brought up to date where it is read, a little at once and a lot in the background.
 
-    behind = refresh(project, now=now)      0 where the index holds everything
+    is_behind = refresh(project, now=now)
 
 What changed since is told by the events of the project, its flags and its verdicts. Nothing that annotators wait for
 writes to the index. States, people, skipped and flagged items are read from their own tables and are never behind.
@@ -61,12 +61,12 @@ STRUCTURE: Final = frozenset(
 """Keys of a response whose values are no text of a person."""
 
 
-def refresh(project: Project, *, now: datetime) -> int:
-    """Bring the index of a project up to date. Returns how many items a job is still at, 0 where none is needed."""
+def refresh(project: Project, *, now: datetime) -> bool:
+    """Bring the index of a project up to date. Returns whether a job is still at it."""
     job = Job.objects.filter(project=project, kind=KIND).order_by("-pk").first()
     has_failed = job is not None and job.state == Job.State.FAILED and now - job.heartbeat < AFTER_FAILURE
     if job is not None and (not job.finished or has_failed):
-        return max(job.total - job.done, 1)
+        return True
     state, _ = SearchIndex.objects.get_or_create(project=project)
     new = _count_new(state)
     last_event = state.ahead.get("event", [state.event])[0]
@@ -75,9 +75,9 @@ def refresh(project: Project, *, now: datetime) -> int:
     changes = _Changes({}, set()) if has_many else _changes(state)
     if has_many or len(changes.items) > AT_ONCE or new > NEW_AT_ONCE:
         jobs.enqueue(project=project, kind=KIND, ids={}, by=None, now=now)
-        return max(len(changes.items), new, 1)
+        return True
     _update(state, changes, has_new=new > 0)
-    return 0
+    return False
 
 
 @jobs.kind(KIND)

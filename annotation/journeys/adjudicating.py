@@ -10,13 +10,14 @@ whoever reads responses here is refused for as long as the batch is open to them
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from string import ascii_uppercase
 from typing import Any, Final, TypeVar
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop
@@ -44,14 +45,14 @@ from annotation.models import (
     SentBack,
 )
 from annotation.quality import agreement
-from annotation.refusals import refuse, require_storable
+from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.terms.adjudication import listed_reasons
 from annotation.work import draws, left_over, lineage, places, queue, resolutions, retracting, revisions
 from tableqa.canonical import canonical
 from tableqa.language import joined, message, shown
 from tasks import resolving
-from tasks.contract import Accepted, OneMore, Resolution, TaskType, task_types
+from tasks.contract import Accepted, Invalid, OneMore, Resolution, TaskType, task_types
 from tasks.contract import Item as PlainItem
 from tasks.contract import Outcome as Resolved
 
@@ -431,7 +432,7 @@ def decide(
             "invalid_request",
             "Choose responses, write a response, or exclude the item. Do only one of the three.",
         )
-    with transaction.atomic():
+    with _failure_said(item), transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)
         _require_seen(item, seen)
@@ -717,6 +718,22 @@ def returnable(item: Item, found: Sequence[Candidate]) -> list[str]:
 
 
 # -- underneath -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _failure_said(item: Item) -> Iterator[None]:
+    """Refuse what the item's task type fails on, which may be somebody else's code. Nothing is written then."""
+    try:
+        yield
+    except (Refused, Invalid, DatabaseError):
+        raise
+    except Exception as error:
+        log.exception("item %s cannot be decided", item.pk)
+        refuse(
+            "invalid_request",
+            "The task type failed on this decision ({error}). Choose or write another response, or exclude the item.",
+            error=type(error).__name__,
+        )
 
 
 def _locked(item_id: int) -> Item:

@@ -132,9 +132,9 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
         return redirect(with_query(request.path, urlencode(params, doseq=True)))
     actor, now = access.actor(request), timezone.now()
     who = querysets.reader(actor, project)
-    behind = index.refresh(project, now=now)
+    is_behind = index.refresh(project, now=now)
     address = _address(project, batch)
-    context: dict[str, Any] = {"project": project, "batch": batch, "address": address, "behind": behind}
+    context: dict[str, Any] = {"project": project, "batch": batch, "address": address, "is_behind": is_behind}
     context |= {"reader": who, "refused_view": request.session.pop(REFUSED_VIEW, None)}
     try:
         chosen = parse(_params(request), ignore=(OPEN,))

@@ -410,9 +410,9 @@ class TestTheIndex:
         with monkeypatch.context() as patched:
             patched.setattr("annotation.jobs.enqueue", lambda **values: None)
 
-            behind = index.refresh(world.project, now=timezone.now())
+            is_behind = index.refresh(world.project, now=timezone.now())
 
-        assert behind == 4
+        assert is_behind
         assert not IndexedItem.objects.exists()
 
     def test_a_job_does_what_was_left(self, batch: Batch, world: World) -> None:
@@ -424,7 +424,7 @@ class TestTheIndex:
 
         assert index._run(job, lambda done, total: None) == {"items": 4}
         Job.objects.filter(pk=job.pk).update(state=Job.State.DONE)
-        assert index.refresh(world.project, now=timezone.now()) == 0
+        assert not index.refresh(world.project, now=timezone.now())
         assert found(world, label="label:reasoning") == [1]
 
 

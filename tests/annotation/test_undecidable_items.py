@@ -15,6 +15,7 @@ from django.urls import reverse
 from annotation import doctor
 from annotation.journeys import adjudicating
 from annotation.models import Adjudication, Batch, Item
+from annotation.refusals import Refused
 from annotation.work import left_over
 from tasks import resolving
 from tests.annotation.cast import NOON, World, make_world
@@ -89,6 +90,24 @@ def test_the_page_of_the_item_says_what_is_wrong_and_a_person_can_exclude_it(
     assert "secrets" not in page
     adjudicating.decide(item=batch.items.get(), by=world.ivo, exclude="A torn table", now=LATER)
     assert resolutions(batch) == ["excluded"]
+
+
+@pytest.mark.parametrize("method", ["uphold", "perturb"])
+def test_a_decision_on_which_the_task_type_fails_is_refused_and_another_is_possible(
+    world: World, method: str
+) -> None:
+    batch = complete(world, "neither")
+    adjudicating.ask_adjudicator(
+        item=batch.items.get(), by=world.mara, reason="Odd", before="complete", now=NOON
+    )
+    failing = patch.object(type(batch.task()), method, side_effect=ArithmeticError("a table of secrets"))
+
+    with failing, pytest.raises(Refused, match=r"failed on this decision \(ArithmeticError\)"):
+        adjudicating.decide(item=batch.items.get(), by=world.ivo, choose=["A"], now=LATER)
+
+    assert resolutions(batch) == ["adjudication"]
+    adjudicating.decide(item=batch.items.get(), by=world.ivo, choose=["A"], now=LATER)
+    assert resolutions(batch) == ["accepted"]
 
 
 @pytest.mark.usefixtures("broken")
