@@ -7,6 +7,8 @@ from django.db import Error, InterfaceError, OperationalError, connection
 RETRY_AFTER = 5
 """Seconds after which a client may try again while the database is away."""
 
+_CANCELED = "57014"
+"""What PostgreSQL says of a statement that `statement_timeout` ended."""
 _SQLITE = ("locked", "busy", "unable to open", "disk i/o", "full")
 
 
@@ -17,6 +19,12 @@ def is_unavailable(error: BaseException | None) -> bool:
         return False
     # To SQLite a missing table or column is an OperationalError, too.
     return connection.vendor != "sqlite" or any(part in str(found).lower() for part in _SQLITE)
+
+
+def stops_others(error: BaseException | None) -> bool:
+    """Whether other work would meet this failure, too: not where a single statement took longer than it may."""
+    cause = getattr(_database_error(error), "__cause__", None)
+    return is_unavailable(error) and getattr(cause, "pgcode", "") != _CANCELED
 
 
 def is_locked(error: BaseException | None) -> bool:

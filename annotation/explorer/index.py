@@ -100,7 +100,7 @@ def index_items(keys: Iterable[int]) -> int:
             with transaction.atomic():
                 number += _index_some(some)
         except Exception as error:
-            if failures.is_unavailable(error):
+            if failures.stops_others(error):
                 raise
             if len(some) > 1:
                 number += sum(index_items([key]) for key in some)

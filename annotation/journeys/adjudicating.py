@@ -171,7 +171,7 @@ def _one_of_many(item_id: int, now: datetime, act: Callable[[int], bool]) -> boo
     try:
         return act(item_id)
     except Exception as error:
-        if failures.is_unavailable(error):
+        if failures.stops_others(error):
             raise  # it would fail with the others, too, until the database answers
         log.exception("item %s cannot be resolved", item_id)
         reason = RULE_FAILED.format(error=type(error).__name__)

@@ -205,7 +205,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         try:
             _work_out(batches[pk], part, _mark(job.project_id), timezone.now())
         except Exception as error:
-            if failures.is_unavailable(error):
+            if failures.stops_others(error):
                 raise  # the whole job is tried again
             log.exception("the %s of batch %s could not be worked out", part, batches[pk].public_id)
             failed[key_of(batches[pk], part)] = WENT_WRONG.format(name=type(error).__name__)

@@ -234,7 +234,7 @@ def starting_point_of(task: TaskType, examples: Sequence[int]) -> dict[int, int]
     for some in chunks(examples):
         made = Example.objects.filter(
             parent__in=some, parent__parent__isnull=True, perturbation__in=task.starts_from
-        )
+        ).exclude(outcome__decision__item__batch__set_aside_at__isnull=False)
         newest.update(made.order_by("pk").values_list("parent_id", "pk"))
     return {key: newest.get(key, key) for key in examples}
 

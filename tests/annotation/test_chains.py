@@ -168,6 +168,12 @@ def test_a_value_change_starts_from_the_shortened_table_where_there_is_one(world
         "item__example__external_id", "person"
     )
     assert list(excluded) == [("nu-1~short_table-1", world.ada.pk)]
+    short.set_aside_at = NOON
+    short.save()
+    anew = world.batch("value_change", variant="answer_stays", sources=[source])
+    assert {item.plain().example.id for item in Item.objects.filter(batch=anew)} == {"nu-1", "nu-2"}
+    short.set_aside_at = None
+    short.save()
     # Planning again over the same examples makes nothing twice.
     again = list(
         Example.objects.filter(source=source, external_id__in=["nu-1", "nu-2"]).values_list("pk", flat=True)

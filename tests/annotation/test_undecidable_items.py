@@ -9,6 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -64,6 +65,24 @@ def test_items_that_fail_do_not_keep_the_automatic_decisions_of_others_waiting(w
     assert resolutions(failing) == ["adjudication"] * 3
     assert resolutions(healthy) == ["accepted"]
     assert list(doctor.findings()) == []
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite ends no statement that takes long")
+def test_an_item_that_takes_longer_than_a_statement_may_stops_no_other(world: World) -> None:
+    failing, healthy = complete(world, "neither"), complete(world, "extraction")
+    resolve = resolving.resolve
+
+    def wait(task: Any, rule: Any, responses: Any, item: Any) -> Any:
+        if any(response.label == "neither" for response in responses):
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL statement_timeout = 1")
+                cursor.execute("SELECT pg_sleep(10)")
+        return resolve(task, rule, responses, item)
+
+    with patch.object(resolving, "resolve", wait):
+        adjudicating.resolve_due(now=LATER)
+
+    assert (resolutions(failing), resolutions(healthy)) == (["adjudication"], ["accepted"])
 
 
 @pytest.mark.usefixtures("broken")
