@@ -34,7 +34,6 @@ from annotation.models import (
     PinnedExample,
     Place,
     Qualification,
-    Tally,
 )
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused, refuse, require_storable
@@ -438,25 +437,37 @@ def answers(batch: Batch, person: Person | None = None) -> Iterator[Answer]:
         yield Answer(gold, person_id, said, expected, right, tuple(words), made_at)
 
 
-def accuracy(batch: Batch, person: Person | None = None) -> dict[int, Proportion]:
-    """By person (id), the share of right ones among their judged answers to gold, with Wilson's interval; two queries.
+def scores(batch: Batch, person: Person | None = None) -> dict[int, tuple[int, int]]:
+    """By person (id), how many items with gold they got right, and how many were judged; in three queries.
 
-    In a qualification batch an item that was skipped is not right, and a result that was reached is the figure from then on.
+    Each item counts once, whatever its assignment went through. In a qualification batch an item that was skipped is judged
+    and not right, unless feedback was given on an answer to it before: then that answer counts.
     """
-    counts: dict[int, list[int]] = {}
-    for answer in answers(batch, person):
-        count = counts.setdefault(answer.person, [0, 0])
-        if answer.right is not None:
-            count[0] += answer.right
-            count[1] += 1
+    verdicts: dict[tuple[int, int], bool] = {}
     if batch.purpose == Batch.Purpose.QUALIFICATION:
-        tallies, results = Tally.objects.filter(batch=batch), Qualification.objects.filter(batch=batch)
+        skips = Assignment.objects.filter(batch=batch, state=Assignment.State.SKIPPED)
         if person is not None:
-            tallies, results = tallies.filter(person=person), results.filter(person=person)
-        for key, skipped in tallies.values_list("person_id", "skipped"):
-            counts.setdefault(key, [0, 0])[1] += skipped
+            skips = skips.filter(person=person)
+        verdicts = dict.fromkeys(skips.values_list("person_id", "item_id"), False)
+    for answer in answers(batch, person):
+        if answer.right is not None:
+            verdicts[answer.person, answer.gold.item_id] = answer.right
+    found: dict[int, tuple[int, int]] = {}
+    for (key, _), is_right in verdicts.items():
+        right, judged = found.get(key, (0, 0))
+        found[key] = (right + is_right, judged + 1)
+    return found
+
+
+def accuracy(batch: Batch, person: Person | None = None) -> dict[int, Proportion]:
+    """By person (id), `scores` as shares with Wilson's interval; the result of a qualification, once there is one."""
+    counts = scores(batch, person)
+    if batch.purpose == Batch.Purpose.QUALIFICATION:
+        results = Qualification.objects.filter(batch=batch)
+        if person is not None:
+            results = results.filter(person=person)
         counts |= {
-            key: [right, judged] for key, right, judged in results.values_list("person_id", "right", "judged")
+            key: (right, judged) for key, right, judged in results.values_list("person_id", "right", "judged")
         }
     return {key: proportion(right, judged) for key, (right, judged) in counts.items()}
 

@@ -60,9 +60,7 @@ def settle(*, batch: Batch, person: Person, now: datetime) -> Qualification | No
 
 def reached(batch: Batch, person: Person) -> gates.Reached:
     """What the person's work comes to so far: right ones among what was judged, and whether that is enough."""
-    verdicts = [answer.right for answer in gold.answers(batch, person) if answer.right is not None]
-    skipped = Assignment.objects.filter(batch=batch, person=person, state=State.SKIPPED).count()
-    right, judged = sum(verdicts), len(verdicts) + skipped
+    right, judged = gold.scores(batch, person).get(person.pk, (0, 0))
     return gates.Reached(right, judged, passed=enough(right, judged, batch.pass_percent))
 
 
