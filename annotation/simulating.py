@@ -1,11 +1,13 @@
 """Simulated annotators: people of a stated accuracy who work through the REST interface like anybody's program.
 
 They are marked (`is_simulated`), sign in with tokens of their own, see what their kind shows and
-nothing else, and answer with the kind's `simulate`. The same seed gives the same annotations.
+nothing else, and answer with the kind's `simulate`. What is right of an item, and what a person responds to it, follow from
+what an import and a study file say of it, not from keys or turns: a study and a seed give the same labels on each site.
 """
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,13 +16,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from annotation.journeys import setting_up
-from annotation.models import Batch, Membership, Person, Project
+from annotation.models import Batch, Item, Membership, Person, Project
 from annotation.quality import consenting, guidance
 from annotation.roles import Permission, Role
 from annotation.work import gates, practising
 from tableqa import Example, Table
 from tableqa.examples import Context, Turn
-from tasks.contract import SHOWN, Item
+from tasks.contract import SHOWN
+from tasks.contract import Item as PlainItem
 
 if TYPE_CHECKING:
     import httpx
@@ -30,11 +33,11 @@ IN_PROCESS = "http://127.0.0.1/"
 
 @dataclass
 class Simulated:
-    """One simulated person at work: their client, their chance, and what they have done."""
+    """One simulated person at work: their number among the others, their client, and what they have done."""
 
     person: Person
     client: httpx.Client
-    rng: random.Random
+    number: int
     done: bool = False
     counts: dict[str, int] = field(default_factory=lambda: {"submitted": 0, "skipped": 0})
 
@@ -52,15 +55,19 @@ def simulate(
     tokens = []
     with _clients(url, len(people)) as clients:
         crew = []
-        for number, (person, client) in enumerate(zip(people, clients, strict=True)):
-            meet_requirements(person=person, batch=batch, now=now)
-            token, secret = setting_up.make_token(
-                person=person, project=batch.project, name="simulate", scopes=[Permission.ANNOTATE], now=now
-            )
-            tokens.append(token)
-            client.headers["Authorization"] = f"Bearer {secret}"
-            crew.append(Simulated(person, client, random.Random(f"simulate:{seed}:{number}")))
         try:
+            for number, (person, client) in enumerate(zip(people, clients, strict=True)):
+                meet_requirements(person=person, batch=batch, now=now)
+                token, secret = setting_up.make_token(
+                    person=person,
+                    project=batch.project,
+                    name="simulate",
+                    scopes=[Permission.ANNOTATE],
+                    now=now,
+                )
+                tokens.append(token)
+                client.headers["Authorization"] = f"Bearer {secret}"
+                crew.append(Simulated(person, client, number))
             while any(not one.done for one in crew):
                 for one in crew:
                     if not one.done:
@@ -138,9 +145,9 @@ def _turn(one: Simulated, batch: Batch, seed: int, accuracy: float) -> None:
         one.done = True
         return
     assignment = found.json()
-    task, item = batch.task(), _item(assignment)
-    truth = random.Random(f"truth:{seed}:{assignment['item']}")
-    data = task.simulate(item, one.rng, accuracy, truth)
+    item, key = _item(assignment), f"{seed}:{_identity(assignment, batch)}"
+    truth, rng = random.Random(f"truth:{key}"), random.Random(f"person {one.number}:{key}")
+    data = batch.task().simulate(item, rng, accuracy, truth)
     envelope = {key: assignment[key] for key in ("type", "variant", "version", "base")} | {"data": data}
     here = f"/api/assignments/{assignment['id']}"
     answer = one.client.post(f"{here}/submit/", json={"response": envelope})
@@ -156,11 +163,19 @@ def _turn(one: Simulated, batch: Batch, seed: int, accuracy: float) -> None:
     one.counts["submitted"] += 1
 
 
-def _item(assignment: dict[str, Any]) -> Item:
+def _identity(assignment: dict[str, Any], batch: Batch) -> str:
+    """What an item is on every site that has the study: its example, its task and what is shown, without our keys."""
+    names = ("example__source__name", "example__external_id")
+    example = Item.objects.values_list(*names).get(public_id=assignment["item"])
+    task = (batch.task_type, batch.variant, batch.settings)
+    return json.dumps([example, task, assignment["shows"]], sort_keys=True)
+
+
+def _item(assignment: dict[str, Any]) -> PlainItem:
     """The item as far as it is shown: a simulated person knows no more than a real one."""
     shows = assignment["shows"]
     example = Example(
-        id=assignment["item"],
+        id="shown",
         question=shows.get("question", ""),
         table=Table.from_dict(shows["table"]) if "table" in shows else Table((), ()),
         answers=shows.get("answers", []),
@@ -168,7 +183,7 @@ def _item(assignment: dict[str, Any]) -> Item:
         history=[Turn.from_dict(turn) for turn in shows.get("history", [])],
     )
     inputs = {name: value for name, value in shows.items() if name not in SHOWN}
-    return Item(example=example, variant=assignment["variant"], inputs=inputs)
+    return PlainItem(example=example, variant=assignment["variant"], inputs=inputs)
 
 
 @contextmanager

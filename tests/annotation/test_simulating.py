@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation import simulating
-from annotation.models import Annotation, Batch, Consent, PracticeDone, Project, Reading
+from annotation.journeys import importing, setting_up
+from annotation.models import (
+    Annotation,
+    ApiToken,
+    Assignment,
+    Batch,
+    Consent,
+    Item,
+    Place,
+    PracticeDone,
+    Project,
+    Reading,
+    Source,
+)
 from annotation.quality import consenting
+from annotation.refusals import Refused, refuse
 from tests.annotation.cast import NOON, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,3 +80,90 @@ def test_they_do_not_pass_a_qualification_that_they_did_not_work(world: World) -
 
     with pytest.raises(CommandError, match="qualification"):
         simulate(batch)
+
+
+def work_of_another_site(world: World, path: Path, number: int) -> World:
+    """The same project with the same source again: other keys and ids."""
+    project = setting_up.create_project(slug=f"site-{number}", name="Films", manager=world.mara, now=NOON)
+    source = importing.import_examples(project=project, reader="wtq", path=path, now=NOON).source
+    return World(project, source, {"mara": world.mara})
+
+
+def labels(batch: Batch, seed: int = 5, accuracy: float = 0.6) -> dict[tuple[str, int], Any]:
+    """What each simulated person (by number) responded to each example (by id)."""
+    simulating.simulate(batch=batch, annotators=3, seed=seed, accuracy=accuracy, now=timezone.now())
+    numbers = {person: n for n, person in enumerate(simulating.people_of(batch.project, 3, timezone.now()))}
+    rows = Annotation.objects.filter(assignment__batch=batch).select_related("assignment__item__example")
+    return {
+        (row.assignment.item.example.external_id, numbers[row.assignment.person]): row.response["data"]
+        for row in rows
+        if row.response
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "variant"),
+    [
+        ("question_type", ""),
+        ("relevant_cells", ""),
+        ("value_change", "answer_changes"),
+        ("question_paraphrase", "word"),
+        ("header_synonym", ""),
+    ],
+)
+def test_a_study_and_a_seed_give_the_same_labels_on_another_site_in_another_order(
+    world: World, tmp_path: Path, kind: str, variant: str
+) -> None:
+    path = tmp_path / "films-dev.tsv"
+    terms = {"variant": variant, "overlap": 3, "name": "Work"}
+    first, second = (work_of_another_site(world, path, number).batch(kind, **terms) for number in (1, 2))
+    for model in (Item, Place):
+        for row in model.objects.filter(batch=second):
+            model.objects.filter(pk=row.pk).update(position=100 - row.position)
+
+    here, there = labels(first), labels(second)
+
+    assert len(here) == 12
+    assert there == here
+    order = [[row.item.example.external_id for row in served(batch)] for batch in (first, second)]
+    assert order[0] != order[1], "they were served in another order"
+
+
+def served(batch: Batch) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(batch=batch).select_related("item__example").order_by("pk")
+
+
+def test_labels_differ_between_people_seeds_settings_and_sources(world: World) -> None:
+    def of(seed: int = 5, **terms: Any) -> list[Any]:
+        return list(labels(world.batch("question_type", overlap=3, **terms), seed).values())
+
+    plain = of()
+    assert of() == plain, "the same task on the same examples"
+    assert of(seed=6) != plain
+    assert of(settings={"suggestions": "before"}) != plain
+    Source.objects.update(name="other")
+    assert of() != plain
+    assert len({json.dumps(one) for one in plain}) > 1
+
+
+def test_a_simulated_person_who_is_always_right_says_what_the_others_say(world: World) -> None:
+    found = labels(world.batch("question_type", overlap=3), accuracy=1.0)
+
+    for example, _ in found:
+        assert len({found[example, number]["label"] for number in range(3)}) == 1
+
+
+def test_no_token_stays_when_one_person_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    met: list[Any] = []
+
+    def meet(*, person: Any, **_: Any) -> None:
+        met.append(person)
+        if len(met) == 3:
+            refuse("invalid_request", "No.")
+
+    monkeypatch.setattr(simulating, "meet_requirements", meet)
+    with pytest.raises(Refused):
+        simulating.simulate(batch=world.batch(), annotators=3, seed=1, accuracy=0.9, now=NOON)
+
+    assert ApiToken.objects.count() == 2
+    assert not ApiToken.objects.filter(revoked_at__isnull=True).exists()
