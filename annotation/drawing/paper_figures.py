@@ -20,6 +20,7 @@ from annotation.drawing.figures import Bars, Figure, Lines
 from tableqa.order_statistics import FEWEST
 from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
+from tasks.contract import undecided as undecided_items
 
 Data = Mapping[str, Any]
 
@@ -73,6 +74,8 @@ def label_distribution(
         "Share of responses: interval by bootstrap over items, because responses to one item are not independent. Share of "
         "accepted items: Wilson."
     )
+    if items and decided is not None:
+        note += f" {undecided_items(decided.get('undecided', 0))}"
     sheet = Sheet("labels", title, tuple(columns), tuple(map(tuple, rows)), note)
     chart = Bars([words.shown(one["label"]) for one in labels], series, axis_over(_ends(series), unit="%"))
     return Figure("labels", title, sheet, chart)
@@ -100,7 +103,7 @@ def label_agreement(measure: Data) -> Figure | None:
 
 
 def learning(found: Data) -> list[Figure]:
-    """Active time and agreement with the decision by a person's n-th item; of the part "learning" of a snapshot."""
+    """Active time and agreement with the others by a person's n-th item; of the part "learning" of a snapshot."""
     steps = found["steps"]
     if not steps:
         return []
@@ -120,23 +123,28 @@ def learning(found: Data) -> list[Figure]:
         sheet = _by_step("learning-time", title, labels, people, cells, gettext("Seconds"), "s", note)
         made.append(Figure("learning-time", title, sheet, chart))
     if any(one["agrees"] for one in steps):
-        title = gettext("Agreement with the final decision by a person's n-th item")
+        title = gettext("Agreement with the decision of the others by a person's n-th item")
         shares = [Proportion(**one["agrees"]) if one["agrees"] else None for one in steps]
+        undecided = [one.get("undecided", 0) for one in steps]
         points_of = [drawn.share_point(share) if share else None for share in shares]
         cells = [drawn.share(share) if share else text(NOTHING) for share in shares]
         note = gettext(
-            "Share of responses equal to the accepted response. A response can be part of the decision. Interval: bootstrap "
-            "over people, at least as wide as Wilson's."
+            "Share of responses with the label that most other annotators of the item chose. The person's own response and "
+            "adjudicators do not count. Undecided responses are left out ({undecided} of {responses}): no other annotator "
+            "responded, or the others tie. Interval: bootstrap over people, at least as wide as Wilson's."
+        ).format(
+            undecided=sum(undecided), responses=sum(undecided) + sum(share.n for share in shares if share)
         )
         chart = Lines(
             labels,
-            [Series(gettext("equal to the decision"), points_of)],
+            [Series(gettext("equal to the others' decision"), points_of)],
             axis_over([], most=100, unit="%"),
             most=6,
         )
-        sheet = _by_step(
-            "learning-agreement", title, labels, people, cells, gettext("Equal to the decision"), "%", note
-        )
+        head = gettext("Equal to the others' decision")
+        sheet = _by_step("learning-agreement", title, labels, people, cells, head, "%", note)
+        rows = tuple((*row, count(left)) for row, left in zip(sheet.rows, undecided, strict=True))
+        sheet = replace(sheet, columns=(*sheet.columns, Column(gettext("Undecided"))), rows=rows)
         made.append(Figure("learning-agreement", title, sheet, chart))
     return made
 

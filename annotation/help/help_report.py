@@ -161,10 +161,10 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
     note = gettext(
         "The server assigned the control group at random. Seconds: active time; medians with "
         "bootstrap intervals (1,000 resamples), rates with Wilson intervals. Accepted: share of "
-        "responses to decided items. Variety: equal numbers of responses per group ({value}), "
-        "mean of {draws} samples. Distinct edits and beginnings are shares of all. Distance is "
-        "the mean Jaccard distance between edits."
-    ).format(value=least or "all", draws=DRAWS)
+        "responses to decided items ({undecided} to undecided ones are left out). Variety: equal numbers of "
+        "responses per group ({value}), mean of {draws} samples. Distinct edits and beginnings are shares of all. "
+        "Distance is the mean Jaccard distance between edits."
+    ).format(value=least or "all", draws=DRAWS, undecided=sum(row.accepted is None for row in rows))
     return Report(gettext("With proposals and control group"), columns, tuple(lines), note)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
-from django.db.models import F, JSONField, OuterRef, Subquery
+from django.db.models import F, JSONField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.models import Assignment, Batch, Item, SentBack
@@ -458,6 +458,11 @@ def item_pages(batch: Batch) -> Iterator[list[int]]:
     while page := list(items.filter(pk__gt=last)[:PAGE]):
         yield page
         last = page[-1]
+
+
+def answered(batch: Batch) -> QuerySet[Item]:
+    """The batch's items with a submitted response, without gold items."""
+    return Item.objects.filter(batch=batch, is_gold=False, submitted_count__gt=0)
 
 
 def shapes(batch: Batch) -> dict[str, tuple[int, int]]:

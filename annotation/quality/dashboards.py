@@ -96,7 +96,7 @@ def work(batch: Batch) -> dict[str, Any]:
     )
     return {
         "per_accepted": per_accepted([(seconds, item in accepted) for item, seconds in times]),
-        "answered": Item.objects.filter(batch=batch, is_gold=False, submitted_count__gt=0).count(),
+        "answered": agreement.answered(batch).count(),
         "decided": [decided.get(Decision.Kind.ACCEPTED, 0), decided.get(Decision.Kind.EXCLUDED, 0)],
         "days": [
             [day.isoformat(), str(person), number, round(on_them, 1), round(beside, 1), timed]
@@ -143,11 +143,7 @@ def monitors(batch: Batch) -> dict[str, Any]:
     the examples that people were given. Evidence and edits come from people's newest responses.
     """
     task = batch.task()
-    items = list(
-        Item.objects.filter(batch=batch, is_gold=False, submitted_count__gt=0)
-        .order_by("position")
-        .values_list("pk", flat=True)[:LOOKED_AT]
-    )
+    items = list(agreement.answered(batch).order_by("position").values_list("pk", flat=True)[:LOOKED_AT])
     made = _made(batch, items)
     shown = made or _given(items)
     marked, edited, sizes, asked = _responses(batch, task, items)

@@ -1,6 +1,8 @@
-"""How people get on in a batch: time and agreement with the decision by a person's n-th item, and labels that were decided.
+"""How people get on in a batch: time and agreement with the others by a person's n-th item, and labels that were decided.
 
-Every person's submissions are numbered in the order in which they came; the figures of a step are over all people.
+Every person's submissions are numbered in the order in which they came; the figures of a step are over all people. A
+response is held against the decision of the others alone: the label that more of them chose than any other. The item's own
+decision contains the response, and there is none where people differ until an adjudicator comes to it.
 """
 
 from __future__ import annotations
@@ -25,16 +27,19 @@ STEPS = (1, 6, 11, 21, 41, 81, 161, 321, 641, 1281)
 def report(batch: Batch) -> dict[str, Any]:
     """The learning curve and the decided labels of a batch, as JSON.
 
-    steps    [{"from", "to", "people", "seconds": {value, low, high, n}, "agrees": {hits, n, value, low, high} or None}],
-             with intervals over people
-    decided  {"measure", "labels": [[label, items]], "items", "item_ids"}, None where what is decided is no label
+    steps    [{"from", "to", "people", "seconds": {value, low, high, n}, "agrees": {hits, n, value, low, high} or None,
+             "undecided"}], with intervals over people; `undecided` responses have no others, or others who tie
+    decided  {"measure", "labels": [[label, items]], "items", "undecided", "item_ids"}, None where what is decided is no
+             label; `undecided` items have a response and no decision
     """
     task = batch.task()
     measure = _measure(task, batch)
     decided = _decided(batch, task, measure) if measure is not None else {}
+    labels, votes = _votes(batch, measure)
     turns: Counter[str] = Counter()
     seconds: list[defaultdict[str, list[float]]] = [defaultdict(list) for _ in STEPS]
     agrees: list[defaultdict[str, list[bool]]] = [defaultdict(list) for _ in STEPS]
+    undecided = [0 for _ in STEPS]
     people: list[set[str]] = [set() for _ in STEPS]
     for one in sorted(submissions(batch, task), key=lambda row: (row.at, row.item)):
         turns[one.person] += 1
@@ -42,15 +47,19 @@ def report(batch: Batch) -> dict[str, Any]:
         people[step].add(one.person)
         if one.seconds > 0:
             seconds[step][one.person].append(one.seconds)
-        if measure is not None and one.planned and one.item in decided:
-            agrees[step][one.person].append(measure.value(one.response) == decided[one.item])
+        if (label := labels.get((one.item, one.person))) is not None:
+            others = _most_chosen(votes[one.item] - Counter([label]))
+            if others is None:
+                undecided[step] += 1
+            else:
+                agrees[step][one.person].append(label == others)
     return {
         "steps": [
-            _step(place, people[place], seconds[place], agrees[place])
+            {**_step(place, people[place], seconds[place], agrees[place]), "undecided": undecided[place]}
             for place in range(len(STEPS))
             if people[place]
         ],
-        "decided": _labels(measure, decided) if measure is not None else None,
+        "decided": _labels(batch, measure, decided) if measure is not None else None,
     }
 
 
@@ -80,6 +89,27 @@ def _measure(task: TaskType, batch: Batch) -> Measure | None:
     return next((one for one in found if one.level in ("nominal", "ordinal")), None)
 
 
+def _votes(
+    batch: Batch, measure: Measure | None
+) -> tuple[dict[tuple[str, str], Hashable], defaultdict[str, Counter[Hashable]]]:
+    """The label of each item and person as it enters agreement, and how many chose each label of an item."""
+    labels: dict[tuple[str, str], Hashable] = {}
+    votes: defaultdict[str, Counter[Hashable]] = defaultdict(Counter)
+    if measure is None or not batch.decides:
+        return labels, votes
+    for one in agreement.rated(batch):
+        if (label := measure.value(one.response)) is not None:
+            labels[one.item, one.annotator] = label
+            votes[one.item][label] += 1
+    return labels, votes
+
+
+def _most_chosen(votes: Counter[Hashable]) -> Hashable | None:
+    """The label with more votes than any other; None of no votes and of a tie."""
+    first, second = [*votes.most_common(2), (None, 0), (None, 0)][:2]
+    return first[0] if first[1] > second[1] else None
+
+
 def _decided(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashable]:
     """What was accepted of each item, gold items left out: the value of its first outcome."""
     rows = Outcome.objects.filter(
@@ -96,7 +126,7 @@ def _decided(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashab
     return found
 
 
-def _labels(measure: Measure, decided: dict[str, Hashable]) -> dict[str, Any] | None:
+def _labels(batch: Batch, measure: Measure, decided: dict[str, Hashable]) -> dict[str, Any] | None:
     counts = Counter(decided.values())
     items: defaultdict[Hashable, list[str]] = defaultdict(list)
     for item, label in decided.items():
@@ -109,6 +139,7 @@ def _labels(measure: Measure, decided: dict[str, Hashable]) -> dict[str, Any] | 
         "measure": measure.name,
         "labels": [[agreement.in_words(label), counts[label]] for label in labels],
         "items": counts.total(),
+        "undecided": agreement.answered(batch).filter(decision__isnull=True).count(),
         "item_ids": {
             agreement.in_words(label): ids for label, ids in items.items() if len(ids) <= MOST_LISTED
         },

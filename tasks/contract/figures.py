@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tableqa.language import gettext
 from tableqa.medians import Estimate as Median
 from tableqa.proportions import Proportion
 from tasks.contract.items import Item
@@ -41,6 +42,18 @@ class Answered:
     annotator: str
     response: Any
     decided: tuple[Any, ...] | None
+
+
+def by_decision(rows: Sequence[Answered]) -> tuple[list[Answered], str]:
+    """The last row of each item that is decided, and a sentence on how many are not: people may differ on these most."""
+    items = {(row.source, row.item.example.id): row for row in rows}
+    decided = [row for row in items.values() if row.decided is not None]
+    return decided, undecided(len(items) - len(decided))
+
+
+def undecided(items: int) -> str:
+    """How many items with responses a figure on decided items leaves out, as a sentence for its note."""
+    return gettext("Items with responses that are undecided and left out: {number}.").format(number=items)
 
 
 @dataclass(frozen=True)

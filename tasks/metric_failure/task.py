@@ -25,6 +25,7 @@ from tasks.contract import (
     Preparing,
     Report,
     Surroundings,
+    by_decision,
 )
 
 CAUSES = MultiChoice(
@@ -307,17 +308,16 @@ class MetricFailure(DeclaredTask, Preparing):
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """How often each cause was decided, for each metric, apart by which of the two is higher."""
-        decided: dict[tuple[str, str], tuple[Item, Response]] = {}
-        for row in rows:
-            if row.decided:
-                decided[row.source, row.item.example.id] = (row.item, row.decided[0])
+        decided, undecided = by_decision(rows)
         counts: Counter[tuple[str, str, bool]] = Counter()
         totals: Counter[tuple[str, bool]] = Counter()
-        for item, response in decided.values():
-            metric = item.inputs.get("metric", {})
+        for row in decided:
+            if not row.decided:
+                continue
+            metric = row.item.inputs.get("metric", {})
             side = (str(metric.get("name", "")), metric.get("gap", 0) > 0)
             totals[side] += 1
-            counts.update((side[0], cause, side[1]) for cause in response.causes)
+            counts.update((side[0], cause, side[1]) for cause in row.decided[0].causes)
         lines = tuple(
             (
                 metric,
@@ -337,7 +337,7 @@ class MetricFailure(DeclaredTask, Preparing):
             "An answer may have several causes. Higher or lower: the rank by the metric compared "
             "with the rank by people."
         )
-        return [Report(gettext("Why metrics and people disagree"), columns, lines, note)]
+        return [Report(gettext("Why metrics and people disagree"), columns, lines, f"{note} {undecided}")]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None

@@ -19,6 +19,7 @@ from tasks.contract import (
     Preparing,
     Report,
     Surroundings,
+    by_decision,
 )
 
 LABEL = Choice(
@@ -103,12 +104,9 @@ class QuestionScreening(LabelTask, Preparing):
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """How many questions of each source were kept and removed."""
-        decided: dict[tuple[str, str], str] = {}
-        for row in rows:
-            if row.decided is not None:
-                decided[row.source, row.item.example.id] = "keep" if row.decided else "remove"
-        sources = sorted({source for source, _ in decided})
-        counts = Counter((source, label) for (source, _), label in decided.items())
+        decided, undecided = by_decision(rows)
+        sources = sorted({row.source for row in decided})
+        counts = Counter((row.source, "keep" if row.decided else "remove") for row in decided)
         lines = tuple(
             (
                 source,
@@ -119,7 +117,7 @@ class QuestionScreening(LabelTask, Preparing):
             for source in sources
         )
         columns = ("Source", gettext("Decided items"), "Keep", "Remove")
-        return [Report(gettext("Questions that a model always answers correctly"), columns, lines)]
+        return [Report(gettext("Questions that a model always answers correctly"), columns, lines, undecided)]
 
     def recorded_beside(self, item: Item) -> Mapping[str, Any]:
         """What was sampled. Removed questions are only in the decisions."""

@@ -24,6 +24,7 @@ from tasks.contract import (
     Report,
     Suggesting,
     Surroundings,
+    by_decision,
 )
 
 LABEL = Choice(
@@ -142,17 +143,16 @@ class QuestionType(LabelTask, Preparing, Suggesting):
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """Of what each suggester called extraction or reasoning, the share that people decided so. (FREB-TQA, table 2)"""
-        decided: dict[tuple[str, str], tuple[Item, str]] = {}
-        for row in rows:
-            if row.decided is not None:
-                label = row.decided[0].label if row.decided else "unanswerable"
-                decided[row.source, row.item.example.id] = (row.item, label)
+        decided, undecided = by_decision(rows)
         lines: list[tuple[str | int | Proportion, ...]] = []
         for name, title in SUGGESTERS.items():
             asked = [
-                (item.inputs["suggestions"][name]["label"], label)
-                for item, label in decided.values()
-                if name in item.inputs.get("suggestions", {})
+                (
+                    row.item.inputs["suggestions"][name]["label"],
+                    row.decided[0].label if row.decided else "unanswerable",
+                )
+                for row in decided
+                if name in row.item.inputs.get("suggestions", {})
             ]
             for of in SUGGESTED:
                 right = [label == of for suggested, label in asked if suggested == of]
@@ -171,7 +171,7 @@ class QuestionType(LabelTask, Preparing, Suggesting):
             "95 % CI: Wilson. FREB-TQA (table 2) reports 93.81 for extraction (both combined) and "
             "83.42 for reasoning (rule)."
         )
-        return [Report(gettext("Precision of the suggestions"), columns, tuple(lines), note)]
+        return [Report(gettext("Precision of the suggestions"), columns, tuple(lines), f"{note} {undecided}")]
 
     def recorded_beside(self, item: Item) -> Mapping[str, Any]:
         """What each suggester said."""

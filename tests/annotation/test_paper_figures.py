@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -10,12 +11,15 @@ from django.test import Client
 
 from annotation.drawing import drawn, paper_figures
 from annotation.journeys import adjudicating
-from annotation.quality import agreement, dashboards, learning
+from annotation.models import Batch, Decision, Item
+from annotation.quality import agreement, dashboards, learning, reporting
 from tableqa.proportions import proportion
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_dashboards import timed
 
 pytestmark = pytest.mark.django_db
+
+LATER = NOON + timedelta(hours=1)
 
 
 def test_a_step_is_as_long_as_all_before_it() -> None:
@@ -35,17 +39,77 @@ def test_the_learning_curve_counts_each_persons_own_items(world: World) -> None:
         assert one["seconds"]["low"] < one["seconds"]["value"] < one["seconds"]["high"]
 
 
-def test_agreement_with_the_decision_is_of_what_was_decided(world: World) -> None:
-    batch = timed(world)
-    found = learning.report(batch)
-    decided = found["decided"]
-    judged = [one["agrees"] for one in found["steps"] if one["agrees"]]
+def agreement_of(batch: Batch) -> tuple[int, int, int]:
+    """Over all steps: responses equal to the others' decision, those that have one, and those that have none."""
+    steps = learning.report(batch)["steps"]
+    shares = [step["agrees"] for step in steps if step["agrees"]]
+    n, hits = sum(share["n"] for share in shares), sum(share["hits"] for share in shares)
+    return hits, n, sum(step["undecided"] for step in steps)
 
-    if decided is None:  # nothing was accepted yet
-        assert not judged
-    else:
-        assert sum(share["n"] for share in judged) == 3 * decided["items"]
-        assert sum(number for _, number in decided["labels"]) == decided["items"]
+
+def test_agreement_does_not_contain_a_persons_own_response(world: World) -> None:
+    """Of one person an item the decision is the response itself: it says nothing."""
+    batch = world.batch(overlap=1)
+    for _ in range(4):
+        world.label(batch, "ada", "extraction")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    assert Decision.objects.count() == 4
+
+    assert agreement_of(batch) == (0, 0, 4)
+    assert [figure.name for figure in paper_figures.learning(learning.report(batch))] == []
+
+
+def differing(world: World, *pairs: tuple[str, str]) -> Batch:
+    batch = world.batch(overlap=2, resolve={"rule": "unanimous"})
+    for pair in pairs:
+        for who, label in zip(("ada", "bo"), pair, strict=True):
+            world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return batch
+
+
+def test_agreement_counts_what_people_differ_in_before_and_after_adjudication(world: World) -> None:
+    different = ("extraction", "reasoning")
+    batch = differing(world, different, different, different, ("extraction", "extraction"))
+    assert Decision.objects.count() == 1
+
+    before = agreement_of(batch)
+    for item in Item.objects.filter(batch=batch, decision__isnull=True):
+        adjudicating.decide(item=item, by=world.ivo, now=LATER, choose=["A"], note="It is.")
+
+    assert Decision.objects.count() == 4
+    assert before == agreement_of(batch) == (2, 8, 0), "the pace of an adjudicator changes nothing"
+
+
+def test_others_who_tie_leave_a_response_undecided_and_every_form_says_so(world: World) -> None:
+    batch = world.batch(overlap=3)
+    for who, label in zip(("ada", "bo", "cy"), ("extraction", "extraction", "reasoning"), strict=True):
+        world.label(batch, who, label)
+
+    assert agreement_of(batch) == (0, 1, 2)
+    (figure,) = (
+        one for one in paper_figures.learning(learning.report(batch)) if one.name == "learning-agreement"
+    )
+    assert "Undecided responses are left out (2 of 3)" in figure.sheet.note
+    assert [column.title for column in figure.sheet.columns][-1] == "Undecided"
+    assert figure.sheet.rows[0][-1].number == 2
+    assert "Undecided" in figure.file("csv").decode().splitlines()[0]
+    assert not Decision.objects.exists()
+
+
+def test_figures_on_decided_items_say_how_many_are_not(world: World) -> None:
+    batch = differing(world, ("extraction", "reasoning"), ("extraction", "extraction"))
+    decided = learning.report(batch)["decided"]
+    assert (decided["items"], decided["undecided"]) == (1, 1)
+    (measure, *_) = agreement.report(batch)["measures"]
+
+    labels = paper_figures.label_distribution(measure, decided)
+    precision = next(one for one in reporting.reports(batch) if one.title.startswith("Precision"))
+
+    sentence = "Items with responses that are undecided and left out: 1."
+    assert labels is not None
+    assert sentence in labels.sheet.note
+    assert sentence in precision.note
 
 
 def test_intervals_of_the_learning_curve_are_over_people(world: World) -> None:
