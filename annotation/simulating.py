@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -52,29 +52,20 @@ def simulate(
     request over the network goes through. Raises httpx.HTTPError when the server fails.
     """
     people = people_of(batch.project, annotators, now)
-    tokens = []
-    with _clients(url, len(people)) as clients:
-        crew = []
-        try:
-            for number, (person, client) in enumerate(zip(people, clients, strict=True)):
-                meet_requirements(person=person, batch=batch, now=now)
-                token, secret = setting_up.make_token(
-                    person=person,
-                    project=batch.project,
-                    name="simulate",
-                    scopes=[Permission.ANNOTATE],
-                    now=now,
-                )
-                tokens.append(token)
-                client.headers["Authorization"] = f"Bearer {secret}"
-                crew.append(Simulated(person, client, number))
-            while any(not one.done for one in crew):
-                for one in crew:
-                    if not one.done:
-                        _turn(one, batch, seed, accuracy)
-        finally:
-            for token in tokens:
-                setting_up.revoke_token(token=token, now=now)
+    crew = []
+    with _clients(url, len(people)) as clients, ExitStack() as tokens:
+        for number, (person, client) in enumerate(zip(people, clients, strict=True)):
+            meet_requirements(person=person, batch=batch, now=now)
+            token, secret = setting_up.make_token(
+                person=person, project=batch.project, name="simulate", scopes=[Permission.ANNOTATE], now=now
+            )
+            tokens.callback(setting_up.revoke_token, token=token, now=now)
+            client.headers["Authorization"] = f"Bearer {secret}"
+            crew.append(Simulated(person, client, number))
+        while any(not one.done for one in crew):
+            for one in crew:
+                if not one.done:
+                    _turn(one, batch, seed, accuracy)
     return {one.person.name: one.counts for one in crew}
 
 

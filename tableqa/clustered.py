@@ -102,14 +102,16 @@ class Mean:
 
 
 def mean_over(clusters: Iterable[tuple[float, int]]) -> Mean:
-    """The mean of all values. clusters: sum (0 or more) and number of values of each; those without a value do not count.
+    """The mean of all values. clusters: sum (0 or more) and number of values of each; those without either do not count.
+
+    A cluster with a sum and no values raises the mean: of time for each submission, say, where a person submitted nothing.
 
     The interval is that of a ratio of sums over clusters, by linearisation and with Student's t; `low` is never below 0. Of
     clusters of one value each it is the usual one of a mean.
     """
     from scipy.stats import t
 
-    clusters = [(total, n) for total, n in clusters if n]
+    clusters = [(total, n) for total, n in clusters if n or total]
     number, size = len(clusters), sum(n for _, n in clusters)
     if not size:
         return Mean(None)

@@ -250,7 +250,11 @@ def template_batches(lines: Sequence[Line]) -> Figure | None:
     """What a study template would create: a line has name, takes_from, people, expected, most and hours."""
     columns = (
         *drawn.names("Batch", gettext("Items from"), gettext("People per item")),
-        *numbers(gettext("Expected annotations"), gettext("Maximum annotations"), gettext("Expected hours")),
+        *numbers(
+            gettext("Expected annotations"),
+            gettext("Annotations if all items go on"),
+            gettext("Expected hours"),
+        ),
     )
     rows = [
         (
@@ -267,10 +271,13 @@ def template_batches(lines: Sequence[Line]) -> Figure | None:
 
 
 def plan_costs(lines: Sequence[Line]) -> Figure | None:
-    """What the batches of a study file still ask for: a line has batch, annotations, seconds, hours, money and currency."""
+    """What the batches of a study file still ask for; lines are `annotation.studying.writing.cost_as_json`."""
     columns = (
         *drawn.names("Batch"),
-        *numbers(gettext("Annotations"), gettext("Seconds per item"), gettext("Hours"), gettext("Pay")),
+        *numbers(
+            gettext("Annotations"), gettext("Seconds per item"), gettext("Hours"), gettext("Hours, low")
+        ),
+        *numbers(gettext("Hours, high"), gettext("Pay"), gettext("Pay, low"), gettext("Pay, high")),
         *drawn.names(gettext("Currency")),
     )
     rows = [
@@ -278,12 +285,14 @@ def plan_costs(lines: Sequence[Line]) -> Figure | None:
             text(line["batch"]),
             whole(line["annotations"]),
             whole(round(line["seconds"])),
-            *(_amount(line[name]) for name in ("hours", "money")),
+            *map(_amount, (line["hours"], *(line["hours_ends"] or (None, None)))),
+            *map(_amount, (line["money"], *(line["money_ends"] or (None, None)))),
             text(line["currency"] or NOTHING),
         )
         for line in lines
     ]
-    return table("costs", gettext("Remaining annotations"), columns, rows)
+    note = gettext("Hours, and pay by the hour, are about what the work takes. They are no limits.")
+    return table("costs", gettext("Remaining annotations"), columns, rows, note)
 
 
 def evaluations(lines: Sequence[Line]) -> Figure | None:

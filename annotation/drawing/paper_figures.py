@@ -20,7 +20,7 @@ from annotation.drawing.figures import Bars, Figure, Lines
 from tableqa.order_statistics import FEWEST
 from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
-from tasks.contract import undecided as undecided_items
+from tasks.contract.figures import undecided as undecided_items
 
 Data = Mapping[str, Any]
 

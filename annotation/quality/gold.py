@@ -443,11 +443,10 @@ def scores(batch: Batch, person: Person | None = None) -> dict[int, tuple[int, i
     Each item counts once, whatever its assignment went through. In a qualification batch an item that was skipped is judged
     and not right, unless feedback was given on an answer to it before: then that answer counts.
     """
+    of_person = Q() if person is None else Q(person=person)
     verdicts: dict[tuple[int, int], bool] = {}
     if batch.purpose == Batch.Purpose.QUALIFICATION:
-        skips = Assignment.objects.filter(batch=batch, state=Assignment.State.SKIPPED)
-        if person is not None:
-            skips = skips.filter(person=person)
+        skips = Assignment.objects.filter(of_person, batch=batch, state=Assignment.State.SKIPPED)
         verdicts = dict.fromkeys(skips.values_list("person_id", "item_id"), False)
     for answer in answers(batch, person):
         if answer.right is not None:
@@ -462,10 +461,8 @@ def scores(batch: Batch, person: Person | None = None) -> dict[int, tuple[int, i
 def accuracy(batch: Batch, person: Person | None = None) -> dict[int, Proportion]:
     """By person (id), `scores` as shares with Wilson's interval; the result of a qualification, once there is one."""
     counts = scores(batch, person)
+    results = Qualification.objects.filter(Q() if person is None else Q(person=person), batch=batch)
     if batch.purpose == Batch.Purpose.QUALIFICATION:
-        results = Qualification.objects.filter(batch=batch)
-        if person is not None:
-            results = results.filter(person=person)
         counts |= {
             key: (right, judged) for key, right, judged in results.values_list("person_id", "right", "judged")
         }

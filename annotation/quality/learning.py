@@ -1,8 +1,7 @@
 """How people get on in a batch: time and agreement with the others by a person's n-th item, and labels that were decided.
 
 Every person's submissions are numbered in the order in which they came; the figures of a step are over all people. A
-response is held against the decision of the others alone: the label that more of them chose than any other. The item's own
-decision contains the response, and there is none where people differ until an adjudicator comes to it.
+response is held against what most others chose: a decision contains it, and comes late where people differ.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
 from annotation.models import Batch, Decision, Outcome
@@ -35,11 +35,10 @@ def report(batch: Batch) -> dict[str, Any]:
     task = batch.task()
     measure = _measure(task, batch)
     decided = _decided(batch, task, measure) if measure is not None else {}
-    labels, votes = _votes(batch, measure)
+    equal = _equal_to_others(batch, measure) if measure is not None and batch.decides else {}
     turns: Counter[str] = Counter()
     seconds: list[defaultdict[str, list[float]]] = [defaultdict(list) for _ in STEPS]
-    agrees: list[defaultdict[str, list[bool]]] = [defaultdict(list) for _ in STEPS]
-    undecided = [0 for _ in STEPS]
+    agrees: list[defaultdict[str, list[bool | None]]] = [defaultdict(list) for _ in STEPS]
     people: list[set[str]] = [set() for _ in STEPS]
     for one in sorted(submissions(batch, task), key=lambda row: (row.at, row.item)):
         turns[one.person] += 1
@@ -47,15 +46,11 @@ def report(batch: Batch) -> dict[str, Any]:
         people[step].add(one.person)
         if one.seconds > 0:
             seconds[step][one.person].append(one.seconds)
-        if (label := labels.get((one.item, one.person))) is not None:
-            others = _most_chosen(votes[one.item] - Counter([label]))
-            if others is None:
-                undecided[step] += 1
-            else:
-                agrees[step][one.person].append(label == others)
+        if (one.item, one.person) in equal:
+            agrees[step][one.person].append(equal[one.item, one.person])
     return {
         "steps": [
-            {**_step(place, people[place], seconds[place], agrees[place]), "undecided": undecided[place]}
+            _step(place, people[place], seconds[place], agrees[place])
             for place in range(len(STEPS))
             if people[place]
         ],
@@ -69,17 +64,18 @@ def step_of(turn: int) -> int:
 
 
 def _step(
-    place: int, people: set[str], seconds: Mapping[str, list[float]], agrees: Mapping[str, list[bool]]
+    place: int, people: set[str], seconds: Mapping[str, list[float]], agrees: Mapping[str, list[bool | None]]
 ) -> dict[str, Any]:
     middle = median_over(list(seconds.values()))
     timed = sum(map(len, seconds.values()))
-    share = proportion_over((sum(of_person), len(of_person)) for of_person in agrees.values())
+    share = proportion_over((one.count(True), len(one) - one.count(None)) for one in agrees.values())
     return {
         "from": STEPS[place],
         "to": STEPS[place + 1] - 1 if place + 1 < len(STEPS) else None,
         "people": len(people),
         "seconds": {"value": middle.value, "low": middle.low, "high": middle.high, "n": timed},
-        "agrees": asdict(share) if agrees else None,
+        "agrees": asdict(share) if share.n else None,
+        "undecided": sum(one.count(None) for one in agrees.values()),
     }
 
 
@@ -89,25 +85,17 @@ def _measure(task: TaskType, batch: Batch) -> Measure | None:
     return next((one for one in found if one.level in ("nominal", "ordinal")), None)
 
 
-def _votes(
-    batch: Batch, measure: Measure | None
-) -> tuple[dict[tuple[str, str], Hashable], defaultdict[str, Counter[Hashable]]]:
-    """The label of each item and person as it enters agreement, and how many chose each label of an item."""
-    labels: dict[tuple[str, str], Hashable] = {}
-    votes: defaultdict[str, Counter[Hashable]] = defaultdict(Counter)
-    if measure is None or not batch.decides:
-        return labels, votes
-    for one in agreement.rated(batch):
-        if (label := measure.value(one.response)) is not None:
-            labels[one.item, one.annotator] = label
-            votes[one.item][label] += 1
-    return labels, votes
-
-
-def _most_chosen(votes: Counter[Hashable]) -> Hashable | None:
-    """The label with more votes than any other; None of no votes and of a tie."""
-    first, second = [*votes.most_common(2), (None, 0), (None, 0)][:2]
-    return first[0] if first[1] > second[1] else None
+def _equal_to_others(batch: Batch, measure: Measure) -> dict[tuple[str, str], bool | None]:
+    """Whether each response (item, person), as it enters agreement, is what most others chose; None of none and of a tie."""
+    found: dict[tuple[str, str], bool | None] = {}
+    for item, rated in groupby(agreement.rated(batch), key=lambda one: one.item):
+        labels = {one.annotator: measure.value(one.response) for one in rated}
+        votes = Counter(label for label in labels.values() if label is not None)
+        for person, label in labels.items():
+            first, second = [*(votes - Counter([label])).most_common(2), (None, 0), (None, 0)][:2]
+            if label is not None:
+                found[item, person] = label == first[0] if first[1] > second[1] else None
+    return found
 
 
 def _decided(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashable]:

@@ -101,11 +101,8 @@ class Standing:
 
     @property
     def percent(self) -> int:
-        return (
-            0
-            if self.row is None
-            else gates.percent(gates.Reached(self.row.right, self.row.judged, self.row.passed))
-        )
+        row = self.row
+        return 0 if row is None else gates.percent(gates.Reached(row.right, row.judged, row.passed))
 
 
 def standings(batch: Batch) -> list[Standing]:

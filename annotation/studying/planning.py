@@ -21,7 +21,7 @@ from annotation.help import loop_fit, model_accuracy
 from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying import guideline_examples
-from annotation.studying.standing import Counts, Pace, Standing
+from annotation.studying.standing import Counts, Pace, Standing, kind_of
 from annotation.studying.study import (
     GoldItem,
     ItemName,
@@ -35,6 +35,7 @@ from annotation.studying.study import (
 )
 from annotation.terms import TERMS, Context, changeable
 from annotation.words import shown
+from tasks import resolving
 from tasks.common.defined import task_of
 from tasks.common.definitions import new_faults
 from tasks.common.schema_faults import unknown
@@ -103,8 +104,9 @@ class Change:
 class Cost:
     """The work that a batch asks for: annotations still to be made, seconds each, and what they are paid.
 
-    `measured` is on how many annotations the pace was measured, 0 where it is what such a form usually takes. `most`:
-    the number is not known yet and not more than this. `annotations` None: nobody can say yet.
+    `measured` is on how many annotations the pace was measured, 0 where it is what such a form usually takes; `ends` are
+    those of the interval of the seconds. `most`: the number is not known yet. `bound` says what the number is,
+    and pay by the item (`BOUNDS`); hours, and pay `by_hour`, are always "about". `annotations` None: nobody can say yet.
     """
 
     batch: str
@@ -115,6 +117,13 @@ class Cost:
     currency: str = ""
     money: float | None = None
     expected: int | None = None
+    ends: tuple[float, float] | None = None
+    bound: str = ""
+    by_hour: bool = False
+
+    def follows_time(self, name: str) -> bool:
+        """Whether hours or pay (a property) are known about as well as the time."""
+        return "hours" in name or (self.by_hour and "money" in name)
 
     @property
     def hours(self) -> float | None:
@@ -129,6 +138,25 @@ class Cost:
         if self.money is None or not self.annotations or self.expected is None:
             return self.money
         return self.money * self.expected / self.annotations
+
+
+BOUNDS: Final = ("", gettext_noop("at most"), gettext_noop("about"))
+"""Exact, an upper limit, or neither: the rule, more people or the draw of gold can add to it."""
+
+
+def interval(costs: Iterable[Cost], name: str) -> tuple[float, float] | None:
+    """Both ends of hours or pay (a property) of batches together; None where the pace of one is not measured.
+
+    Ends are added: batches are slow together.
+    """
+    low = high = 0.0
+    for cost in costs:
+        if amount := getattr(cost, name):
+            ends = cost.ends if cost.follows_time(name) else (cost.seconds, cost.seconds)
+            if ends is None:
+                return None
+            low, high = low + amount * ends[0] / cost.seconds, high + amount * ends[1] / cost.seconds
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -170,13 +198,8 @@ class Plan:
 
     @property
     def money(self) -> dict[str, float]:
-        """What it comes to at most, by currency."""
+        """What it comes to, by currency, if all items go on."""
         return _by_currency((cost.currency, cost.money) for cost in self.costs)
-
-    @property
-    def expected_money(self) -> dict[str, float]:
-        """What it is expected to come to, by currency."""
-        return _by_currency((cost.currency, cost.expected_money) for cost in self.costs)
 
 
 def _by_currency(amounts: Iterable[tuple[str, float | None]]) -> dict[str, float]:
@@ -377,13 +400,18 @@ class _Comparison:
         """Whether there are examples that nobody knows yet: of files that are not read, or that a run is to make."""
         return self.unread_files() or (wanted.of != "originals" and bool(self.study.runs))
 
-    def annotators(self) -> int:
-        """How many annotate in the project once the people of the file have the roles that it gives them."""
+    def annotators(self, *, joining: bool = False) -> int:
+        """How many annotate in the project once the people of the file have the roles that it gives them.
+
+        joining: also those who have a link or get one. Each person counts once, by whatever name the file has them.
+        """
         annotator, more = Role.ANNOTATOR.value, set()
-        for one in self.study.people:
-            has = self.standing.people.get(one.email) or self.standing.people.get(one.name)
-            if has is not None and annotator in one.roles and annotator not in has:
-                more.add(one.email or one.name)
+        people, removed = self.standing.people, self.standing.removed
+        for one in (*self.study.people, *(self.there.people if joining else ())):
+            has = people.get(one.email) or people.get(one.name)
+            comes = one.name in self.standing.invited or not (removed.get(one.email) or removed.get(one.name))
+            if annotator in one.roles and (joining and comes if has is None else annotator not in has):
+                more.add(one.name if has is None else one.email or one.name)
         return self.standing.annotators + len(more)
 
     def items(self, wanted: Work, before: Mapping[str, int | None]) -> tuple[int | None, bool]:
@@ -942,12 +970,8 @@ class _Costs(_Comparison):
     """The work that the batches of the file ask for."""
 
     def people(self) -> int:
-        """The annotators of the file and the project; where these are too few for its batches, as many as they need."""
-        people = (*self.study.people, *self.there.people)
-        return max(
-            len({person.name for person in people if Role.ANNOTATOR.value in person.roles}),
-            people_needed(self.study),
-        )
+        """The annotators once everybody has joined; where these are too few for the batches, as many as they need."""
+        return max(self.annotators(joining=True), people_needed(self.study))
 
     def costs(self, people: int) -> Iterator[Cost]:
         """The cost of each batch with this number of annotators."""
@@ -1008,15 +1032,19 @@ class _Costs(_Comparison):
         return share
 
     def cost(self, wanted: Work, annotations: int | None, most: bool, share: float = 1.0) -> Cost:
-        pace = self.standing.paces.get(wanted.type) or Pace(usual_seconds(wanted.task), 0)
+        kind = kind_of(wanted.type, wanted.variant, wanted.purpose)
+        pace = self.standing.paces.get(kind) or Pace(usual_seconds(wanted.task), 0)
         pay = wanted.pay or self.study.pay
         money = None
         if annotations is not None and pay:
             each = pay.get("per_item")
             money = annotations * (each if each is not None else pay["per_hour"] * pace.seconds / 3600)
+        asks_more = resolving.most(wanted.task, wanted.resolve, wanted.settings) > wanted.overlap
+        is_open = asks_more or wanted.strategy == "everyone" or wanted.gold_percent
+        bound = "about" if is_open else "at most" if most else ""
         expected = None if annotations is None else round(annotations * share)
-        currency = str(pay.get("currency", ""))
-        return Cost(wanted.name, annotations, pace.seconds, pace.of, most, currency, money, expected)
+        of_pay = (str(pay.get("currency", "")), money, expected, pace.ends, bound, "per_hour" in pay)
+        return Cost(wanted.name, annotations, pace.seconds, pace.of, most, *of_pay)
 
 
 def _left(counts: Counts, overlap: int, wanted: Work) -> int:

@@ -5,10 +5,10 @@ Everything is read in a bounded number of queries; how long annotations take is 
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from statistics import fmean
 from typing import Any
 
 from django.conf import settings as django_settings
@@ -51,11 +51,12 @@ from annotation.studying.study import (
 )
 from annotation.terms import TERMS
 from annotation.work import metering, shares
+from tableqa.clustered import mean_over
 from tasks.contract import TaskType, task_types
 
 AT_ONCE = 500
 MEASURED, NEWEST = 500, 4
-"""The pace of a kind is measured on so many annotations, of fewer batches than this."""
+"""The pace of a kind is measured on so many assignments, of fewer batches than this."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,22 @@ class Counts:
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds of active time that an annotation took, on the mean of so many."""
+    """Seconds of active time for each of so many submissions, also on what people skipped or returned, for that is paid.
+
+    `ends` of the 95 % interval over people; None of one person.
+    """
 
     seconds: float
     of: int
+    ends: tuple[float, float] | None = None
+
+
+Kind = tuple[str, str, bool]
+
+
+def kind_of(task_type: str, variant: str, purpose: str) -> Kind:
+    """What has a pace of its own: a task type and its variant, and a calibration, where people are still learning."""
+    return task_type, variant, purpose == Batch.Purpose.CALIBRATION
 
 
 @dataclass(frozen=True)
@@ -96,7 +109,7 @@ class Standing:
     batches       by name
     unfinished    positions of perturbation runs that stopped on their way; not those that a batch still feeds
     examples      by source and `of`: how many examples batches can be drawn from
-    paces         by kind of annotation, where anything of it was submitted
+    paces         by `kind_of`, where anything of it was submitted
     predictors    the models that there are on this machine
     named         examples that a file names, by their id: where they are, by source, the oldest first
     items         by batch: the items about guideline examples that a file names, and where each stands
@@ -114,7 +127,7 @@ class Standing:
     batches: Mapping[str, Counts] = field(default_factory=dict)
     unfinished: frozenset[int] = frozenset()
     examples: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    paces: Mapping[str, Pace] = field(default_factory=dict)
+    paces: Mapping[Kind, Pace] = field(default_factory=dict)
     predictors: Mapping[str, Any] = field(default_factory=dict)
     named: Mapping[str, Mapping[str, tableqa.Example]] = field(default_factory=dict)
     items: Mapping[str, Mapping[ItemName, ItemState]] = field(default_factory=dict)
@@ -546,21 +559,25 @@ def _examples(sources: list[Source], derived: bool) -> dict[tuple[str, str], int
     return found
 
 
-def _paces(batches: list[Batch]) -> dict[str, Pace]:
-    """The mean active time of the newest submissions to the newest batches of each kind, where it is known."""
-    kinds: dict[str, list[int]] = {}
+def _paces(batches: list[Batch]) -> dict[Kind, Pace]:
+    """All active time on the newest assignments of the newest batches of each kind, for each of them that was submitted."""
+    kinds: dict[Kind, list[int]] = {}
     for batch in batches:
         if batch.opened_at is not None:
-            kinds.setdefault(batch.task_type, []).append(batch.pk)
+            kinds.setdefault(kind_of(batch.task_type, batch.variant, batch.purpose), []).append(batch.pk)
     found = {}
     for kind, keys in kinds.items():
-        measured: list[float] = []
+        rows: list[tuple[int, str, float]] = []
         for key in keys[:-NEWEST:-1]:
-            standing = Assignment.objects.submitted().filter(
-                batch=key, person__is_simulated=False, active_seconds__gt=0
-            )
-            seconds = standing.order_by("-pk").values_list("active_seconds", flat=True)
-            measured += seconds[: MEASURED - len(measured)]
-        if measured:
-            found[kind] = Pace(fmean(measured), len(measured))
+            timed = Assignment.objects.filter(batch=key, person__is_simulated=False, active_seconds__gt=0)
+            newest = timed.order_by("-pk").values_list("person_id", "state", "active_seconds")
+            rows += newest[: MEASURED - len(rows)]
+        spent, submitted = defaultdict[int, float](float), Counter[int]()
+        for person, state, seconds in rows:
+            spent[person] += seconds
+            submitted[person] += state == Assignment.State.SUBMITTED
+        pace = mean_over((spent[person], submitted[person]) for person in spent)
+        if pace.value is not None:
+            ends = None if pace.low is None or pace.high is None else (pace.low, pace.high)
+            found[kind] = Pace(pace.value, submitted.total(), ends)
     return found

@@ -1,13 +1,17 @@
-"""A plan in lines of text, for the command line."""
+"""A plan in words: in lines of text for the command line, and its amounts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from annotation.studying.planning import Change, Cost, Plan
+from django.utils.translation import gettext
+
+from annotation import words as numbers
+from annotation.studying.planning import BOUNDS, Change, Cost, Plan, interval
 
 SIGNS = {"add": "+", "change": "~", "open": ">", "invite": "@", "leave": "=", "wait": "…", "cannot": "!"}
 
+AMOUNTS = ("hours", "money", "expected_hours", "expected_money")
 NOTHING_YET = "Nothing to do now. Entries marked (…) are applied when you apply the file again."
 
 
@@ -34,20 +38,42 @@ def line(change: Change) -> str:
     return f"{SIGNS[change.verb]} {change.section}{name}{where}: {change.words}"
 
 
-def cost_lines(plan: Plan) -> Iterator[str]:
-    """What is left to annotate in each batch, in hours at the measured pace, and money."""
-    width = max(8, *(len(cost.batch) for cost in plan.costs))
-    yield f"{'batch':<{width}}  {'annotations':>11}  {'seconds each':>12}  {'hours':>8}  pay"
+def cost_rows(plan: Plan) -> Iterator[tuple[Cost | None, str, str, str, str]]:
+    """What is left to annotate in each batch, then in all: the cost, a name, annotations, hours and pay in words."""
     for cost in plan.costs:
-        number = "unknown" if cost.annotations is None else f"{'≤ ' if cost.most else ''}{cost.annotations:,}"
-        hours = "" if cost.hours is None else f"{cost.hours:,.2f}"
-        money = "" if cost.money is None else f"{cost.money:,.2f} {cost.currency}"
-        yield f"{cost.batch:<{width}}  {number:>11}  {pace(cost):>12}  {hours:>8}  {money}".rstrip()
-    total = "; ".join(f"{amount:,.2f} {currency}" for currency, amount in plan.money.items())
-    yield f"{'total':<{width}}  {'':>11}  {'':>12}  {plan.hours:>8,.2f}  {total}".rstrip()
+        number = amounts([cost], "annotations") or gettext("unknown")
+        yield cost, cost.batch, number, amounts([cost], "hours"), amounts([cost], "money")
+    hours, pay, *expected = (amounts(plan.costs, name) for name in AMOUNTS)
+    yield None, gettext("Total"), "", hours, pay
     if plan.expected_hours < plan.hours:
-        expected = "; ".join(f"{amount:,.2f} {currency}" for currency, amount in plan.expected_money.items())
-        yield f"{'expected':<{width}}  {'':>11}  {'':>12}  {plan.expected_hours:>8,.2f}  {expected}".rstrip()
+        yield None, gettext("Expected"), "", expected[0], expected[1]
+
+
+def amounts(costs: Iterable[Cost], name: str) -> str:
+    """Annotations, hours or pay (a property) of batches together, pay by currency: "about 3.20 EUR (2.90 to 3.60)"."""
+    units: dict[str, list[Cost]] = {}
+    for cost in costs:
+        if getattr(cost, name) is not None:
+            units.setdefault(cost.currency if "money" in name else "", []).append(cost)
+    return "; ".join(_amount(some, name, unit) for unit, some in units.items())
+
+
+def _amount(costs: Sequence[Cost], name: str, unit: str) -> str:
+    bound = max(("about" if one.follows_time(name) else one.bound for one in costs), key=BOUNDS.index)
+    values = (sum(getattr(one, name) for one in costs), *(interval(costs, name) or ()))
+    value, *ends = (numbers.number(f"{x:,.{0 if name == 'annotations' else 2}f}") for x in values)
+    written = " ".join(filter(None, (bound and gettext(bound), value, unit)))
+    if not ends or ends[0] == ends[1]:
+        return written
+    return f"{written} ({gettext('{low} to {high}').format(low=ends[0], high=ends[1])})"
+
+
+def cost_lines(plan: Plan) -> Iterator[str]:
+    """`cost_rows` in columns, with the pace."""
+    columns = f"{{:<{max(8, *(len(cost.batch) for cost in plan.costs))}}}  {{:>14}}  {{:>12}}  {{:>28}}  {{}}"
+    yield columns.format("batch", "annotations", "seconds each", "hours", "pay")
+    for cost, name, number, hours, pay in cost_rows(plan):
+        yield columns.format(name, number, pace(cost) if cost else "", hours, pay).rstrip()
     if any(not cost.measured for cost in plan.costs):
         yield "(*) no annotations of this task type yet; typical value for such forms."
 

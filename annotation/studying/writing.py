@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from annotation.studying import schema, study, yaml_file
+from annotation.studying.planning import Cost, Plan, interval
 from annotation.studying.standing import Standing
 
 HEAD = "# The study “{name}”, exported from Askew. For the format and commands see docs/reference/study.md\n"
@@ -38,12 +39,21 @@ def published_schema() -> str:
     return json.dumps(schema.SCHEMA, indent=2, ensure_ascii=False) + "\n"
 
 
-def plan_as_json(plan: Any) -> dict[str, Any]:
+def cost_as_json(cost: Cost) -> dict[str, Any]:
+    """A cost with its hours, and the ends of the intervals of hours and pay."""
+    ends = {f"{name}_ends": interval([cost], name) for name in ("hours", "money")}
+    return {**dataclasses.asdict(cost), "hours": cost.hours, **ends}
+
+
+def plan_as_json(plan: Plan) -> dict[str, Any]:
     """A plan for programs: changes, costs with their hours, notes."""
+    by_currency = {name: [cost for cost in plan.costs if cost.currency == name] for name in plan.money}
     return {
         "changes": [dataclasses.asdict(change) for change in plan.changes],
-        "costs": [{**dataclasses.asdict(cost), "hours": cost.hours} for cost in plan.costs],
+        "costs": [cost_as_json(cost) for cost in plan.costs],
         "hours": plan.hours,
+        "hours_ends": interval(plan.costs, "hours"),
         "money": plan.money,
+        "money_ends": {name: interval(costs, "money") for name, costs in by_currency.items()},
         "notes": list(plan.notes),
     }

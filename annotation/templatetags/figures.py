@@ -27,9 +27,3 @@ def figure_menu(context: Context, figure: Figure) -> dict[str, Any]:
 def hours(number: float | None) -> str:
     """Hours of active time with two decimals; a dash where nothing was timed."""
     return str(floatformat(number, 2)) if number else NOTHING
-
-
-@register.filter
-def decimals_below_ten(number: float, decimals: int) -> str:
-    """A number with this many decimals if it is below ten, else a whole number."""
-    return str(floatformat(number, decimals if round(number, decimals) < 10 else 0))

@@ -17,7 +17,7 @@ from annotation.drawing import list_tables
 from annotation.forms.study import TemplateForm
 from annotation.models import Project, Source
 from annotation.roles import Permission
-from annotation.studying import templates
+from annotation.studying import templates, words
 from annotation.views.figure_gallery import Gallery
 from annotation.views.gallery import Choice
 from annotation.views.pages import PageRequest, page, refusals_on
@@ -96,6 +96,7 @@ def _preview(draft: templates.Draft, form: TemplateForm, project: Project) -> di
     figures = {table.name: table} if table is not None else {}
     return {
         "draft": draft,
+        "amounts": {name: words.amounts(draft.plan.costs, name) for name in words.AMOUNTS},
         "source": source,
         "rows": rows,
         "all_get_all": any(row["everyone"] for row in rows),

@@ -19,7 +19,7 @@ from annotation.drawing.figures import TEXTS, Figure, Subject, content_type
 from annotation.forms.study import StudyForm
 from annotation.models import Batch, Job, Project
 from annotation.roles import Permission
-from annotation.studying import applying, missing, standing, writing
+from annotation.studying import applying, missing, standing, words, writing
 from annotation.studying.planning import Plan
 from annotation.studying.study import Study, parse
 from annotation.studying.yaml_file import StudyError
@@ -81,13 +81,7 @@ def _download(request: PageRequest, project: Project) -> HttpResponse:
 
 
 def _costs(plan: Plan) -> Figure | None:
-    return list_tables.plan_costs(
-        [
-            {"batch": cost.batch, "annotations": cost.annotations, "seconds": cost.seconds}
-            | {"hours": cost.hours, "money": cost.money, "currency": cost.currency}
-            for cost in plan.costs
-        ]
-    )
+    return list_tables.plan_costs([writing.cost_as_json(cost) for cost in plan.costs])
 
 
 def _file(plan: Plan, project: Project, format: str) -> HttpResponse | None:
@@ -164,6 +158,7 @@ def _act(
     table = _costs(plan)
     context |= {
         "plan": plan,
+        "cost_rows": list(words.cost_rows(plan)),
         "costs_table": table,
         "copies": copies(table) if table is not None else (),
         "uncounted": sorted(kept & {one.name for one in said.batches}),

@@ -11,7 +11,6 @@ from tasks.contract.figures import Exported as Exported
 from tasks.contract.figures import Measure as Measure
 from tasks.contract.figures import Report as Report
 from tasks.contract.figures import by_decision as by_decision
-from tasks.contract.figures import undecided as undecided
 from tasks.contract.items import SHOWN as SHOWN
 from tasks.contract.items import Context as Context
 from tasks.contract.items import Item as Item

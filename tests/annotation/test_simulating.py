@@ -115,7 +115,7 @@ def test_a_study_and_a_seed_give_the_same_labels_on_another_site_in_another_orde
     world: World, tmp_path: Path, kind: str, variant: str
 ) -> None:
     path = tmp_path / "films-dev.tsv"
-    terms = {"variant": variant, "overlap": 3, "name": "Work"}
+    terms: dict[str, Any] = {"variant": variant, "overlap": 3, "name": "Work"}
     first, second = (work_of_another_site(world, path, number).batch(kind, **terms) for number in (1, 2))
     for model in (Item, Place):
         for row in model.objects.filter(batch=second):

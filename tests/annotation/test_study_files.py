@@ -481,7 +481,7 @@ class TestThePlan:
         assert self.plan(self.standing()).does == ()
 
     def test_says_what_the_work_costs_at_the_pace_that_was_measured(self) -> None:
-        types, short = self.plan(self.standing(paces={"question_type": Pace(36.0, 120)})).costs
+        types, short = self.plan(self.standing(paces={("question_type", "", False): Pace(36.0, 120)})).costs
 
         assert (types.annotations, types.seconds, types.measured) == (5, 36.0, 120)  # 3 items x 3, 4 are done
         assert types.hours == pytest.approx(5 * 36 / 3600)
@@ -569,7 +569,9 @@ class TestThePlan:
         }
 
     def test_an_account_of_the_costs_is_told_in_lines(self) -> None:
-        said = "\n".join(words.lines(self.plan(self.standing(paces={"question_type": Pace(36.0, 120)}))))
+        said = "\n".join(
+            words.lines(self.plan(self.standing(paces={("question_type", "", False): Pace(36.0, 120)})))
+        )
 
         assert "Nothing to do: the project matches the file." in said
         assert "Types" in said

@@ -202,7 +202,7 @@ def test_a_study_file_notes_the_sources_of_imported_responses(world: World, time
 def test_responses_without_a_known_time_are_left_out_of_averages(world: World, timed: Path) -> None:
     write(world, timed)
 
-    pace = standing.of_project(world.project, now=NOON).paces["question_type"]
+    pace = standing.of_project(world.project, now=NOON).paces["question_type", "", False]
 
     assert (pace.seconds, pace.of) == (40.0, 2)
 
