@@ -1,8 +1,8 @@
 """Simulated annotators: people of a stated accuracy who work through the REST interface like anybody's program.
 
 They are marked (`is_simulated`), sign in with tokens of their own, see what their kind shows and
-nothing else, and answer with the kind's `simulate`. What is right of an item, and what a person responds to it, follow from
-what an import and a study file say of it, not from keys or turns: a study and a seed give the same labels on each site.
+nothing else, and answer with the kind's `simulate`. A study and a seed give the same labels on each site: they follow from
+what is shown, not from keys or turns.
 """
 
 from __future__ import annotations

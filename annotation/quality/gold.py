@@ -311,25 +311,16 @@ def _of_csv(text: str, task: TaskType, wrong: list[str]) -> Iterator[Row]:
         unknown = [name for name in columns if name not in {"example", "response", "why", *fields}]
         hard = [name for name in columns if fields.get(name) in ("operations", "cells", "json")]
         if "example" not in columns or unknown or hard:
-            wrong.append(
-                gettext(
-                    "The first line must name the columns: example, why, and either response (JSON) or the "
-                    "response fields"
-                )
-                + (
-                    gettext("; unknown: {value}").format(value=", ".join(map(repr, unknown)))
-                    if unknown
-                    else ""
-                )
-                + (
-                    gettext("; {value} is only possible in the column response").format(
-                        value=", ".join(map(repr, hard))
-                    )
-                    if hard
-                    else ""
-                )
-                + "."
+            words = gettext(
+                "The first line must name the columns: example, why, and either response (JSON) or the "
+                "response fields"
             )
+            if unknown:
+                words += gettext("; unknown: {value}").format(value=", ".join(map(repr, unknown)))
+            if hard:
+                names = ", ".join(map(repr, hard))
+                words += gettext("; {value} is only possible in the column response").format(value=names)
+            wrong.append(f"{words}.")
             return
         for row in reader:
             line = reader.line_num

@@ -141,14 +141,11 @@ class Cost:
 
 
 BOUNDS: Final = ("", gettext_noop("at most"), gettext_noop("about"))
-"""Exact, an upper limit, or neither: the rule, more people or the draw of gold can add to it."""
+"""Exact, an upper limit, or neither: the rule, more people, gold or several outcomes of an item can add."""
 
 
 def interval(costs: Iterable[Cost], name: str) -> tuple[float, float] | None:
-    """Both ends of hours or pay (a property) of batches together; None where the pace of one is not measured.
-
-    Ends are added: batches are slow together.
-    """
+    """The ends of hours or pay (a property) of batches, added up; None where the pace of one is not measured."""
     low = high = 0.0
     for cost in costs:
         if amount := getattr(cost, name):
@@ -359,6 +356,7 @@ class _Comparison:
         self.planned = {one.name: one for one in self.there.batches}
         self.wanted = {one.name: one for one in study.batches}
         self.waiting: set[str] = set()
+        self.open: set[str] = set()
 
     def say(self, verb: Verb, section: str, name: str, words: str, place: int = 0) -> Change:
         return _change(verb, self.study, section, name, words, place)
@@ -1040,11 +1038,14 @@ class _Costs(_Comparison):
             each = pay.get("per_item")
             money = annotations * (each if each is not None else pay["per_hour"] * pace.seconds / 3600)
         asks_more = resolving.most(wanted.task, wanted.resolve, wanted.settings) > wanted.overlap
-        is_open = asks_more or wanted.strategy == "everyone" or wanted.gold_percent
-        bound = "about" if is_open else "at most" if most else ""
+        before = self.wanted.get(wanted.feeds_from) or self.planned.get(wanted.feeds_from)
+        several = before and (before.name in self.open or (before.overlap > 1 and before.task.making))
+        if several or asks_more or wanted.strategy == "everyone" or wanted.gold_percent:
+            self.open.add(wanted.name)
+        bound = "about" if wanted.name in self.open else "at most" if most else ""
         expected = None if annotations is None else round(annotations * share)
-        of_pay = (str(pay.get("currency", "")), money, expected, pace.ends, bound, "per_hour" in pay)
-        return Cost(wanted.name, annotations, pace.seconds, pace.of, most, *of_pay)
+        work = (wanted.name, annotations, pace.seconds, pace.of, most)
+        return Cost(*work, str(pay.get("currency", "")), money, expected, pace.ends, bound, "per_hour" in pay)
 
 
 def _left(counts: Counts, overlap: int, wanted: Work) -> int:

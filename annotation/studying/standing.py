@@ -492,17 +492,9 @@ def _counts(batches: list[Batch], left: bool) -> dict[str, Counts]:
     for batch in batches:
         number, said = gold.get(batch.pk, (0, 0))
         undecided, places = waiting.get(batch.pk, (0, 0)) if left else (None, None)
-        found[batch.name] = Counts(
-            batch.state,
-            batch.items_count,
-            batch.places_count,
-            submitted.get(batch.pk, 0),
-            number,
-            said,
-            undecided,
-            places,
-            batch.accepted_count,
-        )
+        size = (batch.items_count, batch.places_count, submitted.get(batch.pk, 0))
+        done = (number, said, undecided, places, batch.accepted_count)
+        found[batch.name] = Counts(batch.state, *size, *done)
     return found
 
 

@@ -59,7 +59,8 @@ def amounts(costs: Iterable[Cost], name: str) -> str:
 
 
 def _amount(costs: Sequence[Cost], name: str, unit: str) -> str:
-    bound = max(("about" if one.follows_time(name) else one.bound for one in costs), key=BOUNDS.index)
+    bounds = ("about" if "expected" in name or one.follows_time(name) else one.bound for one in costs)
+    bound = max(bounds, key=BOUNDS.index)
     values = (sum(getattr(one, name) for one in costs), *(interval(costs, name) or ()))
     value, *ends = (numbers.number(f"{x:,.{0 if name == 'annotations' else 2}f}") for x in values)
     written = " ".join(filter(None, (bound and gettext(bound), value, unit)))

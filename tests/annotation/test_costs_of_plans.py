@@ -259,6 +259,21 @@ class TestLimits:
         assert first[2].startswith("about")
         assert first[4].startswith("about")
 
+    def test_several_outcomes_of_an_item_make_more_items(self) -> None:
+        text = STUDY.replace("type: question_type", "type: question_paraphrase, variant: word, overlap: 2")
+        plan = planning.plan(
+            parse(text.replace("PAY", BY_ITEM)), None, looked={0: planning.Looked("c" * 64, 100)}
+        )
+
+        made, following, _ = words.cost_rows(plan)
+
+        assert made[2] == "6"
+        assert following[2].startswith("about")
+
+    def test_what_is_expected_is_no_limit(self) -> None:
+        costs = costs_of(BY_ITEM).costs
+        assert words.amounts(costs, "expected_money").startswith("about")
+
     def test_an_interval_needs_the_pace_of_every_batch(self) -> None:
         first, following = costs_of(BY_HOUR).costs
 
