@@ -492,9 +492,8 @@ def _counts(batches: list[Batch], left: bool) -> dict[str, Counts]:
     for batch in batches:
         number, said = gold.get(batch.pk, (0, 0))
         undecided, places = waiting.get(batch.pk, (0, 0)) if left else (None, None)
-        size = (batch.items_count, batch.places_count, submitted.get(batch.pk, 0))
-        done = (number, said, undecided, places, batch.accepted_count)
-        found[batch.name] = Counts(batch.state, *size, *done)
+        size = (batch.state, batch.items_count, batch.places_count, submitted.get(batch.pk, 0))
+        found[batch.name] = Counts(*size, number, said, undecided, places, batch.accepted_count)
     return found
 
 
