@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from django.conf import settings
 from django.core.files import File
@@ -19,6 +20,7 @@ from django.utils.translation import gettext
 from annotation import jobs
 from annotation.models import Job, Person, Project, Upload
 from annotation.refusals import refuse
+from annotation.transfer import sandbox
 from tableqa.readers import ReaderError
 from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, unpacked_by
 
@@ -153,18 +155,41 @@ def _delete_old(now: datetime) -> None:
 class UploadedFiles:
     """Uploaded files where readers find them: below `folder`, under the names that they were sent with.
 
-    `tables` is a folder of their own, empty if need be: a reader without one looks around on this machine.
+    `tables` is a folder of their own, empty if need be: a reader without one looks around on this machine. For a process
+    of its own, `archives` are not unpacked yet, each with its folder; `tables_in` is that of the tables.
     """
 
     folder: Path
     questions: Path
     tables: Path
+    archives: Mapping[str, str] = field(default_factory=dict)
+    tables_in: str = ""
+
+    def for_order(self) -> dict[str, Any]:
+        """What a process of its own needs to know of them (`tableqa.readers.whole.Order`)."""
+        hidden = [str(folder) for folder in (self.questions.parent, self.tables.parent, self.folder)]
+        return {"archives": self.archives, "tables_in": self.tables_in, "hidden": hidden}
 
     def shown(self, text: str) -> str:
         """A message without the folders that only this process knows."""
         for folder in (self.questions.parent, self.tables.parent, self.folder):
             text = text.replace(f"{folder}/", "")
         return text
+
+
+@contextmanager
+def apart(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]:
+    """The files of an import for a process of its own (`annotation.transfer.sandbox`), which unpacks archives itself."""
+    with sandbox.folder() as folder:
+        path, archives, tables_in = _linked(questions, folder / "questions"), {}, ""
+        archives[str(path)] = str(unpacked_folder() / questions.public_id)
+        (folder / "beside").mkdir()
+        if tables is None:
+            (folder / "beside" / "tables").mkdir()
+        else:
+            tables_in = str(_linked(tables, folder / "archive"))
+            archives[tables_in] = str(unpacked_folder() / tables.public_id)
+        yield UploadedFiles(folder, path, folder / "beside" / "tables", archives, tables_in)
 
 
 @contextmanager

@@ -44,6 +44,7 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 _PACKAGE = "django.tasks" if find_spec("django.tasks") else "django_tasks"
 TASKS = {"default": {**TASKS["default"], "BACKEND": f"{_PACKAGE}.backends.immediate.ImmediateBackend"}}
 DATABASES["default"]["CONN_MAX_AGE"] = 0
+IMPORT_NICE = 0  # beside busy test processes a reading would wait for ever
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file: threads of a live server that share an in-memory database fail with "table is locked".
     DATABASES["default"]["NAME"] = str(DATA_DIR / "unused.sqlite3")

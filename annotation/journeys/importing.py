@@ -1,19 +1,17 @@
 """Examples in: from a reader's files to a Source that is invisible until it is whole.
 
-Two passes. The first reads everything and writes nothing to the database: it finds the bad line, the repeated id and
-the difference to what was imported before, and lays what is new on disk as rows. The second writes these rows, 1,000
-examples a transaction.
+Two passes. The first reads everything (`tableqa.readers.whole`), in a process of its own where files were uploaded: it
+finds the bad line and the repeated id, and lays what can be imported on disk as rows. The second compares these with what
+was imported before and writes what is new, 1,000 examples a transaction.
 """
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import json
 import re
 import tempfile
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -24,34 +22,19 @@ from django.core.files import File
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-import tableqa
 from annotation import bulk, events, immutable, jobs, uploads
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse, refuse_as
+from annotation.transfer import sandbox
 from annotation.work import continued_sources
-from tableqa.language import grouped, phrase, reason_of, sentence, with_texts
-from tableqa.readers import (
-    READERS,
-    Describing,
-    Mapped,
-    Reader,
-    ReaderError,
-    Rejected,
-    Sifting,
-    Splitting,
-    checked,
-    published_id,
-)
-from tableqa.readers import credit as credit_of
+from tableqa.language import grouped, phrase, reason_of, sentence
+from tableqa.readers import READERS, ReaderError
 from tableqa.readers.losses import columns_of, losses
-from tableqa.readers.own_data import PARTS, OwnData
 from tableqa.readers.reader import Credit, Tolerant
-from tableqa.readers.rejections import FORMS, Rejections, described, one_sentence
+from tableqa.readers.rejections import FORMS, described, one_sentence
 from tableqa.readers.split_names import split_in_name
+from tableqa.readers.whole import Order, Read, Rows, read_all, told
 
-ROWS = 1_000
-"""Examples written in one transaction."""
-LONGEST_ID = 200
 LONGEST_NAME = 120
 LONGEST_LICENCE = 80
 LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*( AND [A-Za-z0-9][A-Za-z0-9.+-]*)*")
@@ -69,7 +52,6 @@ NO_CREDIT = Credit("", "", "")
 
 _Stored = tuple[str, list[str], str]
 """Question, answers and table digest of an example."""
-_Lookup = Callable[[Sequence[tableqa.Example]], dict[str, _Stored]]
 
 
 @dataclass(frozen=True)
@@ -110,6 +92,10 @@ class Choices:
     good_only: bool = False
 
 
+Reading = Callable[[Order, Callable[[int], None]], Read]
+"""How files are read: in this process where they lie on this machine (`read_all`), in one of their own for uploads."""
+
+
 @bulk.seldom_collected()
 def import_examples(
     *,
@@ -125,67 +111,61 @@ def import_examples(
     credit: Credit | None = None,
     good_only: bool = False,
     rest: Path | None = None,
-    shown: Callable[[str], str] = str,
     by_command: bool = False,
     said: Mapping[str, str] | None = None,
     by: Person | None = None,
+    files: uploads.UploadedFiles | None = None,
+    reading: Reading = read_all,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Imported:
     """Read `path` with the named reader into a new source. The same files again change nothing.
 
-    name ... good_only: see `Choices`. rest: a file for the records with a problem (`Rejections.write`). shown: gives a
-    message without folders that people do not know. by_command: fixes may name options of the command. `said` is how a
-    study file names path and tables.
+    name ... good_only: see `Choices`. rest: a file for the records with a problem (`Rejections.write`). by_command: fixes
+    may name options of the command. `said` is how a study file names path and tables. files: uploaded ones.
 
     Raises Refused(import_failed) naming file, line, what is wrong and how to mend it, with all problems in `more`; nothing
     is left behind then.
     """
-    read = _reader(reader, fields or {})
     choices = Choices(name.strip() or path.stem, split, limit, fields or {}, credit or NO_CREDIT, good_only)
-    _check_names(choices.name, split, choices.credit.licence)
-    rows = _Rows()
-    try:
-        with Rejections(shown, by_command) as rejections:
-            _discard_abandoned(project, choices.name, now)
-            _refuse_another_format(project, choices.name, reader)
-            continued = continued_sources.continued(project, choices.name, reader, path)
-            read, choices = _as_chosen(read, path, tables, choices, continued if by_command else None)
-            checksum = checksum_of(read.files(path, tables), limit, choices.fields)
-            earlier = Source.objects.ready().filter(project=project, name=choices.name)
-            same = earlier.filter(checksum=checksum).first()
-            if same is not None:
-                return Imported(same, same.examples_count, same.tables_count, new=False)
-            numbered = _read_all(project, read, path, tables, choices, rows, rejections, rest, progress)
-            if not rows.number:
+    _check_choices(reader, choices)
+    _discard_abandoned(project, choices.name, now)
+    _refuse_another_format(project, choices.name, reader)
+    continued = continued_sources.continued(project, choices.name, reader, path)
+    earlier = Source.objects.ready().filter(project=project, name=choices.name)
+    with _room(files) as folder:
+        order = _order(folder, reader, path, tables, choices, continued if by_command else None, rest, files)
+        order = replace(order, by_command=by_command, known=tuple(earlier.values_list("checksum", flat=True)))
+        read = _read(order, reading, progress)
+        if read.checksum in order.known:
+            same = earlier.filter(checksum=read.checksum).latest("ready_at")
+            return Imported(same, same.examples_count, same.tables_count, new=False)
+        _refuse_problems(read, choices.good_only)
+        rows, number = Path(order.rows), read.number
+        if earlier.exists():
+            rows, number = _new_rows(project, choices.name, rows, path)
+            if not number:
                 newest = earlier.latest("ready_at")
                 return Imported(newest, newest.examples_count, newest.tables_count, new=False)
-            given, credit_of_files = choices.credit, credit_of(read, path, tables)
-            if continued is not None:
-                choices = _with_credit_of(continued, choices, credit_of_files)
-            source = _begin(project, read, path, choices, credit_of_files, checksum, said or {}, by, now)
-            try:
-                left_out = read.left_out(path, tables, limit) if isinstance(read, Sifting) else ""
-                read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
-                done = _write(source, rows, progress, by)
-            except BaseException:
-                discard(source)
-                raise
-            return replace(
-                done,
-                numbered=tuple(numbered),
-                left_out=left_out,
-                read_as=read_as,
-                rejected=rejections.number,
-                continues=continued.name if continued is not None and choices.credit != given else "",
-            )
-    except ReaderError as error:
-        problem = described(error, shown, by_command)
-        refuse_as("import_failed", one_sentence(problem))
-    finally:
-        rows.close()
+        choices = replace(choices, fields=read.fields)
+        given = choices.credit
+        if continued is not None:
+            choices = _with_credit_of(continued, choices, read.credit)
+        source = _begin(project, reader, path, choices, read.credit, read.checksum, said or {}, by, now)
+        try:
+            done = _write(source, rows, number, progress, by)
+        except BaseException:
+            discard(source)
+            raise
+    return replace(
+        done,
+        numbered=tuple(read.numbered),
+        left_out=read.left_out,
+        read_as=read.read_as,
+        rejected=read.rejected,
+        continues=continued.name if continued is not None and choices.credit != given else "",
+    )
 
 
-@bulk.seldom_collected()
 def check_examples(
     *,
     project: Project,
@@ -194,73 +174,88 @@ def check_examples(
     choices: Choices,
     tables: Path | None = None,
     rest: Path | None = None,
-    shown: Callable[[str], str] = str,
     by_command: bool = False,
+    files: uploads.UploadedFiles | None = None,
+    reading: Reading = read_all,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> int:
     """Read all records as an import would, and write none. Returns how many an import would take.
 
     Raises Refused(import_failed) as `import_examples` does, with all problems in `more`.
     """
-    read = _reader(reader, choices.fields)
-    choices = replace(choices, name=choices.name.strip() or path.stem, good_only=False)
-    _check_names(choices.name, choices.split, choices.credit.licence)
-    rows = _Rows()
-    try:
-        with Rejections(shown, by_command) as rejections:
-            _refuse_another_format(project, choices.name, reader)
-            continued = (
-                continued_sources.continued(project, choices.name, reader, path) if by_command else None
-            )
-            read, choices = _as_chosen(read, path, tables, choices, continued)
-            _read_all(project, read, path, tables, choices, rows, rejections, rest, progress)
-            return rows.read
-    except ReaderError as error:
-        problem = described(error, shown, by_command)
-        refuse_as("import_failed", one_sentence(problem))
-    finally:
-        rows.close()
+    choices = replace(choices, name=choices.name.strip() or path.stem)
+    _check_choices(reader, choices)
+    _refuse_another_format(project, choices.name, reader)
+    continued = continued_sources.continued(project, choices.name, reader, path) if by_command else None
+    with _room(files) as folder:
+        order = replace(
+            _order(folder, reader, path, tables, choices, continued, rest, files), by_command=by_command
+        )
+        read = _read(order, reading, progress)
+        _refuse_problems(read, good_only=False)
+        if Source.objects.ready().filter(project=project, name=choices.name).exists():
+            _new_rows(project, choices.name, Path(order.rows), path)
+        return read.number
 
 
-def _read_all(
-    project: Project,
-    read: Reader,
+@contextmanager
+def _room(files: uploads.UploadedFiles | None) -> Iterator[Path]:
+    """A folder for what is read: that of uploaded files, or one for a while."""
+    if files is not None:
+        yield files.folder
+        return
+    with tempfile.TemporaryDirectory(prefix="askew-import-") as name:
+        yield Path(name)
+
+
+def _order(
+    folder: Path,
+    reader: str,
     path: Path,
     tables: Path | None,
     choices: Choices,
-    rows: _Rows,
-    rejections: Rejections,
+    continued: Source | None,
     rest: Path | None,
-    progress: Callable[[int, int], None],
-) -> list[str]:
-    """The first pass: what is new in `rows`, what has a problem in `rejections` and the file `rest`.
+    files: uploads.UploadedFiles | None,
+) -> Order:
+    return Order(
+        reader,
+        str(path),
+        str(folder / "rows.jsonl"),
+        tables=str(tables) if tables else None,
+        rest=str(rest or ""),
+        fields=choices.fields,
+        split=choices.split,
+        limit=choices.limit,
+        inherited=continued.how.get("fields", {}) if continued is not None else {},
+        **(files.for_order() if files is not None else {}),
+    )
 
-    Returns the ids that got a number. Raises Refused(import_failed) with the problems, unless only good records are wanted.
+
+def _read(order: Order, reading: Reading, progress: Callable[[int, int], None]) -> Read:
+    """What was read; a fault of the files is refused. The total is not known yet."""
+    try:
+        return reading(order, lambda number: progress(number, 0))
+    except ReaderError as error:
+        refuse_as("import_failed", one_sentence(described(error, order.shown, order.by_command)))
+
+
+def _new_rows(project: Project, name: str, rows: Path, path: Path) -> tuple[Path, int]:
+    """A file with those rows that no earlier source of this name holds, and their number.
+
+    Raises Refused(import_failed) for one that was imported with other contents.
     """
-    earlier = Source.objects.ready().filter(project=project, name=choices.name)
-    known: _Lookup = partial(_known, project, choices.name) if earlier.exists() else lambda chunk: {}
-    outcomes = checked(read, path, tables, choices.limit)
-    numbered = _read_new(rows, rejections, outcomes, known, path, progress)
-    if rest is not None and rejections.number:
-        rejections.write(rest, read.rest_form if isinstance(read, Tolerant) else "")
-    _refuse_problems(rejections, rows.read, choices.good_only)
-    return numbered
-
-
-def _as_chosen(
-    read: Reader, path: Path, tables: Path | None, choices: Choices, continued: Source | None
-) -> tuple[Reader, Choices]:
-    """The reader for the split that is chosen, and with the columns of the source that it continues, where none are named.
-
-    The choices have what the reader takes as `fields`. Raises ReaderError.
-    """
-    read, fields = with_split(read, choices.split, path, tables, choices.fields)
-    is_named = any(part in PARTS for part in fields)
-    if continued is not None and not is_named and isinstance(read, OwnData) and continued.how.get("fields"):
-        columns = read.layout(path, tables).columns
-        fields = {**continued_sources.inherited_fields(continued, columns), **fields}
-        read = read.with_fields(fields)
-    return read, replace(choices, fields=fields)
+    new, number = rows.with_suffix(".new"), 0
+    with new.open("w", encoding="utf-8", newline="\n") as file:
+        for chunk in Rows.read(rows):
+            known = _known(project, name, [row[0] for row in chunk])
+            for row in chunk:
+                if row[0] in known:
+                    _compare(row, known[row[0]], path)
+                    continue
+                file.write(json.dumps(row) + "\n")
+                number += 1
+    return new, number
 
 
 def _with_credit_of(source: Source, choices: Choices, credit: Credit) -> Choices:
@@ -274,7 +269,7 @@ def _with_credit_of(source: Source, choices: Choices, credit: Credit) -> Choices
 
 def _begin(
     project: Project,
-    read: Reader,
+    reader: str,
     path: Path,
     choices: Choices,
     credit: Credit,
@@ -297,7 +292,7 @@ def _begin(
     return Source.objects.create(
         project=project,
         name=choices.name,
-        reader=read.name,
+        reader=reader,
         split=choices.split or split_in_name(path),
         how=how,
         checksum=checksum,
@@ -309,37 +304,40 @@ def _begin(
     )
 
 
-def _refuse_problems(rejections: Rejections, good: int, good_only: bool) -> None:
+def _refuse_problems(read: Read, good_only: bool) -> None:
     """Raises Refused(import_failed) with the problems, unless only good records are wanted and there are some."""
-    if rejections.cause is None or (good_only and rejections.whole and good):
+    if read.cause is None or (good_only and read.whole and read.number):
         return
     more = {
-        "problems": rejections.problems(),
-        "rejected": rejections.number,
-        "good": good if rejections.whole else 0,
+        "problems": [asdict(problem) for problem in read.problems],
+        "rejected": read.rejected,
+        "good": read.number if read.whole else 0,
     }
-    reason = one_sentence(rejections.cause)
-    if rejections.number == 2:
+    reason = one_sentence(read.cause)
+    if read.rejected == 2:
         reason = phrase("{detail} 1 more record has a problem.", detail=reason)
-    elif rejections.number > 2:
+    elif read.rejected > 2:
         reason = phrase(
             "{detail} {number} more records have problems.",
             detail=reason,
-            number=grouped(rejections.number - 1),
+            number=grouped(read.rejected - 1),
         )
     refuse_as("import_failed", reason, more=more)
 
 
-def _reader(name: str, fields: Mapping[str, str]) -> Reader:
-    """The reader of that name, told a person's own names of fields. Raises Refused(import_failed)."""
-    if name not in READERS:
+def check_fields(reader: str, fields: Mapping[str, str]) -> None:
+    """Raises Refused(import_failed) for a reader that is not there, or cannot be told these names of fields."""
+    if reader not in READERS:
         refuse(
             "import_failed",
             "There is no reader {reader!r}. Available: {value}.",
-            reader=name,
+            reader=reader,
             value=", ".join(sorted(READERS)),
         )
-    return _told(READERS[name], fields) if fields else READERS[name]
+    try:
+        told(reader, fields)
+    except ValueError as error:
+        refuse_as("import_failed", sentence("{reason}.", {"reason": reason_of(error)}))
 
 
 def check_licence(licence: str) -> None:
@@ -364,9 +362,11 @@ def _check_length(licence: str) -> None:
         )
 
 
-def _check_names(name: str, split: str, licence: str) -> None:
-    """Raises Refused(import_failed) for a source name, a split or a licence that cannot be stored."""
-    check_licence(licence)
+def _check_choices(reader: str, choices: Choices) -> None:
+    """Raises Refused(import_failed) for choices that no import can be made with."""
+    check_fields(reader, choices.fields)
+    check_licence(choices.credit.licence)
+    name, split = choices.name, choices.split
     if len(name) > LONGEST_NAME or (split and SPLIT.fullmatch(split) is None):
         refuse(
             "import_failed",
@@ -383,85 +383,6 @@ def _discard_abandoned(project: Project, name: str, now: datetime) -> None:
     )
     for source in abandoned:
         discard(source)
-
-
-def _read_new(
-    rows: _Rows,
-    rejections: Rejections,
-    outcomes: Iterable[tableqa.Example | Rejected],
-    known: _Lookup,
-    path: Path,
-    progress: Callable[[int, int], None],
-) -> list[str]:
-    """Read all records; add the new examples to `rows` and the others to `rejections`. Returns the ids that got a number.
-
-    known: maps some examples to what earlier sources of this name hold under their ids.
-    Raises Refused(import_failed) for an id that is too long, a difference from an earlier import, and no examples.
-    """
-    numbered: list[str] = []
-    for chunk in _chunks(_good(outcomes, rejections)):
-        stored = known(chunk)
-        for example in chunk:
-            if len(example.id) > LONGEST_ID:
-                refuse(
-                    "import_failed",
-                    "{name}: the id {id!r}… is longer than {longest_id} characters. Shorten it.",
-                    name=path.name,
-                    id=example.id[:40],
-                    longest_id=LONGEST_ID,
-                )
-            _compare(example, stored, path)
-            if published_id(example) is not None:
-                numbered.append(example.id)
-            if example.id not in stored:
-                rows.add(example)
-        rows.read += len(chunk)
-        progress(0, 0)  # a sign of life: the total is not known yet
-    if not rows.read and not rejections.number:
-        refuse("import_failed", "{name}: the file contains no examples.", name=path.name)
-    return numbered
-
-
-def _good(
-    outcomes: Iterable[tableqa.Example | Rejected], rejections: Rejections
-) -> Iterator[tableqa.Example]:
-    for outcome in outcomes:
-        if isinstance(outcome, Rejected):
-            rejections.add(outcome)
-        else:
-            yield outcome
-
-
-def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
-    """The reader with a person's own names of fields. Raises Refused where it knows its fields, or not these parts."""
-    if not isinstance(read, Mapped):
-        able = ", ".join(name for name, one in sorted(READERS.items()) if isinstance(one, Mapped))
-        refuse(
-            "import_failed",
-            "The reader {name!r} has fixed field names. Readers with custom fields: {able}.",
-            name=read.name,
-            able=able,
-        )
-    try:
-        return read.with_fields(fields)
-    except ValueError as error:
-        refuse_as("import_failed", sentence("{reason}.", {"reason": reason_of(error)}))
-
-
-def with_split(
-    read: Reader, split: str, path: Path, tables: Path | None, fields: Mapping[str, str]
-) -> tuple[Reader, Mapping[str, str]]:
-    """The reader and its fields for one split of a dataset, where one is chosen and the files have several. ReaderError."""
-    if not split or not isinstance(read, Splitting):
-        return read, fields
-    read = read.with_split(split, path, tables)
-    return read, read.fields if isinstance(read, OwnData) else fields
-
-
-def check_fields(reader: str, fields: Mapping[str, str]) -> None:
-    """Raises Refused(import_failed) where the reader cannot be told these names of fields."""
-    if fields and reader in READERS:
-        _told(READERS[reader], fields)
 
 
 def discard(source: Source) -> None:
@@ -575,105 +496,63 @@ def _kept_rest(job: Job, rest: Path) -> dict[str, str]:
 
 
 def _check_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> int:
-    choices = _choices(job.ids)
-    name = choices.name or Path(sent["questions"].name).stem[:LONGEST_NAME]
-    with uploads.on_disk(sent["questions"], sent.get("tables")) as files:
-        try:
-            return check_examples(
-                project=job.project,
-                reader=job.ids["reader"],
-                path=files.questions,
-                tables=files.tables,
-                choices=replace(choices, name=name),
-                rest=rest,
-                shown=files.shown,
-                progress=progress,
-            )
-        except Refused as refused:
-            refuse_as(refused.code, with_texts(refused.stored, files.shown), more=refused.more)
+    with uploads.apart(sent["questions"], sent.get("tables")) as files:
+        choices = replace(_choices(job, sent), good_only=False)
+        return check_examples(**_common(job, sent, files, rest, progress), choices=choices)
 
 
 def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> Imported:
-    choices = _choices(job.ids)
-    name = choices.name or Path(sent["questions"].name).stem[:LONGEST_NAME]
+    choices = _choices(job, sent)
     if job.attempts > 1:
         # What an earlier attempt wrote, whose worker was lost, is in nobody's sight and in nobody's use.
         for left in Source.objects.filter(
             project=job.project,
-            name=name.strip(),
+            name=choices.name.strip(),
             ready_at__isnull=True,
             made_by=job.made_by,
             started_at__gte=job.made_at,
         ):
             discard(left)
-    with uploads.on_disk(sent["questions"], sent.get("tables")) as files:
-        try:
-            return import_examples(
-                project=job.project,
-                reader=job.ids["reader"],
-                path=files.questions,
-                tables=files.tables,
-                name=name,
-                split=choices.split,
-                limit=choices.limit,
-                fields=choices.fields,
-                credit=choices.credit,
-                good_only=choices.good_only,
-                rest=rest,
-                shown=files.shown,
-                by=job.made_by,
-                now=timezone.now(),
-                progress=progress,
-            )
-        except Refused as refused:
-            refuse_as(refused.code, with_texts(refused.stored, files.shown), more=refused.more)
+    with uploads.apart(sent["questions"], sent.get("tables")) as files:
+        return import_examples(
+            **_common(job, sent, files, rest, progress),
+            **{name: getattr(choices, name) for name in Choices.__dataclass_fields__},
+            by=job.made_by,
+            now=timezone.now(),
+        )
 
 
-def _choices(ids: Mapping[str, Any]) -> Choices:
+def _common(
+    job: Job, sent: Mapping[str, Upload], files: uploads.UploadedFiles, rest: Path, progress: jobs.Progress
+) -> dict[str, Any]:
+    """What checking and importing uploaded files have in common."""
+    return {
+        "project": job.project,
+        "reader": job.ids["reader"],
+        "path": files.questions,
+        "tables": files.tables,
+        "files": files,
+        "rest": rest,
+        "reading": partial(sandbox.read, name=sent["questions"].name),
+        "progress": progress,
+    }
+
+
+def _choices(job: Job, sent: Mapping[str, Upload]) -> Choices:
     """The choices of a job."""
-    return Choices(**{**ids["choices"], "credit": Credit(**ids["choices"]["credit"])})
+    choices = Choices(**{**job.ids["choices"], "credit": Credit(**job.ids["choices"]["credit"])})
+    return replace(choices, name=choices.name or Path(sent["questions"].name).stem[:LONGEST_NAME])
 
 
 # -- underneath -------------------------------------------------------------------------------------
 
 
-class _Rows:
-    """New examples on disk, as they will be written: each table once, at least until a thousand others came.
-
-    The files are read once, and the memory does not grow with them.
-    """
-
-    def __init__(self) -> None:
-        self.number = 0
-        self.read = 0  # examples of the files, new or not
-        self._file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115 (see close)
-        self._written: OrderedDict[str, None] = OrderedDict()
-
-    def close(self) -> None:
-        self._file.close()
-
-    def add(self, example: tableqa.Example) -> None:
-        digest = example.table.digest()
-        row = [example.id, example.question, list(example.answers), example.beside(), digest]
-        if digest not in self._written:
-            row.append(json.dumps(example.table.to_dict()))
-            self._written[digest] = None
-            if len(self._written) > ROWS:
-                self._written.popitem(last=False)
-        self._file.write(json.dumps(row) + "\n")
-        self.number += 1
-
-    def chunks(self) -> Iterator[list[list[Any]]]:
-        """All of them, `ROWS` at a time: [id, question, answers, what lies beside, digest, the table as JSON if new]."""
-        self._file.seek(0)
-        while lines := list(itertools.islice(self._file, ROWS)):
-            yield [json.loads(line) for line in lines]
-
-
-def _write(source: Source, rows: _Rows, progress: Callable[[int, int], None], by: Person | None) -> Imported:
-    written, total = 0, rows.number
+def _write(
+    source: Source, rows: Path, total: int, progress: Callable[[int, int], None], by: Person | None
+) -> Imported:
+    written = 0
     progress(0, total)
-    for chunk in rows.chunks():
+    for chunk in Rows.read(rows):
         with transaction.atomic():
             tables = {row[4]: bulk.Json(row[5]) for row in chunk if len(row) > 5}
             bulk.add_missing(StoredTable, ["digest", "content"], sorted(tables.items()))
@@ -714,39 +593,13 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def _chunks(examples: Iterable[tableqa.Example]) -> Iterator[list[tableqa.Example]]:
-    stream = iter(examples)
-    while chunk := list(itertools.islice(stream, ROWS)):
-        yield chunk
-
-
-def checksum_of(files: Iterable[Path], limit: int | None, fields: Mapping[str, str]) -> str:
-    """SHA-256 over the names and bytes of everything the reader reads, the limit, and the fields it was told."""
-    whole = hashlib.sha256(f"limit {limit}\n".encode())
-    for part, name in sorted(fields.items()):
-        whole.update(f"{part}={name}\n".encode())
-    for file in files:
-        try:
-            with file.open("rb") as stream:
-                whole.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
-        except OSError as error:
-            why = error.strerror or str(error)
-            refuse(
-                "import_failed",
-                "{file} cannot be opened ({why}). Check the path and its permissions.",
-                file=file,
-                why=why,
-            )
-    return whole.hexdigest()
-
-
-def _known(project: Project, name: str, chunk: Sequence[tableqa.Example]) -> dict[str, _Stored]:
+def _known(project: Project, name: str, ids: Sequence[str]) -> dict[str, _Stored]:
     """What sources of this name already hold of these examples, by id."""
     rows = Example.objects.originals().filter(
         source__project=project,
         source__name=name,
         source__ready_at__isnull=False,
-        external_id__in=[example.id for example in chunk],
+        external_id__in=ids,
     )
     return {
         external_id: (question, answers, table)
@@ -770,12 +623,12 @@ def _refuse_another_format(project: Project, name: str, reader: str) -> None:
         )
 
 
-def _compare(example: tableqa.Example, known: dict[str, _Stored], path: Path) -> None:
-    if example.id not in known:
-        return
-    before = known[example.id]
-    now = (example.question, list(example.answers), example.table.digest())
-    for what, old, new in zip(("question", "answers", "table"), before, now, strict=True):
+def _compare(row: Sequence[Any], before: _Stored, path: Path) -> None:
+    """Refuse a row that is known with other contents."""
+    example, question, answers, _, table, *_ = row
+    for what, old, new in zip(
+        ("question", "answers", "table"), before, (question, answers, table), strict=True
+    ):
         if old != new:
             seen = "" if what == "table" else f": {old!r} before, {new!r} now"
             refuse(
@@ -783,7 +636,7 @@ def _compare(example: tableqa.Example, known: dict[str, _Stored], path: Path) ->
                 "{name}: example {id!r} was imported before with a different {what}{seen}. Import the "
                 "changed file under another name (--name).",
                 name=path.name,
-                id=example.id,
+                id=example,
                 what=what,
                 seen=seen,
             )

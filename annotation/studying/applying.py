@@ -45,6 +45,7 @@ from annotation.terms import TERMS, changeable
 from tableqa.answers import are_sentences
 from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
 from tableqa.readers.reader import Credit
+from tableqa.readers.whole import checksum_of, with_split
 from tasks.contract import Invalid, TaskType, UnknownTaskType, response_data, task_type
 
 Files = Mapping[str, Path] | Mapping[int, Path]
@@ -95,8 +96,8 @@ def look(said: Study, *, folder: Path, files: Files | None = None) -> dict[int, 
                 )
             read = read.with_fields(source.fields) if isinstance(read, Mapped) and source.fields else read
             tables = folder / source.tables if source.tables else None
-            read, fields = importing.with_split(read, source.split, path, tables, source.fields)
-            checksum = importing.checksum_of(read.files(path, tables), source.limit, fields)
+            read, fields = with_split(read, source.split, path, tables, source.fields)
+            checksum = checksum_of(read.files(path, tables), source.limit, fields)
             number, named, first = 0, {}, []
             for example in checked(read, path, tables, source.limit):
                 if isinstance(example, Rejected):

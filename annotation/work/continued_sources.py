@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from annotation.models import Project, Source
-from tableqa.readers.own_data import ONLY_SPLIT, PARTS
 from tableqa.readers.reader import Credit
 from tableqa.readers.rejections import is_rest
 
 _OF_REJECTED = re.compile(r"-rejected( ?\(\d+\))?\Z")
 """How the download of rejected records is named, and what browsers add to a second one."""
-_OF_FILES = ("separator", "encoding", ONLY_SPLIT)
 _UNKNOWN = ("", "NOASSERTION")
 
 
@@ -41,11 +38,3 @@ def inherited_credit(credit: Credit, source: Source) -> Credit:
         credit.citation or source.citation,
         credit.url or source.url,
     )
-
-
-def inherited_fields(source: Source, columns: Sequence[str]) -> dict[str, str]:
-    """The names of columns of the source that a file continues, if it has them all; its form is detected."""
-    fields: Mapping[str, str] = source.how.get("fields", {})
-    if not all(name in columns for part, name in fields.items() if part in PARTS and name):
-        return {}
-    return {part: name for part, name in fields.items() if part not in _OF_FILES}

@@ -15,7 +15,8 @@ from annotation import doctor, uploads
 from annotation.journeys import importing
 from annotation.models import Example, Job, Source, StoredTable, Upload
 from annotation.refusals import Refused
-from tableqa.readers import READERS, archive
+from annotation.transfer import sandbox
+from tableqa.readers import READERS, archive, whole
 from tests.annotation.cast import NOON, World
 
 
@@ -69,7 +70,7 @@ def test_a_bad_line_is_named_and_nothing_is_half_imported(world: World, tmp_path
 def test_a_failure_while_writing_leaves_nothing_behind(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "ROWS", 2)
+    monkeypatch.setattr(whole, "ROWS", 2)
     calls = 0
 
     def fail_at_the_second_chunk(done: int, total: int) -> None:
@@ -144,6 +145,7 @@ def test_an_archive_that_unpacks_too_large_is_refused(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MOST_UNPACKED", 1000)
+    monkeypatch.setattr(sandbox, "read", lambda order, beat, name: whole.read_all(order))
     questions = SimpleUploadedFile("web-dev.tsv", (tmp_path / "films-dev.tsv").read_bytes())
     job = start(world, upload(world, questions), upload(world, zipped({"a.csv": "0" * 5000})))
     assert job.state == "failed"
@@ -191,7 +193,7 @@ def test_an_id_stands_once_under_a_name_whoever_imports_at_the_same_time(
     path = tmp_path / "films-dev.tsv"
 
     def meanwhile(done: int, total: int) -> None:
-        if done == 0 and not Source.objects.ready().filter(name="both").exists():
+        if total and not Source.objects.ready().filter(name="both").exists():
             take_in(world, path, name="both", limit=2)
 
     with pytest.raises(Refused, match="just added"):

@@ -14,6 +14,7 @@ from annotation.journeys import importing
 from annotation.management.commands._sources import files_of_study
 from annotation.models import Source
 from annotation.studying.study import Study, parse
+from tableqa.readers.whole import checksum_of
 from tests.annotation.cast import NOON, World, make_world
 
 STUDY = """\
@@ -129,7 +130,7 @@ class TestAStudyFile:
         for name in ("first", "second", "cups"):
             path = tmp_path / f"{name}.csv"
             path.write_text(f'id,question,table\n{name},who?,"[[""A""],[""b""]]"\n')
-            checksums[name] = importing.checksum_of([path], None, {})
+            checksums[name] = checksum_of([path], None, {})
         written = tmp_path / "study.yaml"
         written.write_text(STUDY.format(**{name: checksums[name] for name in ("first", "second")}))
         return written

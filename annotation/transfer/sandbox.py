@@ -1,0 +1,185 @@
+"""Reading files of other people in a process of its own, which is ended where it takes too much time or memory.
+
+    with sandbox.folder() as folder:
+        read = sandbox.read(order, progress, name=upload.name)
+
+The process is started anew and has no connection to the database (`tableqa.readers.child`). Limits are settings:
+`IMPORT_SECONDS`, `IMPORT_MEMORY`, `IMPORT_SPACE` and `IMPORT_NICE`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from django.conf import settings
+
+from annotation.refusals import refuse, refuse_as
+from tableqa.language import unpack_object
+from tableqa.readers.rejections import Problem, one_sentence
+from tableqa.readers.whole import Order, Read
+
+log = logging.getLogger(__name__)
+
+BEAT: Final = 0.2
+"""Seconds between two looks at the process."""
+MEGABYTE: Final = 2**20
+ADDRESS_SPACE: Final = 16 * 1024
+"""Megabytes of address space: libraries for numbers reserve far more than they use."""
+LOCK: Final = "lock"
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """A folder for one reading, removed afterwards; those of processes that were killed are removed, too."""
+    parent = Path(settings.MEDIA_ROOT) / "reading"
+    parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(parent)
+    found = Path(tempfile.mkdtemp(dir=parent))
+    try:
+        with (found / LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield found
+    finally:
+        shutil.rmtree(found, ignore_errors=True)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the folders whose lock nobody holds any more."""
+    for left in parent.iterdir():
+        with suppress(OSError), (left / LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def read(order: Order, beat: Callable[[int], None], *, name: str) -> Read:
+    """Read and check all records in a process of its own (`tableqa.readers.whole.read_all`).
+
+    name: what people call the file. beat: told a few times a second how many records were read; what it raises ends the
+    process. Raises Refused(import_failed): a fault of the file, or more time, memory or space than a file may take.
+    """
+    folder = Path(order.rows).parent
+    request = {
+        "task": "read_all",
+        "order": asdict(order),
+        "parent": os.getpid(),
+        "nice": settings.IMPORT_NICE,
+        "cpu": settings.IMPORT_SECONDS,
+        "bytes": settings.IMPORT_SPACE * MEGABYTE,
+        "space": ADDRESS_SPACE * MEGABYTE,
+    }
+    with (folder / "errors").open("wb") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tableqa.readers.child", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            cwd=settings.BASE_DIR,
+            env={name: value for name, value in os.environ.items() if name in PASSED_ON}
+            | {"TMPDIR": str(folder)},
+            start_new_session=True,
+        )
+    try:
+        assert process.stdin is not None  # nosec
+        with suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(json.dumps(request).encode())
+        _watch(process, folder, name, beat)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return _result(process, folder, name)
+
+
+PASSED_ON: Final = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "PYTHONPATH",
+    "PYTHONDONTWRITEBYTECODE",
+    "LD_LIBRARY_PATH",
+    "TZ",
+)
+"""Variables of the environment: nothing that is secret."""
+
+
+def _watch(process: subprocess.Popen[bytes], folder: Path, name: str, beat: Callable[[int], None]) -> None:
+    """Wait for the end of the process. Raises Refused where it takes too long or too much, and what `beat` raises."""
+    until = time.monotonic() + settings.IMPORT_SECONDS
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(BEAT)
+            return
+        beat(_number_read(folder))
+        if time.monotonic() > until:
+            _refuse_slow(name)
+        if _resident(process.pid) > settings.IMPORT_MEMORY * MEGABYTE:
+            _refuse_large(name)
+
+
+def _number_read(folder: Path) -> int:
+    with suppress(OSError, ValueError):
+        return int((folder / "progress").read_text(encoding="ascii"))
+    return 0
+
+
+def _resident(process: int) -> int:
+    """Bytes of memory that the process uses; 0 where this system does not tell."""
+    with suppress(OSError, ValueError, IndexError):
+        pages = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def _result(process: subprocess.Popen[bytes], folder: Path, name: str) -> Read:
+    answer: dict[str, Any] = {}
+    with suppress(OSError):
+        text = (folder / "result.json").read_text(encoding="utf-8")
+        answer = json.loads(text, object_hook=unpack_object)
+    if "fault" in answer:
+        refuse_as("import_failed", one_sentence(Problem(**answer["fault"])))
+    if "memory" in answer or process.returncode == -signal.SIGKILL:  # the machine has no memory left
+        _refuse_large(name)
+    if process.returncode == -signal.SIGXCPU:
+        _refuse_slow(name)
+    if "result" not in answer:
+        said = (folder / "errors").read_text(encoding="utf-8", errors="replace")
+        log.error("the process that read %s ended with %s:\n%s", name, process.returncode, said[-4000:])
+        refuse(
+            "import_failed",
+            "{name} cannot be read: the program that reads it has failed. Details are in the server log. Ask the site "
+            "administrator.",
+            name=name,
+        )
+    return Read.from_json(answer["result"])
+
+
+def _refuse_slow(name: str) -> NoReturn:
+    refuse(
+        "import_failed",
+        "Reading {name} takes more than {seconds} seconds. Split the file, or ask the site administrator to import it.",
+        name=name,
+        seconds=settings.IMPORT_SECONDS,
+    )
+
+
+def _refuse_large(name: str) -> NoReturn:
+    refuse(
+        "import_failed",
+        "Reading {name} takes more than {most} MB of memory. Split the file, or ask the site administrator to import it.",
+        name=name,
+        most=settings.IMPORT_MEMORY,
+    )

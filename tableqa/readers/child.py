@@ -1,0 +1,75 @@
+"""The process in which files of other people are read: it has no database, and may take only so much of the machine.
+
+    python -m tableqa.readers.child FOLDER < {"task": "read_all", "order": {...}, "parent": 1234, ...}
+
+In the folder it writes `progress`, a number, and at last `result.json`: {"result": ...}, {"fault": ...} for a file that
+cannot be read, or {"memory": true}. Whoever started it watches its time and memory, and ends it.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tableqa.language import pack_all
+from tableqa.readers import ReaderError
+from tableqa.readers.rejections import described
+from tableqa.readers.whole import Order, read_all
+
+_DIE_WITH_PARENT = 1
+"""PR_SET_PDEATHSIG of Linux."""
+
+
+def main(folder: Path) -> None:
+    """Do what standard input asks for."""
+    request = json.load(sys.stdin)
+    limit(request)
+    order = Order(**request["order"])
+    answer: dict[str, Any]
+    try:
+        answer = {"result": asdict(TASKS[request["task"]](order, lambda number: _tell(folder, number)))}
+    except ReaderError as error:
+        answer = {"fault": asdict(described(error, order.shown, order.by_command))}
+    except MemoryError:
+        answer = {"memory": True}
+    part = folder / "part"
+    part.write_text(json.dumps(pack_all(answer)), encoding="utf-8")
+    part.rename(folder / "result.json")
+
+
+TASKS: Mapping[str, Callable[[Order, Callable[[int], None]], Any]] = {"read_all": read_all}
+
+
+def limit(request: Mapping[str, int]) -> None:
+    """Take only so much: seconds of processor time, bytes of a file, address space.
+
+    The last is wide, since libraries reserve far more of it than they use.
+    """
+    os.nice(request["nice"])
+    for name, most in (
+        (resource.RLIMIT_CPU, "cpu"),
+        (resource.RLIMIT_FSIZE, "bytes"),
+        (resource.RLIMIT_AS, "space"),
+    ):
+        hard = resource.getrlimit(name)[1]
+        value = request[most] if hard == resource.RLIM_INFINITY else min(request[most], hard)
+        resource.setrlimit(name, (value, hard if most == "cpu" else value))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != request["parent"]:
+        sys.exit("whoever started this process is gone")
+
+
+def _tell(folder: Path, number: int) -> None:
+    (folder / "progress").write_text(str(number), encoding="ascii")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

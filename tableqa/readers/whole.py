@@ -1,0 +1,294 @@
+"""All records of an import, read and checked: what can be imported as rows on disk, the others with their reasons.
+
+    read = read_all(Order("wtq", "train.tsv", "rows.jsonl"))
+
+Nothing here knows a database, and all of it is JSON: it runs in a process of its own (`tableqa.readers.child`), where files
+of other people can do no harm.
+"""
+
+import hashlib
+import itertools
+import json
+import shutil
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self, TextIO
+
+from tableqa.examples import Example
+from tableqa.language import phrase
+from tableqa.readers import (
+    READERS,
+    Describing,
+    Mapped,
+    Reader,
+    ReaderError,
+    Rejected,
+    Sifting,
+    Splitting,
+    checked,
+    published_id,
+)
+from tableqa.readers import credit as credit_of
+from tableqa.readers.archive import unpack, unpacked_by
+from tableqa.readers.own_data import ONLY_SPLIT, PARTS, OwnData
+from tableqa.readers.reader import Credit, Tolerant, cannot_open
+from tableqa.readers.rejections import Problem, Rejections
+
+ROWS = 1_000
+"""Rows that are read at once, and tables that are remembered as written."""
+LONGEST_ID = 200
+OF_FILES = ("separator", "encoding", ONLY_SPLIT)
+"""What is chosen for one file, and detected for the next one of a source."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to read, and where to write it.
+
+    path, tables   the questions, and the folder of tables where that is another one
+    rows           file of the rows: see `Rows`
+    rest           file of the rejected records; "" writes none
+    fields, split, limit   what a person chose
+    inherited      the names of columns of the source that the import continues, where it continues one
+    known          checksums of what was imported before: the same files are not read again
+    archives       archives and the folders that they are unpacked to, which are there only once they are whole
+    tables_in      the archive of the tables, which `tables` then leads into
+    hidden         folders that people do not know, and that no message names
+    by_command     remedies may name options of the command
+    """
+
+    reader: str
+    path: str
+    rows: str
+    tables: str | None = None
+    rest: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    split: str = ""
+    limit: int | None = None
+    inherited: Mapping[str, str] = field(default_factory=dict)
+    known: Sequence[str] = ()
+    archives: Mapping[str, str] = field(default_factory=dict)
+    tables_in: str = ""
+    hidden: Sequence[str] = ()
+    by_command: bool = False
+
+    def shown(self, text: str) -> str:
+        """A message without the folders that people do not know."""
+        for folder in self.hidden:
+            text = text.replace(f"{folder}/", "")
+        return text
+
+
+@dataclass
+class Read:
+    """What was read. Without rows where the checksum is a known one.
+
+    number     examples that can be imported
+    numbered   the ids that got a number because the source gives them more than once
+    rejected   records with a problem, `problems` the first of them, `cause` what the first goes back to
+    whole      False where reading stopped at the last problem, so that what follows is not known
+    """
+
+    checksum: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    credit: Credit = field(default_factory=lambda: Credit("", "", ""))
+    left_out: str = ""
+    read_as: str = ""
+    number: int = 0
+    numbered: list[str] = field(default_factory=list)
+    rejected: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    cause: Problem | None = None
+    whole: bool = True
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Read":
+        """Read what a child wrote."""
+        cause = data["cause"]
+        return cls(
+            **{
+                **data,
+                "credit": Credit(**data["credit"]),
+                "problems": [Problem(**problem) for problem in data["problems"]],
+                "cause": None if cause is None else Problem(**cause),
+            }
+        )
+
+
+def read_all(order: Order, progress: Callable[[int], None] = lambda number: None) -> Read:
+    """Read and check all records; `progress` is told how many were read. ReaderError where nothing can be read."""
+    path, tables = Path(order.path), Path(order.tables) if order.tables else None
+    if tables is not None and order.tables_in:
+        tables.symlink_to(_unpacked(order, Path(order.tables_in)) or tables)
+    with (
+        unpacked_by(lambda archive: _unpacked(order, archive)),
+        Rejections(order.shown, order.by_command) as rejections,
+    ):
+        reader, fields = _as_chosen(order, path, tables)
+        checksum = checksum_of(reader.files(path, tables), order.limit, fields)
+        if checksum in order.known:
+            return Read(checksum)
+        with Rows.written(Path(order.rows)) as rows:
+            numbered = list(
+                _read(rows, rejections, checked(reader, path, tables, order.limit), path, progress)
+            )
+        if not rows.number and not rejections.number:
+            raise ReaderError(
+                path,
+                None,
+                phrase("the file contains no examples"),
+                phrase("Check that this is the right file"),
+            )
+        if order.rest and rejections.number:
+            rejections.write(Path(order.rest), reader.rest_form if isinstance(reader, Tolerant) else "")
+        read = Read(checksum, fields)
+        if rows.number and rejections.whole:
+            read.credit = credit_of(reader, path, tables)
+            read.left_out = reader.left_out(path, tables, order.limit) if isinstance(reader, Sifting) else ""
+            read.read_as = reader.read_as(path, tables) if isinstance(reader, Describing) else ""
+        return replace(
+            read,
+            number=rows.number,
+            numbered=numbered,
+            rejected=rejections.number,
+            problems=rejections.first,
+            cause=rejections.cause,
+            whole=rejections.whole,
+        )
+
+
+def told(reader: str, fields: Mapping[str, str]) -> Reader:
+    """The reader of this name with a person's own names of fields; ValueError where it does not know them."""
+    read = READERS[reader]
+    if not fields:
+        return read
+    if not isinstance(read, Mapped):
+        able = ", ".join(name for name, one in sorted(READERS.items()) if isinstance(one, Mapped))
+        raise ValueError(
+            phrase(
+                "The reader {name!r} has fixed field names. Readers with custom fields: {able}",
+                name=reader,
+                able=able,
+            )
+        )
+    return read.with_fields(fields)
+
+
+def with_split(
+    read: Reader, split: str, path: Path, tables: Path | None, fields: Mapping[str, str]
+) -> tuple[Reader, Mapping[str, str]]:
+    """The reader and its fields for one split of a dataset, where one is chosen and the files have several. ReaderError."""
+    if not split or not isinstance(read, Splitting):
+        return read, fields
+    read = read.with_split(split, path, tables)
+    return read, read.fields if isinstance(read, OwnData) else fields
+
+
+def checksum_of(files: Iterable[Path], limit: int | None, fields: Mapping[str, str]) -> str:
+    """SHA-256 over the names and bytes of everything the reader reads, the limit, and the fields. ReaderError."""
+    whole = hashlib.sha256(f"limit {limit}\n".encode())
+    for part, name in sorted(fields.items()):
+        whole.update(f"{part}={name}\n".encode())
+    for file in files:
+        try:
+            with file.open("rb") as stream:
+                whole.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+        except OSError as error:
+            raise cannot_open(file, error) from error
+    return whole.hexdigest()
+
+
+class Rows:
+    """New examples on disk, as they will be written: each table once, at least until a thousand others came.
+
+    A row is [id, question, answers, what lies beside, digest of the table, the table as JSON if it is new].
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self.number = 0
+        self._file = file
+        self._tables: OrderedDict[str, None] = OrderedDict()
+
+    @classmethod
+    @contextmanager
+    def written(cls, path: Path) -> Iterator[Self]:
+        """Rows that are written to a file."""
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield cls(file)
+
+    def add(self, example: Example) -> None:
+        digest = example.table.digest()
+        row = [example.id, example.question, list(example.answers), example.beside(), digest]
+        if digest not in self._tables:
+            row.append(json.dumps(example.table.to_dict()))
+            self._tables[digest] = None
+            if len(self._tables) > ROWS:
+                self._tables.popitem(last=False)
+        self._file.write(json.dumps(row) + "\n")
+        self.number += 1
+
+    @staticmethod
+    def read(path: Path) -> Iterator[list[list[Any]]]:
+        """All rows of a file, `ROWS` at a time."""
+        with path.open(encoding="utf-8") as file:
+            while lines := list(itertools.islice(file, ROWS)):
+                yield [json.loads(line) for line in lines]
+
+
+def _as_chosen(order: Order, path: Path, tables: Path | None) -> tuple[Reader, Mapping[str, str]]:
+    """The reader for the chosen split, with the columns of the source that it continues where none are named."""
+    reader, fields = with_split(told(order.reader, order.fields), order.split, path, tables, order.fields)
+    is_named = any(part in PARTS for part in fields)
+    if order.inherited and not is_named and isinstance(reader, OwnData):
+        columns = reader.layout(path, tables).columns
+        if all(name in columns for part, name in order.inherited.items() if part in PARTS and name):
+            inherited = {part: name for part, name in order.inherited.items() if part not in OF_FILES}
+            fields = {**inherited, **fields}
+            reader = reader.with_fields(fields)
+    return reader, fields
+
+
+def _read(
+    rows: Rows,
+    rejections: Rejections,
+    outcomes: Iterable[Example | Rejected],
+    path: Path,
+    progress: Callable[[int], None],
+) -> Iterator[str]:
+    """Add each record to the rows or to the rejections. Yields the ids that got a number."""
+    for number, outcome in enumerate(outcomes):
+        if number % ROWS == 0:
+            progress(number)
+        if isinstance(outcome, Rejected):
+            rejections.add(outcome)
+            continue
+        if len(outcome.id) > LONGEST_ID:
+            what = phrase(
+                "the id {id!r}… is longer than {longest} characters", id=outcome.id[:40], longest=LONGEST_ID
+            )
+            raise ReaderError(path, None, what, phrase("Shorten it"))
+        rows.add(outcome)
+        if published_id(outcome) is not None:
+            yield outcome.id
+
+
+def _unpacked(order: Order, archive: Path) -> Path | None:
+    """The folder that an archive unpacks to, there only when it is whole; None where it has none. ReaderError."""
+    if str(archive) not in order.archives:
+        return None
+    folder = Path(order.archives[str(archive)])
+    if not folder.is_dir():
+        part = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
+        try:
+            unpack(archive, part)
+            part.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # another process was not faster: the disk is at fault
+                raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    return folder
