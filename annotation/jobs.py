@@ -17,13 +17,13 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
-from django.db.models import F, Q
+from django.db.models import F, Max, Q
 from django.db.models.functions import Now
 from django.utils import timezone, translation
 
 from annotation.database import failures, limits
 from annotation.models import Job, Person, Project
-from annotation.refusals import Refused
+from annotation.refusals import Refused, refuse
 from annotation.tasks_api import task
 from tableqa.language import message
 
@@ -53,13 +53,16 @@ NO_DATABASE = message(
 LOST = message("jobs.lost", "The worker of this job was lost {attempts} times.")
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
-LOOP, MODELS = "loop", "models"
-QUEUE_OF = {"predictions": LOOP} | dict.fromkeys(
-    ("proposals", "ask_model", "ask_originals", "draw_items", "evaluate"), MODELS
-)
-"""Kinds of jobs that wait for models. They have queues and hands of their own, so that a model that hangs holds up neither
-imports and decisions, nor, where nobody waits for an answer on a page, those for whom somebody does."""
-HANDS = {LOOP: 2, MODELS: 1}
+CANCELLED = message("jobs.cancelled", "This job was cancelled. Nothing was changed.")
+
+LOOP, MODELS, IMPORTS = "loop", "models", "imports"
+OF_MODELS: Final = ("proposals", "ask_model", "ask_originals", "draw_items", "evaluate")
+OF_FILES: Final = ("import", "restore", "import_responses")
+"""Kinds that read files of people. They can be cancelled, and the projects take turns."""
+QUEUE_OF = {"predictions": LOOP} | dict.fromkeys(OF_MODELS, MODELS) | dict.fromkeys(OF_FILES, IMPORTS)
+"""Kinds of jobs that wait for models, or for files. They have queues and hands of their own: a model that hangs, or a file
+that takes an hour, holds up no decision and no release, nor anybody who waits for an answer on a page."""
+HANDS = {LOOP: 2, MODELS: 1, IMPORTS: 1}
 """Jobs of these queues that one worker does at a time, beside one of all other kinds."""
 
 KINDS: dict[str, Callable[[Job, Progress], dict[str, Any]]] = {}
@@ -77,8 +80,15 @@ def clock() -> datetime:
         return found
 
 
+class Cancelled(Exception):
+    """A person cancelled the job, or its worker was taken for lost: what it does is not wanted any more."""
+
+
 class Progress:
-    """Told how far a job is; writes it, with the heartbeat, a few times a second at most."""
+    """Told how far a job is; writes it, with the heartbeat, a few times a second at most. Raises Cancelled.
+
+    Told of the end in the transaction that makes what the job did visible, it keeps others from cancelling it afterwards.
+    """
 
     def __init__(self, job_id: int) -> None:
         self.job_id = job_id
@@ -88,7 +98,9 @@ class Progress:
         if time.monotonic() - self.written < BEAT and done < total:
             return
         self.written = time.monotonic()
-        Job.objects.filter(pk=self.job_id).update(done=done, total=total, heartbeat=Now())
+        running = Job.objects.filter(pk=self.job_id, state=Job.State.RUNNING)
+        if not running.update(done=done, total=total, heartbeat=Now()):
+            raise Cancelled
 
     def beside_the_transaction(self, done: int, total: int) -> None:
         """The same within a transaction, through another connection. SQLite, which has one writer, gets no progress."""
@@ -99,9 +111,11 @@ class Progress:
         try:
             with other.cursor() as cursor:
                 cursor.execute(
-                    "UPDATE annotation_job SET done = %s, total = %s, heartbeat = now() WHERE id = %s",
-                    [done, total, self.job_id],
+                    "UPDATE annotation_job SET done = %s, total = %s, heartbeat = now() WHERE id = %s AND state = %s",
+                    [done, total, self.job_id, Job.State.RUNNING],
                 )
+                if not cursor.rowcount:
+                    raise Cancelled
         finally:
             other.close()
 
@@ -127,8 +141,13 @@ def afterwards(name: str) -> Callable[[Callable[[Job], None]], Any]:
 
 
 def store_result(job: Job, result: Mapping[str, Any]) -> None:
-    """Store what a job did, in the transaction that did it: where its worker is lost afterwards, nobody does it twice."""
-    Job.objects.filter(pk=job.pk).update(result=result, ids={**job.ids, IS_DONE: True})
+    """Store what a job did, in the transaction that did it: where its worker is lost afterwards, nobody does it twice.
+
+    Raises Cancelled.
+    """
+    running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING)
+    if not running.update(result=result, ids={**job.ids, IS_DONE: True}):
+        raise Cancelled
 
 
 def enqueue(*, project: Project, kind: str, ids: dict[str, Any], by: Person | None, now: datetime) -> Job:
@@ -138,14 +157,37 @@ def enqueue(*, project: Project, kind: str, ids: dict[str, Any], by: Person | No
     return job
 
 
+def cancel(job: Job) -> None:
+    """Cancel a job that reads files: it ends within two seconds, and nothing of it stays. Raises Refused."""
+    is_ending = Q(ids__has_key=IS_DONE) | Q(done=F("total"), total__gt=0)
+    under_way = Job.objects.filter(~is_ending, pk=job.pk, kind__in=OF_FILES)
+    failed = {"state": Job.State.FAILED, "error": CANCELLED, "heartbeat": Now()}
+    waiting = under_way.filter(state=Job.State.QUEUED).update(**failed)
+    if not waiting and not under_way.filter(state=Job.State.RUNNING).update(**failed):
+        refuse("invalid_request", "This job cannot be cancelled any more.")
+    if waiting and job.kind in AFTERWARDS:
+        AFTERWARDS[job.kind](job)
+
+
 def _queue(job: Job) -> None:
     run_job.using(queue_name=QUEUE_OF.get(job.kind, "default")).enqueue(job.pk)
 
 
 @task()
 def run_job(job_id: int) -> str:
-    """Run one job; what the queue calls."""
-    return run(job_id)
+    """Run one job; what the queue calls. Of jobs that read files, the one whose project has waited longest."""
+    job = Job.objects.filter(pk=job_id).first()
+    return run(_whose_turn(job_id) if job is not None and job.kind in OF_FILES else job_id)
+
+
+def _whose_turn(job_id: int) -> int:
+    """The oldest job of the project whose last job began first: each is in the queue once, so all have their turn."""
+    of_files = Job.objects.filter(kind__in=OF_FILES)
+    waiting = of_files.filter(state=Job.State.QUEUED).order_by("project", "pk").values_list("project", "pk")
+    first = dict(reversed(list(waiting)))
+    begun = of_files.filter(project__in=first, attempts__gt=0).exclude(pk__in=first.values())
+    last = dict(begun.values_list("project").annotate(last=Max("pk")))
+    return min(first.items(), key=lambda one: (last.get(one[0], 0), one[1]), default=(0, job_id))[1]
 
 
 def run(job_id: int) -> str:
@@ -163,6 +205,11 @@ def run(job_id: int) -> str:
             result = job.result if job.ids.get(IS_DONE) else KINDS[job.kind](job, Progress(job_id))
     except Refused as refused:
         return _end_and_tidy(job, Job.State.FAILED, error=refused.stored)
+    except Cancelled:
+        job.refresh_from_db()
+        if job.error == CANCELLED and job.kind in AFTERWARDS:  # not where another worker has it
+            AFTERWARDS[job.kind](job)
+        return "cancelled"
     except Exception as error:
         if failures.is_unavailable(error):
             return _again(job)

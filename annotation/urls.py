@@ -131,6 +131,7 @@ urlpatterns = [
         transfer.responses_preview,
         name="responses_preview",
     ),
+    path("jobs/<str:public_id>/cancel/", site.job_cancel, name="job_cancel"),
     path("jobs/<str:public_id>/good/", importing.import_good_only, name="import_good_only"),
     path("jobs/<str:public_id>/rejected/", importing.import_rest, name="import_rest"),
     path("sources/<str:public_id>/", importing.source, name="source"),

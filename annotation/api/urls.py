@@ -69,5 +69,6 @@ urlpatterns = [
     path("projects/<slug:slug>/responses/", imports.ResponsesImports.as_view(), name="api_import_responses"),
     path("projects/<slug:slug>/restore/", imports.Restore.as_view(), name="api_restore"),
     path("jobs/<str:public_id>/", views.JobDetail.as_view(), name="api_job"),
+    path("jobs/<str:public_id>/cancel/", views.JobCancel.as_view(), name="api_job_cancel"),
     re_path(r"", views.nothing_here),
 ]

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from annotation import access, visibility
+from annotation import access, jobs, visibility
 from annotation.api import serializers as shapes
 from annotation.api.problems import CONTENT_TYPE, problem
 from annotation.help import helping, predicting, suggesting, tickets, tries
@@ -465,6 +465,18 @@ class JobDetail(APIView):
     def get(self, request: Request, public_id: str) -> Response:
         """Get the progress of a job."""
         return Response(shapes.JobShape(visibility.job(access.actor(request), public_id)).data)
+
+
+class JobCancel(APIView):
+    """The end of a job that reads files."""
+
+    @extend_schema(request=None, responses=shapes.JobShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Cancel an import, a check or a restoration. It ends within two seconds, and nothing of it stays."""
+        job = access.job(access.actor(request), public_id, Permission.IMPORT)
+        jobs.cancel(job)
+        job.refresh_from_db()
+        return Response(shapes.JobShape(job).data)
 
 
 def nothing_here(request: HttpRequest, *args: Any) -> HttpResponse:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import Error
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import number_format
@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation import access, migration_state, visibility
+from annotation import access, jobs, migration_state, visibility
 from annotation.board import board
 from annotation.board.needs import leading
 from annotation.database import limits
@@ -27,7 +27,7 @@ from annotation.people import next_batch
 from annotation.roles import Permission
 from annotation.views import boards
 from annotation.views.acting import ended_in_words, undoable_by
-from annotation.views.pages import PageRequest, cut, kind_instruction, kind_title, page
+from annotation.views.pages import PageRequest, cut, kind_instruction, kind_title, page, refusals_to
 from annotation.work import gates, queue
 from tableqa.language import shown
 
@@ -181,11 +181,22 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "sources_ready": job.state == Job.State.DONE and "source" in job.result,
         "losses": [gettext(loss) for loss in job.result.get("losses", ())],
         "problems_left_out": job.result.get("rejected", 0) - len(job.result.get("problems", [])),
+        "may_cancel": job.kind in jobs.OF_FILES
+        and Permission.IMPORT in access.may(access.actor(request), job.project),
         "in_parts": job.kind in (acting.ACT, acting.UNDO),
         "may_import": Permission.IMPORT in access.may(access.actor(request), job.project),
         "may_set_up": Permission.SET_UP in access.may(access.actor(request), job.project),
     }
     return render(request, "site/_job_state.html" if request.htmx else "site/job.html", context)
+
+
+@page("POST")
+def job_cancel(request: PageRequest, public_id: str) -> HttpResponse:
+    """Cancel a job that reads files."""
+    job = access.job(access.actor(request), public_id, Permission.IMPORT)
+    with refusals_to(request):
+        jobs.cancel(job)
+    return redirect("job", job.public_id)
 
 
 TITLES = {

@@ -297,6 +297,7 @@ PAGES: dict[str, Row] = {
     "import_responses": (the_project, MANAGE, MANAGE),
     "responses_preview": (a_file_of_responses, MANAGE, MANAGE),
     "import_good_only": (a_refused_import, None, MANAGE),
+    "job_cancel": (a_refused_import, None, MANAGE),
     "import_rest": (a_refused_import, MANAGE, None),
     "source": (lambda t: [t.world.source.public_id], PROGRESS, None),
     "example": (lambda t: [t.world.source.examples.all()[0].public_id], PROGRESS, None),
@@ -536,4 +537,5 @@ API: dict[str, dict[str, Call]] = {
         "post": (the_project, lambda t: {"release": an_upload(t).public_id}, MANAGE, Permission.IMPORT),
     },
     "api_job": {"get": (lambda t: [t.job.public_id], None, PROGRESS, Permission.SEE_PROGRESS)},
+    "api_job_cancel": {"post": (a_refused_import, None, MANAGE, Permission.IMPORT)},
 }
