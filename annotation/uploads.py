@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -21,8 +21,8 @@ from annotation import jobs
 from annotation.models import Job, Person, Project, Upload
 from annotation.refusals import refuse
 from annotation.transfer import sandbox
-from tableqa.readers import ReaderError
-from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, unpacked_by
+from tableqa.readers.archive import unpacked_by
+from tableqa.readers.whole import unpack_once
 
 KEPT = timedelta(days=7)
 """How long the files of an import that was not finished are kept."""
@@ -193,69 +193,24 @@ def apart(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]:
 
 
 @contextmanager
-def on_disk(questions: Upload, tables: Upload | None, *, whole: bool = True) -> Iterator[UploadedFiles]:
-    """The files of an import, the archive of the tables unpacked. Raises Refused(import_failed).
+def on_disk(upload: Upload) -> Iterator[UploadedFiles]:
+    """An uploaded file, which this process reads. Raises Refused(import_failed).
 
-    An archive is unpacked once, for all previews of its upload and the import, and stays until `forget`. Where not the
-    `whole` of it is read, one of many tables is unpacked for as long as it is read, and as far as that needs.
+    An archive is unpacked once, and stays until `forget`.
     """
-    with tempfile.TemporaryDirectory(prefix="askew-import-") as name, ExitStack() as stack:
+    with tempfile.TemporaryDirectory(prefix="askew-import-") as name:
         folder = Path(name)
-        files = UploadedFiles(folder, _linked(questions, folder / "questions"), folder / "beside" / "tables")
-        files.tables.parent.mkdir()
-        if tables is None:
-            files.tables.mkdir()
-        else:
-            archive = _linked(tables, folder / "archive")
-            try:
-                if not whole and _is_worth_parts(tables, archive):
-                    files.tables.mkdir()
-                    stack.enter_context(partly_unpacked(archive, files.tables))
-                else:
-                    files.tables.symlink_to(_unpacked(tables, archive))
-            except ReaderError as error:
-                refuse("import_failed", str(error).replace(f"{archive.parent}/", ""))
-        parts = folder / "parts"
-
-        def folder_of(path: Path) -> Path | None:
-            if path != files.questions:
-                return None
-            if whole or not (parts.is_dir() or _is_worth_parts(questions, path)):
-                return _unpacked(questions, path)
-            if not parts.is_dir():
-                parts.mkdir()
-                stack.enter_context(partly_unpacked(path, parts))
-            return parts
-
-        stack.enter_context(unpacked_by(folder_of))
-        yield files
-
-
-def _is_worth_parts(upload: Upload, archive: Path) -> bool:
-    """Whether an archive of many tables is not unpacked yet."""
-    return not (unpacked_folder() / upload.public_id).is_dir() and has_many_tables(archive)
+        files = UploadedFiles(folder, _linked(upload, folder / "questions"), folder / "beside" / "tables")
+        files.tables.mkdir(parents=True)
+        unpacked = {files.questions: unpacked_folder() / upload.public_id}
+        with unpacked_by(lambda path: unpack_once(path, unpacked[path]) if path in unpacked else None):
+            yield files
 
 
 def unpacked_folder() -> Path:
     """Where archives stay unpacked, each under the name of its upload."""
     folder = Path(settings.MEDIA_ROOT) / "unpacked"
     folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _unpacked(upload: Upload, archive: Path) -> Path:
-    """The folder that the archive of an upload unpacks to, there only when it is whole. ReaderError."""
-    folder = unpacked_folder() / upload.public_id
-    if not folder.is_dir():
-        part = Path(tempfile.mkdtemp(prefix=f"{upload.public_id}.", dir=folder.parent))
-        try:
-            unpack(archive, part)
-            part.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # another request was not faster: the disk is at fault
-                raise
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
     return folder
 
 

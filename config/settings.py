@@ -26,6 +26,7 @@
 | MAX_UPLOAD_BYTES  | the largest upload that is taken; default: 256 MB                                         |
 | MAX_IMPORT_BYTES  | the largest file of an import, also of one sent in slices; default: 512 MB                |
 | IMPORT_SECONDS    | how long an uploaded file is read at most; default: 3600                                  |
+| PREVIEW_SECONDS   | how long the preview of an uploaded file takes at most; default: 20                       |
 | IMPORT_MEMORY     | MB of memory that reading an uploaded file takes at most; default: 2048                   |
 | IMPORT_NICE       | how far reading uploaded files stands back behind other processes; default: 19, the farthest |
 | IMPORT_SPACE      | MB of disk that one file takes that is written meanwhile; default: 8192                   |
@@ -347,6 +348,7 @@ MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", default=256 * 1024 * 1024)
 MAX_IMPORT_BYTES = env.int("MAX_IMPORT_BYTES", default=512 * 1024 * 1024)  # of one file, also in slices
 IMPORT_SECONDS = env.int("IMPORT_SECONDS", default=3600)
 IMPORT_MEMORY = env.int("IMPORT_MEMORY", default=2048)  # MB
+PREVIEW_SECONDS = env.int("PREVIEW_SECONDS", default=20)
 IMPORT_NICE = env.int("IMPORT_NICE", default=19)
 IMPORT_SPACE = env.int("IMPORT_SPACE", default=8192)  # MB
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024  # bytes of a request besides its files

@@ -168,7 +168,7 @@ class ResponsesImports(APIView):
         if not data["look"]:
             job = responses.start(upload=upload, by=by, now=now, **params)
             return Response(shapes.JobShape(job).data, status=202)
-        with uploads.on_disk(upload, None) as files:
+        with uploads.on_disk(upload) as files:
             try:
                 preview = responses.look(path=files.questions, by=by, now=now, most=MOST_AT_ONCE, **params)
             except Refused as refused:

@@ -12,7 +12,6 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.journeys import importing
-from annotation.journeys.previewing import Chosen, Preview
 from annotation.refusals import Refused
 from annotation.terms.options import NamedTextsField
 from tableqa.json_text import read_json
@@ -20,6 +19,7 @@ from tableqa.readers import READERS, Mapped
 from tableqa.readers.detection import OWN
 from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE
 from tableqa.readers.own_data import OPTIONS, REQUIRED
+from tableqa.readers.preview import Chosen, Preview
 from tableqa.readers.reader import Credit
 from tableqa.readers.text_form import ENCODING_NAMES
 

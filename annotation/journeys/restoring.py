@@ -145,7 +145,7 @@ def summarise(*, project: Project, upload: Upload) -> ReleaseSummary | None:
     Only the manifest is read; `restore` verifies all files. Raises Refused where bytes of the upload are missing.
     """
     with (
-        uploads.on_disk(upload, None) as files,
+        uploads.on_disk(upload) as files,
         tempfile.TemporaryDirectory(prefix="askew-manifest-") as name,
     ):
         path, folder = files.questions, Path(name) / "release"
@@ -282,7 +282,7 @@ def start_restore(*, project: Project, upload: Upload, by: Person, now: datetime
 @jobs.kind("restore")
 def _run_restore(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     upload = Upload.objects.get(pk=job.ids["upload"])
-    with uploads.on_disk(upload, None) as files:
+    with uploads.on_disk(upload) as files:
         restored = restore(
             project=job.project,
             folder=files.questions,

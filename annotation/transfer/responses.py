@@ -206,7 +206,7 @@ def start(
 @jobs.kind(KIND)
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     upload = Upload.objects.get(pk=job.ids["upload"])
-    with uploads.on_disk(upload, None) as files:
+    with uploads.on_disk(upload) as files:
         try:
             done = write(
                 project=job.project,

@@ -1,7 +1,7 @@
 """Reading files of other people in a process of its own, which is ended where it takes too much time or memory.
 
     with sandbox.folder() as folder:
-        read = sandbox.read(order, progress, name=upload.name)
+        read = sandbox.read(Order(...), progress, name=upload.name)
 
 The process is started anew and has no connection to the database (`tableqa.readers.child`). Limits are settings:
 `IMPORT_SECONDS`, `IMPORT_MEMORY`, `IMPORT_SPACE` and `IMPORT_NICE`.
@@ -66,18 +66,30 @@ def _remove_abandoned(parent: Path) -> None:
 
 
 def read(order: Order, beat: Callable[[int], None], *, name: str) -> Read:
-    """Read and check all records in a process of its own (`tableqa.readers.whole.read_all`).
+    """Read and check all records (`tableqa.readers.whole.read_all`); see `call`."""
+    return Read.from_json(call("read_all", order, beat, name=name, seconds=settings.IMPORT_SECONDS))
+
+
+def call(
+    task: str,
+    order: Order,
+    beat: Callable[[int], None] = lambda number: None,
+    *,
+    name: str,
+    seconds: int,
+) -> dict[str, Any]:
+    """Do a task of `tableqa.readers.child` in a process of its own. Returns its result.
 
     name: what people call the file. beat: told a few times a second how many records were read; what it raises ends the
     process. Raises Refused(import_failed): a fault of the file, or more time, memory or space than a file may take.
     """
     folder = Path(order.rows).parent
     request = {
-        "task": "read_all",
+        "task": task,
         "order": asdict(order),
         "parent": os.getpid(),
         "nice": settings.IMPORT_NICE,
-        "cpu": settings.IMPORT_SECONDS,
+        "cpu": seconds,
         "bytes": settings.IMPORT_SPACE * MEGABYTE,
         "space": ADDRESS_SPACE * MEGABYTE,
     }
@@ -96,12 +108,12 @@ def read(order: Order, beat: Callable[[int], None], *, name: str) -> Read:
         assert process.stdin is not None  # nosec
         with suppress(BrokenPipeError), process.stdin:
             process.stdin.write(json.dumps(request).encode())
-        _watch(process, folder, name, beat)
+        _watch(process, folder, name, seconds, beat)
     except BaseException:
         process.kill()
         process.wait()
         raise
-    return _result(process, folder, name)
+    return _result(process, folder, name, seconds)
 
 
 PASSED_ON: Final = (
@@ -116,16 +128,18 @@ PASSED_ON: Final = (
 """Variables of the environment: nothing that is secret."""
 
 
-def _watch(process: subprocess.Popen[bytes], folder: Path, name: str, beat: Callable[[int], None]) -> None:
+def _watch(
+    process: subprocess.Popen[bytes], folder: Path, name: str, seconds: int, beat: Callable[[int], None]
+) -> None:
     """Wait for the end of the process. Raises Refused where it takes too long or too much, and what `beat` raises."""
-    until = time.monotonic() + settings.IMPORT_SECONDS
+    until = time.monotonic() + seconds
     while True:
         with suppress(subprocess.TimeoutExpired):
             process.wait(BEAT)
             return
         beat(_number_read(folder))
         if time.monotonic() > until:
-            _refuse_slow(name)
+            _refuse_slow(name, seconds)
         if _resident(process.pid) > settings.IMPORT_MEMORY * MEGABYTE:
             _refuse_large(name)
 
@@ -144,7 +158,7 @@ def _resident(process: int) -> int:
     return 0
 
 
-def _result(process: subprocess.Popen[bytes], folder: Path, name: str) -> Read:
+def _result(process: subprocess.Popen[bytes], folder: Path, name: str, seconds: int) -> dict[str, Any]:
     answer: dict[str, Any] = {}
     with suppress(OSError):
         text = (folder / "result.json").read_text(encoding="utf-8")
@@ -154,7 +168,7 @@ def _result(process: subprocess.Popen[bytes], folder: Path, name: str) -> Read:
     if "memory" in answer or process.returncode == -signal.SIGKILL:  # the machine has no memory left
         _refuse_large(name)
     if process.returncode == -signal.SIGXCPU:
-        _refuse_slow(name)
+        _refuse_slow(name, seconds)
     if "result" not in answer:
         said = (folder / "errors").read_text(encoding="utf-8", errors="replace")
         log.error("the process that read %s ended with %s:\n%s", name, process.returncode, said[-4000:])
@@ -164,15 +178,16 @@ def _result(process: subprocess.Popen[bytes], folder: Path, name: str) -> Read:
             "administrator.",
             name=name,
         )
-    return Read.from_json(answer["result"])
+    result: dict[str, Any] = answer["result"]
+    return result
 
 
-def _refuse_slow(name: str) -> NoReturn:
+def _refuse_slow(name: str, seconds: int) -> NoReturn:
     refuse(
         "import_failed",
         "Reading {name} takes more than {seconds} seconds. Split the file, or ask the site administrator to import it.",
         name=name,
-        seconds=settings.IMPORT_SECONDS,
+        seconds=seconds,
     )
 
 

@@ -97,7 +97,7 @@ def _run(
     mapping: ImportMapping,
 ) -> Preview:
     """Look at the upload, or write it. Raises Refused without folders of the server."""
-    with uploads.on_disk(upload, None) as files:
+    with uploads.on_disk(upload) as files:
         try:
             return action(
                 project=project,

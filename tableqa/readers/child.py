@@ -19,6 +19,7 @@ from typing import Any
 
 from tableqa.language import pack_all
 from tableqa.readers import ReaderError
+from tableqa.readers.preview import preview
 from tableqa.readers.rejections import described
 from tableqa.readers.whole import Order, read_all
 
@@ -33,7 +34,7 @@ def main(folder: Path) -> None:
     order = Order(**request["order"])
     answer: dict[str, Any]
     try:
-        answer = {"result": asdict(TASKS[request["task"]](order, lambda number: _tell(folder, number)))}
+        answer = {"result": TASKS[request["task"]](order, lambda number: _tell(folder, number)).to_json()}
     except ReaderError as error:
         answer = {"fault": asdict(described(error, order.shown, order.by_command))}
     except MemoryError:
@@ -43,7 +44,10 @@ def main(folder: Path) -> None:
     part.rename(folder / "result.json")
 
 
-TASKS: Mapping[str, Callable[[Order, Callable[[int], None]], Any]] = {"read_all": read_all}
+TASKS: Mapping[str, Callable[[Order, Callable[[int], None]], Any]] = {
+    "read_all": read_all,
+    "preview": preview,
+}
 
 
 def limit(request: Mapping[str, int]) -> None:

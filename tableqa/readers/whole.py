@@ -13,8 +13,8 @@ import shutil
 import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TextIO
 
@@ -33,7 +33,7 @@ from tableqa.readers import (
     published_id,
 )
 from tableqa.readers import credit as credit_of
-from tableqa.readers.archive import unpack, unpacked_by
+from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, unpacked_by
 from tableqa.readers.own_data import ONLY_SPLIT, PARTS, OwnData
 from tableqa.readers.reader import Credit, Tolerant, cannot_open
 from tableqa.readers.rejections import Problem, Rejections
@@ -57,6 +57,8 @@ class Order:
     known          checksums of what was imported before: the same files are not read again
     archives       archives and the folders that they are unpacked to, which are there only once they are whole
     tables_in      the archive of the tables, which `tables` then leads into
+    chosen, earlier   of a preview: what was chosen for its columns (`preview.Chosen`), and for earlier files
+    in_part        of an archive of many tables only those are unpacked that are read
     hidden         folders that people do not know, and that no message names
     by_command     remedies may name options of the command
     """
@@ -73,6 +75,9 @@ class Order:
     known: Sequence[str] = ()
     archives: Mapping[str, str] = field(default_factory=dict)
     tables_in: str = ""
+    chosen: Mapping[str, Any] | None = None
+    earlier: Sequence[Mapping[str, str]] = ()
+    in_part: bool = False
     hidden: Sequence[str] = ()
     by_command: bool = False
 
@@ -105,6 +110,10 @@ class Read:
     cause: Problem | None = None
     whole: bool = True
 
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` reads."""
+        return asdict(self)
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Read":
         """Read what a child wrote."""
@@ -121,13 +130,8 @@ class Read:
 
 def read_all(order: Order, progress: Callable[[int], None] = lambda number: None) -> Read:
     """Read and check all records; `progress` is told how many were read. ReaderError where nothing can be read."""
-    path, tables = Path(order.path), Path(order.tables) if order.tables else None
-    if tables is not None and order.tables_in:
-        tables.symlink_to(_unpacked(order, Path(order.tables_in)) or tables)
-    with (
-        unpacked_by(lambda archive: _unpacked(order, archive)),
-        Rejections(order.shown, order.by_command) as rejections,
-    ):
+    path = Path(order.path)
+    with unpacking(order) as tables, Rejections(order.shown, order.by_command) as rejections:
         reader, fields = _as_chosen(order, path, tables)
         checksum = checksum_of(reader.files(path, tables), order.limit, fields)
         if checksum in order.known:
@@ -276,11 +280,35 @@ def _read(
             yield outcome.id
 
 
-def _unpacked(order: Order, archive: Path) -> Path | None:
-    """The folder that an archive unpacks to, there only when it is whole; None where it has none. ReaderError."""
-    if str(archive) not in order.archives:
-        return None
-    folder = Path(order.archives[str(archive)])
+@contextmanager
+def unpacking(order: Order) -> Iterator[Path | None]:
+    """Unpack archives. Yields the folder of the tables, None where the reader looks for one. ReaderError."""
+    tables = Path(order.tables) if order.tables else None
+    parts: dict[Path, Path] = {}
+    with ExitStack() as stack:
+
+        def folder_of(archive: Path, part: Path | None = None) -> Path | None:
+            if str(archive) not in order.archives:
+                return None
+            folder = Path(order.archives[str(archive)])
+            if not order.in_part or folder.is_dir() or not (archive in parts or has_many_tables(archive)):
+                return unpack_once(archive, folder)
+            if archive not in parts:
+                parts[archive] = part or Path(order.rows).parent / "parts"
+                parts[archive].mkdir()
+                stack.enter_context(partly_unpacked(archive, parts[archive]))
+            return parts[archive]
+
+        if tables is not None and order.tables_in:
+            folder = folder_of(Path(order.tables_in), tables)
+            if folder is not None and folder != tables:
+                tables.symlink_to(folder)
+        stack.enter_context(unpacked_by(folder_of))
+        yield tables
+
+
+def unpack_once(archive: Path, folder: Path) -> Path:
+    """The folder that an archive unpacks to, there only when it is whole. ReaderError."""
     if not folder.is_dir():
         part = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
         try:

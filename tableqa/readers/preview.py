@@ -1,0 +1,199 @@
+"""The first examples of files as an import would read them, and the choices that a person can correct."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tableqa.examples import Example
+from tableqa.language import reason_of, with_texts
+from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked
+from tableqa.readers import credit as credit_of
+from tableqa.readers.detection import detected
+from tableqa.readers.losses import columns_of, losses
+from tableqa.readers.own_data import OPTIONS, PARTS, REQUIRED, Layout, OwnData, guessed
+from tableqa.readers.reader import Credit
+from tableqa.readers.rejections import Problem, described
+from tableqa.readers.split_names import split_in_name
+from tableqa.readers.whole import OF_FILES, Order, unpacking
+
+SHOWN = 5
+"""Examples of a preview."""
+MOST_READ = 200
+"""Records that are read for them, where many have problems."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an import would read.
+
+    fields    the names of columns and the options that differ from what is detected; what an import takes
+    problems  of the records that were read for the preview
+    losses    what the import would not keep
+    has_ids   whether the records have ids of their own
+    continues name of the source whose rejected records the file holds; "" where they have no ids of their own
+    """
+
+    reader: str
+    layout: Layout = field(default_factory=Layout)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    examples: Sequence[Example] = ()
+    problems: Sequence[Problem] = ()
+    credit: Credit = field(default_factory=lambda: Credit("NOASSERTION", "", ""))
+    read_as: str = ""
+    has_ids: bool = False
+    continues: str = ""
+    losses: Sequence[str] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` reads. Examples are text in it: what they hold may look like a message."""
+        examples = json.dumps([example.to_dict() for example in self.examples])
+        return {**asdict(replace(self, examples=())), "examples": examples}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Preview":
+        """Read what a child wrote."""
+        layout = {**data["layout"], "columns": tuple(data["layout"]["columns"])}
+        return cls(
+            **{
+                **data,
+                "layout": Layout(**layout),
+                "credit": Credit(**data["credit"]),
+                "problems": [Problem(**problem) for problem in data["problems"]],
+                "examples": [Example.from_dict(example) for example in json.loads(data["examples"])],
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a person chose for the columns of a file: {part: name} with "" for none, and {option: text}.
+
+    `columns` are those that they chose from; after another separator the file may have others. () takes any.
+    """
+
+    parts: Mapping[str, str]
+    options: Mapping[str, str] = field(default_factory=dict)
+    columns: Sequence[str] = ()
+
+
+def preview(order: Order, progress: Callable[[int], None] = lambda number: None) -> Preview:
+    """Read the first examples; a reader without a name is detected. ReaderError where an archive cannot be unpacked."""
+    path = Path(order.path)
+    with unpacking(order) as tables:
+        name = order.reader
+        layout, fields = Layout(), dict(order.fields)
+        try:
+            name = name or detected(path)
+            read = READERS[name]
+            if isinstance(read, OwnData):
+                read, layout, fields = _with_columns(order, read, path, tables)
+            elif isinstance(read, Mapped) and fields:
+                read = read.with_fields(fields)
+            problems, examples = _first(read, path, tables, order.shown)
+            credit = credit_of(read, path, tables)
+            read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
+        except (ReaderError, ValueError) as error:
+            problem = (
+                described(error, order.shown)
+                if isinstance(error, ReaderError)
+                else Problem(path.name, None, "", reason_of(error), "")
+            )
+            return Preview(name or "own", layout, fields, problems=(problem,))
+        return Preview(
+            name,
+            layout,
+            fields,
+            examples,
+            problems,
+            credit,
+            with_texts(read_as, order.shown),
+            has_ids=not isinstance(read, OwnData) or "id" in layout.parts,
+            losses=losses(name, split_in_name(path), _columns_kept(layout, examples)),
+        )
+
+
+def _columns_kept(layout: Layout, examples: Sequence[Example]) -> set[str]:
+    """The columns that stay in the meta, by the layout of a file and the first examples."""
+    own = {name for name in layout.columns if name not in layout.parts.values()}
+    split = {"split"} & layout.parts.keys()
+    return own | split | columns_of(example.meta for example in examples)
+
+
+def _first(
+    read: Reader, path: Path, tables: Path | None, shown: Callable[[str], str]
+) -> tuple[tuple[Problem, ...], tuple[Example, ...]]:
+    """The problems and the examples of the first records."""
+    problems: list[Problem] = []
+    examples: list[Example] = []
+    for outcome in islice(checked(read, path, tables, SHOWN), MOST_READ):
+        if isinstance(outcome, Rejected):
+            problems.append(described(outcome.error, shown))
+        else:
+            examples.append(outcome)
+        if len(examples) == SHOWN:
+            break
+    return tuple(problems), tuple(examples)
+
+
+def _with_columns(
+    order: Order, own: OwnData, path: Path, tables: Path | None
+) -> tuple[OwnData, Layout, dict[str, str]]:
+    """The reader with the columns that were chosen, the layout by it, and what differs from what is detected."""
+    chosen = Chosen(**order.chosen) if order.chosen is not None else None
+    options = _differing_options(own, path, tables, chosen.options if chosen else {})
+    columns = own.with_fields(options).layout(path, tables).columns
+    parts: Mapping[str, str] = chosen.parts if chosen and tuple(chosen.columns) in ((), columns) else {}
+    if chosen is None:
+        earlier = _remembered(order.earlier, columns)
+        options |= {name: earlier.pop(name) for name in OPTIONS if name in earlier}
+        parts = earlier
+    fields = {**differing(parts, columns), **options}
+    read = own.with_fields(fields)
+    return read, read.layout(path, tables), fields
+
+
+def _differing_options(
+    own: OwnData, path: Path, tables: Path | None, options: Mapping[str, str]
+) -> dict[str, str]:
+    """The options that have to be said because they are not what is detected."""
+    if not options:
+        return {}
+    usual = {"answer_separator": "|"}
+    with suppress(ReaderError):  # what cannot be detected is said
+        layout = own.layout(path, tables)
+        separator = layout.separator.replace("\t", "\\t")
+        encoding = layout.encoding.replace("utf-8-sig", "utf-8")
+        usual |= {"separator": separator, "encoding": encoding, "table_encoding": layout.table_encoding}
+    differing = {name: text for name, text in options.items() if text and text != usual.get(name)}
+    if "encoding" in differing and options.get("table_encoding"):
+        differing["table_encoding"] = options[
+            "table_encoding"
+        ]  # that of the questions is also that of tables
+    return differing
+
+
+def differing(parts: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
+    """The columns of parts that have to be said because they are not guessed; names that no column has are left out."""
+    known = {
+        part: name for part, name in parts.items() if name in columns or (not name and part not in REQUIRED)
+    }
+    guess = guessed(columns, {})
+    fields = {part: name for part, name in known.items() if name != guess.get(part, "")}
+    taken = {**guessed(columns, fields), **fields}
+    if any(taken.get(part, "") != name for part, name in known.items()):
+        return known  # one choice changes the guess for another part
+    return fields
+
+
+def _remembered(earlier: Sequence[Mapping[str, str]], columns: Sequence[str]) -> dict[str, str]:
+    """The columns that were chosen in the last import of files with these columns; {} if none were."""
+    for fields in earlier:
+        named = [name for part, name in fields.items() if part in PARTS and name]
+        if fields and all(name in columns for name in named):
+            # The form of a file is detected for each file.
+            return {part: name for part, name in fields.items() if part not in (*OF_FILES, "table_encoding")}
+    return {}
