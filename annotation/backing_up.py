@@ -6,8 +6,8 @@
 
 People go on working while it is made. The database is read as of one moment; files are copied after it, since they are named
 once they are there and never change under their name. Uploads, which go as soon as they are read, are copied before it, too:
-an import that waited at that moment finds its file. What can be made
-again from the database (indexes, zipped releases) is left out. SECRET_KEY is no part of it: it is kept elsewhere.
+an import that waited at that moment finds its file. What the database names, and is not there or differs, is named. What can
+be made again (`annotation.inventory`) is left out. SECRET_KEY is no part of it: it is kept elsewhere.
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 
-from annotation import migration_state
+from annotation import inventory, migration_state
+from annotation.evaluation import evaluation_runs
+from annotation.models import Job, Release, Upload
+from annotation.releases.release_files import MANIFEST as RELEASE_MANIFEST
 
 MANIFEST = "manifest.json"
 MEDIA = "media"
 FORMAT = 1
-MADE_AGAIN = ("indexes", "unpacked")
-"""Folders below MEDIA_ROOT that are made again from the database or an upload when somebody wants them."""
+REBUILT = inventory.names("rebuilt")
 DATABASES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
 """Vendor of the database -> the file of a backup that holds it."""
 
@@ -45,13 +47,27 @@ class Impossible(Exception):
 
 @dataclass(frozen=True)
 class Backup:
-    """What the manifest of a backup says. `rows`: table -> how many; `files`: path -> (sha256, bytes)."""
+    """What the manifest of a backup says. `rows`: table -> how many; `files`: path -> (sha256, bytes).
+
+    `named`: path below the data folder -> sha256 of each file that the database names, "" where it names no digest.
+    """
 
     engine: str
     made_at: str
     migrations: list[str]
     rows: dict[str, int]
     files: dict[str, tuple[str, int]]
+    named: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def lacking(self) -> list[str]:
+        """What the database names and the backup does not have as it is named, in sentences."""
+        copies = {path.removeprefix(f"{MEDIA}/"): sha256 for path, (sha256, _) in self.files.items()}
+        missing = [f"{path} is missing" for path in self.named.keys() - copies.keys()]
+        others = [
+            path for path, sha256 in self.named.items() if sha256 and copies.get(path, sha256) != sha256
+        ]
+        return sorted(missing + [f"{path} is not the file that the database names" for path in others])
 
 
 def make(folder: Path, *, now: datetime) -> Backup:
@@ -68,9 +84,10 @@ def make(folder: Path, *, now: datetime) -> Backup:
     try:
         _copy_media(Path(settings.MEDIA_ROOT), part / MEDIA, below="uploads")
         rows, migrations = _databases[connection.vendor].dump(part / DATABASES[connection.vendor])
+        named = named_files()
         _copy_media(Path(settings.MEDIA_ROOT), part / MEDIA)
-        files = {path: (_sha256(part / path), (part / path).stat().st_size) for path in _files(part)}
-        made = Backup(connection.vendor, now.isoformat(), migrations, rows, files)
+        files = {path: (sha256_of(part / path), (part / path).stat().st_size) for path in _files(part)}
+        made = Backup(connection.vendor, now.isoformat(), migrations, rows, files, named)
         said = {"format": FORMAT, **vars(made)}
         (part / MANIFEST).write_text(json.dumps(said, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         _sync(part)
@@ -91,6 +108,7 @@ def read(folder: Path) -> Backup:
             said["migrations"],
             said["rows"],
             {path: (sha256, size) for path, (sha256, size) in said["files"].items()},
+            said.get("named", {}),
         )
         written = said["format"]
     except FileNotFoundError:
@@ -107,7 +125,7 @@ def read(folder: Path) -> Backup:
     if surplus := sorted(there - found.files.keys()):
         raise Impossible(f"{surplus[0]} is not in the manifest of the backup. Nothing was restored.")
     for path, (sha256, size) in found.files.items():
-        if (folder / path).stat().st_size != size or _sha256(folder / path) != sha256:
+        if (folder / path).stat().st_size != size or sha256_of(folder / path) != sha256:
             raise Impossible(f"{path} was changed after the backup was made. Nothing was restored.")
     return found
 
@@ -136,16 +154,45 @@ def restore(folder: Path) -> Backup:
         if (folder / MEDIA).exists():
             shutil.copytree(folder / MEDIA, media, dirs_exist_ok=True)
         database.load(folder / DATABASES[found.engine])
+        _require_rows(found.rows)
     except BaseException:
         shutil.rmtree(media, ignore_errors=True)
+        with suppress(DatabaseError):  # it is away: what was loaded was not committed
+            database.empty()
         raise
-    counted = _rows()
-    if counted != found.rows:
-        table = min(name for name in found.rows if counted.get(name) != found.rows[name])
-        raise Impossible(
-            f"{table} has {counted.get(table)} rows after restoring, but {found.rows[table]} in the backup."
-        )
     return found
+
+
+def _require_rows(expected: Mapping[str, int]) -> None:
+    counted = _rows()
+    for table in sorted(counted.keys() | expected):
+        if counted.get(table) != expected.get(table):
+            raise Impossible(
+                f"{table} has {counted.get(table)} rows after restoring, but {expected.get(table)} in the backup. "
+                "Nothing was restored."
+            )
+
+
+def named_files() -> dict[str, str]:
+    """Every file that the database names, by its path below the data folder; its digest, or "" where it names none."""
+    found: dict[str, str] = {}
+    for release in Release.objects.filter(ready_at__isnull=False).iterator():
+        claimed = {name: file["sha256"] for name, file in release.manifest.get("files", {}).items()}
+        for name, sha256 in {RELEASE_MANIFEST: "", **claimed}.items():
+            found[f"releases/{release.public_id}/{name}"] = sha256
+    for run in Job.objects.filter(kind=evaluation_runs.KIND):
+        found |= evaluation_runs.files(run)
+    return found | {str(upload.file.name): "" for _, upload in waiting_uploads()}
+
+
+def waiting_uploads() -> Iterator[tuple[Job, Upload]]:
+    """The uploads that jobs still have to read, with the job."""
+    waiting = Job.objects.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
+    for job in waiting.select_related("project"):
+        keys = [job.ids[name] for name in ("questions", "tables", "upload") if job.ids.get(name)]
+        for upload in Upload.objects.filter(pk__in=keys):
+            if job.kind != evaluation_runs.KIND or not evaluation_runs.has_taken_upload(job):
+                yield job, upload
 
 
 # -- files ------------------------------------------------------------------------------------------
@@ -156,7 +203,7 @@ def _copy_media(media: Path, to: Path, below: str = "") -> None:
         if not path.startswith(below):
             continue
         unfinished = any(name.endswith(".part") for name in path.split("/"))
-        if path.split("/")[0] in MADE_AGAIN or unfinished or _zipped_release(path):
+        if unfinished or _is_rebuilt(path):
             continue
         target = to / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +217,7 @@ def _require_no_links(media: Path) -> None:
     """Raises Impossible for a link below the data folder: what lies behind it would be missing from the backup."""
     for top, folders, names in os.walk(media, onerror=_unless_it_is_gone):
         if Path(top) == media:
-            folders[:] = [name for name in folders if name not in MADE_AGAIN]
+            folders[:] = [name for name in folders if not _is_rebuilt(name)]
         for name in sorted([*folders, *names]):
             path = Path(top) / name
             if path.is_symlink():
@@ -180,8 +227,10 @@ def _require_no_links(media: Path) -> None:
                 )
 
 
-def _zipped_release(path: str) -> bool:
-    return path.startswith("releases/") and path.count("/") == 1 and path.endswith(".zip")
+def _is_rebuilt(path: str) -> bool:
+    """Whether a path below the data folder is, or lies in, what is made again."""
+    ways = [Path(path), *Path(path).parents]
+    return any(way.match(name) and len(way.parts) == name.count("/") + 1 for way in ways for name in REBUILT)
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -198,7 +247,8 @@ def _unless_it_is_gone(error: OSError) -> None:
         raise error
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """The digest of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -243,6 +293,10 @@ class _Database:
         """Fill the empty database from what `dump` wrote, whole or not at all."""
         raise NotImplementedError
 
+    def empty(self) -> None:
+        """Take out again what `load` put in."""
+        raise NotImplementedError
+
 
 class _SQLite(_Database):
     def dump(self, path: Path) -> tuple[dict[str, int], list[str]]:
@@ -263,6 +317,10 @@ class _SQLite(_Database):
         connection.ensure_connection()
         with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as copy:
             copy.backup(connection.connection)
+
+    def empty(self) -> None:
+        with closing(sqlite3.connect(":memory:")) as nothing:
+            nothing.backup(connection.connection)
 
 
 class _PostgreSQL(_Database):
@@ -288,6 +346,12 @@ class _PostgreSQL(_Database):
             *_PLAIN,
             str(path),
         )
+
+    def empty(self) -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            for table in self.tables():
+                cursor.execute(f"DROP TABLE {connection.ops.quote_name(table)} CASCADE")
+            cursor.execute("DROP FUNCTION IF EXISTS askew_immutable()")
 
     @contextmanager
     def _snapshot(self) -> Iterator[str]:

@@ -15,11 +15,14 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
+from django.utils import timezone
 
-from annotation import access, backing_up
-from annotation.journeys import annotating
+from annotation import access, backing_up, uploads
+from annotation.evaluation import evaluating, evaluation_runs
+from annotation.journeys import annotating, releasing
 from annotation.models import Annotation, Assignment, Job, LabelImport, Source
 from annotation.work import queue
 from tests.annotation.cast import NOON, World, make_world
@@ -232,6 +235,109 @@ def test_a_backup_with_statistics_of_the_database_restores(
     call_command("backup", tmp_path / "backup")
     restored = elsewhere("restore", str(tmp_path / "backup"))
     assert restored.returncode == 0, restored.stderr
+
+
+@pytest.fixture
+def filled(world: World) -> dict[str, Path]:
+    """A release, an evaluation of it, and a study file that waits: a file of each kind that the database names."""
+    release = releasing.make_release(
+        project=world.project, name="v1", format="askew", by=world.rea, now=timezone.now()
+    )
+    instances = evaluating.instances(evaluating.load(releasing.folder(release)))
+    said = "".join(
+        json.dumps({"source": one.source, "id": one.id, "answers": list(one.answers)}) + "\n"
+        for one, _ in instances
+    )
+    run = evaluation_runs.start(
+        release=release,
+        name="TAPEX",
+        by=world.rea,
+        now=timezone.now(),
+        file=SimpleUploadedFile("said.jsonl", said.encode()),
+    )
+    run.refresh_from_db()
+    assert run.state == Job.State.DONE, run.error
+    sent = SimpleUploadedFile("study.yaml", b"x")
+    upload = uploads.keep(project=world.project, file=sent, by=world.mara, now=timezone.now())
+    Job.objects.create(
+        project=world.project,
+        kind="study",
+        ids={"upload": upload.pk},
+        made_at=timezone.now(),
+        heartbeat=timezone.now(),
+    )
+    media = Path(settings.MEDIA_ROOT)
+    judged, predictions = sorted(evaluation_runs.files(run))
+    return {
+        "data": releasing.folder(release) / "sources.jsonl",
+        "manifest": releasing.folder(release) / "manifest.json",
+        "judged": media / judged,
+        "predictions": media / predictions,
+        "upload": Path(upload.file.path),
+    }
+
+
+def test_a_backup_has_every_file_that_the_database_names(
+    world: World, filled: dict[str, Path], tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    call_command("backup", tmp_path / "backup")
+    call_command("restore", tmp_path / "backup", "--check")
+    assert elsewhere("restore", str(tmp_path / "backup")).returncode == 0
+    for path in filled.values():
+        copy = tmp_path / "elsewhere" / "media" / path.relative_to(settings.MEDIA_ROOT)
+        assert copy.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("which", ["data", "manifest", "judged", "predictions", "upload"])
+def test_a_file_that_the_database_names_and_that_is_gone_is_named_by_backup_and_check(
+    world: World, filled: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], which: str
+) -> None:
+    filled[which].unlink()
+    name = filled[which].relative_to(settings.MEDIA_ROOT).as_posix()
+    for command in (["backup", tmp_path / "backup"], ["restore", tmp_path / "backup", "--check"]):
+        with pytest.raises(CommandError, match="1 files that the database names are not in the backup"):
+            call_command(*command)
+        assert f"{name} is missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("which", ["data", "judged", "predictions"])
+def test_a_file_that_is_not_the_one_that_the_database_names_is_named(
+    world: World, filled: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], which: str
+) -> None:
+    filled[which].write_text("other")
+    with pytest.raises(CommandError, match="1 files that the database names"):
+        call_command("backup", tmp_path / "backup")
+    assert "is not the file that the database names" in capsys.readouterr().err
+
+
+def test_an_incomplete_backup_is_restored_as_far_as_it_goes(
+    world: World, filled: dict[str, Path], tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    filled["judged"].unlink()
+    with pytest.raises(CommandError):
+        call_command("backup", tmp_path / "backup")
+    restored = elsewhere("restore", str(tmp_path / "backup"))
+    assert restored.returncode == 0, restored.stderr
+    assert "judged.jsonl is missing" in restored.stderr
+    told = elsewhere("doctor")
+    assert told.returncode == 1
+    assert "judged.jsonl is missing" in told.stderr
+
+
+def test_a_restore_that_ends_with_other_counts_leaves_nothing_and_can_be_repeated(
+    world: World, filled: dict[str, Path], tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    call_command("backup", tmp_path / "backup")
+    shutil.copytree(tmp_path / "backup", tmp_path / "wrong")
+    counts = rows(tmp_path / "backup")
+    _say(tmp_path / "wrong", rows={**counts, "annotation_person": counts["annotation_person"] + 1})
+    refused = elsewhere("restore", str(tmp_path / "wrong"))
+    assert refused.returncode == 1
+    assert "annotation_person has" in refused.stderr
+    assert "Nothing was restored" in refused.stderr
+    assert not (tmp_path / "elsewhere" / "media").exists()
+    again = elsewhere("restore", str(tmp_path / "backup"))
+    assert again.returncode == 0, again.stderr
 
 
 def test_a_backup_that_fails_half_way_leaves_nothing_that_looks_like_one(

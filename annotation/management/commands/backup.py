@@ -25,3 +25,15 @@ class Command(BaseCommand):
             f"{options['folder']}: {len(made.files)} files, {size / 2**20:,.1f} MB, "
             f"{sum(made.rows.values()):,} rows in {len(made.rows)} tables. SECRET_KEY is not in it: keep it elsewhere."
         )
+        report_lacking(self, made, fails=True)
+
+
+def report_lacking(command: BaseCommand, backup: backing_up.Backup, *, fails: bool) -> None:
+    """Print what the database names and the backup lacks. Raises CommandError if there is something and it `fails`."""
+    for sentence in backup.lacking:
+        command.stderr.write(sentence)
+    if backup.lacking and fails:
+        raise CommandError(
+            f"{len(backup.lacking)} files that the database names are not in the backup as they were made. "
+            "Everything else is. Run ./run manage doctor."
+        )

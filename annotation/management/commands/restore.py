@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation import backing_up
+from annotation.management.commands.backup import report_lacking
 
 
 class Command(BaseCommand):
@@ -14,7 +15,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path, help="folder created by `backup`")
-        parser.add_argument("--check", action="store_true", help="only compare every file with the manifest")
+        parser.add_argument(
+            "--check",
+            action="store_true",
+            help="only compare every file with the manifest and with what the database names",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -27,3 +32,4 @@ class Command(BaseCommand):
         )
         if not options["check"]:
             self.stdout.write("Next: ./run manage migrate, then ./run manage doctor.")
+        report_lacking(self, found, fails=options["check"])

@@ -1,0 +1,33 @@
+"""Where data lies: tables, columns, caches and folders, with how each is backed up, erased and checked (inventory.toml).
+
+`backing_up`, `people.erasing` and `doctor` go by it. A test fails for a table, a column of text or JSON, a cache or a
+folder that is in no entry.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+from django.apps import apps
+from django.db.models import Model
+
+ENTRIES: Final[dict[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)["entries"]
+REPLACED: Final[dict[str, str]] = {
+    column: path for entry in ENTRIES.values() for column, path in entry.get("replaced", {}).items()
+}
+"""Columns in which the name of an erased person is replaced -> the way to the project, "" for all rows."""
+
+
+def names(kind: str) -> list[str]:
+    """What the entries name of one kind: tables, folders, rebuilt, caches or checks."""
+    return [name for entry in ENTRIES.values() for name in entry.get(kind, "").split()]
+
+
+def model_of(table: str) -> type[Model]:
+    """The model with this table."""
+    models = apps.get_models(include_auto_created=True)
+    return next(model for model in models if model._meta.db_table in (table, f"annotation_{table}"))
