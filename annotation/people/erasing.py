@@ -1,9 +1,9 @@
 """Erasing a person's data on request, without touching what science rests on.
 
 What says who somebody is goes: name, e-mail address, password, time zone, what they said of themselves, the ids of a crowd
-platform, drafts, tokens, and the name in invitations, skip reasons, notes and questions. What they submitted stays under the
-random pseudonym, which nothing leads back from: a release made before is verified as before, and one made after has the same
-numbers.
+platform, drafts, checks of a model, tokens, and the name in what people wrote (`annotation.inventory`). What they submitted
+stays under the random pseudonym, which nothing leads back from: a release made before is verified as before, and one made
+after has the same numbers.
 """
 
 from __future__ import annotations
@@ -19,33 +19,28 @@ from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils.translation import gettext
 
-from annotation import immutable
+from annotation import immutable, inventory
 from annotation.journeys import setting_up
 from annotation.models import (
-    Adjudication,
-    AdjudicationRequest,
     Annotation,
     ApiToken,
     Assignment,
     CrowdEntry,
-    Decision,
     Draft,
-    Event,
     Flag,
+    Handling,
     IndexedItem,
     Inquiry,
     Invitation,
-    ItemAction,
-    ItemChange,
-    Job,
     LabelImport,
     Membership,
     Person,
     Release,
     SavedView,
     SearchIndex,
-    SentBack,
     Snapshot,
+    Telling,
+    Try,
 )
 from annotation.people import accounts
 
@@ -60,6 +55,7 @@ class Effect:
     projects: int
     leases: int
     drafts: int
+    checks: int
     tokens: int
     crowd: bool
     submitted: int
@@ -68,13 +64,14 @@ class Effect:
 
 
 def effect(person: Person) -> Effect:
-    """What would go (leases, drafts, tokens, ids of a crowd) and what stays (responses, releases, texts written)."""
+    """What would go (leases, drafts, checks, tokens, ids of a crowd) and what stays (responses, releases, texts written)."""
     mine = Assignment.objects.filter(person=person)
     projects = Membership.objects.filter(person=person).values("project")
     return Effect(
         projects=Membership.objects.filter(person=person, removed_at__isnull=True).count(),
         leases=mine.filter(state=Assignment.State.LEASED).count(),
         drafts=Draft.objects.filter(assignment__person=person).count(),
+        checks=Try.objects.filter(assignment__person=person, kind=Try.Kind.PERSON).count(),
         tokens=ApiToken.objects.filter(person=person).count(),
         crowd=CrowdEntry.objects.filter(person=person).exists(),
         submitted=Annotation.objects.filter(assignment__person=person, response__isnull=False)
@@ -104,7 +101,7 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         for membership in Membership.objects.filter(person=person).select_related("project").order_by("pk"):
             setting_up.remove_member(membership=membership, by=by, now=now)
         Membership.objects.filter(person=person).update(characteristics={})
-        Draft.objects.filter(assignment__person=person).delete()
+        _delete_unsubmitted(person)
         ApiToken.objects.filter(person=person).delete()
         Invitation.objects.filter(accepted_by=person).update(name="")
         LabelImport.objects.filter(
@@ -129,6 +126,16 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         person.save()
 
 
+def _delete_unsubmitted(person: Person) -> None:
+    """Delete drafts, the checks that the person asked for, and what they did with proposals for items never submitted."""
+    Draft.objects.filter(assignment__person=person).delete()
+    shown = Telling.objects.filter(assignment__person=person, assignment__annotations=None)
+    with immutable.writable():
+        Try.objects.filter(assignment__person=person, kind=Try.Kind.PERSON).delete()
+        Handling.objects.filter(telling__in=shown).delete()
+        shown.delete()
+
+
 def _projects(person: Person) -> QuerySet[Membership, int]:
     return Membership.objects.filter(person=person).values_list("project_id", flat=True)
 
@@ -142,20 +149,11 @@ def _take_out_of_texts(person: Person) -> None:
         return
     projects = _projects(person)
     _replace(Invitation.objects.all(), "name", person, by="")
-    _replace(Assignment.objects.filter(batch__project__in=projects), "reason", person)
-    _replace(Flag.objects.filter(item__batch__project__in=projects), "note", person)
-    _replace(SentBack.objects.filter(assignment__batch__project__in=projects), "note", person)
-    _replace(ItemAction.objects.filter(project__in=projects), "note", person)
-    for waiting in (Adjudication, AdjudicationRequest):
-        _replace(waiting.objects.filter(item__batch__project__in=projects), "reason", person)
     with immutable.writable():
-        for field in ("reason", "note"):
-            _replace(Decision.objects.filter(item__batch__project__in=projects), field, person)
-    _replace_in_changes(ItemChange.objects.filter(action__project__in=projects), person)
-    for field in ("text", "answer"):
-        _replace(Inquiry.objects.filter(project__in=projects), field, person)
-    _replace_in_log(Event.objects.filter(project__in=projects), person)
-    _take_out_of_jobs(Job.objects.filter(project__in=projects), person)
+        for column, path in inventory.REPLACED.items():
+            table, field = column.split(".")
+            rows = inventory.model_of(table)._default_manager.all()
+            _replace(rows.filter(**{f"{path}__in": projects}) if path else rows, field, person)
     # Figures quote skip reasons, and those of closed batches are never computed again by themselves.
     Snapshot.objects.filter(project__in=projects).delete()
     _take_out_of_views(person)
@@ -172,35 +170,15 @@ def _take_out_of_views(person: Person) -> None:
 
 
 def _replace(rows: QuerySet[Any], field: str, person: Person, by: str | None = None) -> None:
-    """Replace the name in a text of these rows; with `by`, replace the whole text."""
-    longest = getattr(rows.model._meta.get_field(field), "max_length", None)
-    for key, text in list(rows.filter(_named(field, person)).values_list("pk", field)):
-        if _pattern(person).search(text):
-            changed = _pattern(person).sub(NAME, text)[:longest] if by is None else by
+    """Replace the name in a column of text or JSON of these rows; with `by`, replace the whole text."""
+    column, pattern = rows.model._meta.get_field(field), _pattern(person)
+    longest = getattr(column, "max_length", None)
+    rows = rows.annotate(as_text=Cast(field, models.TextField()))
+    for key, value in list(rows.filter(_named("as_text", person)).values_list("pk", field)):
+        changed = _without(pattern, value) if by is None or not pattern.search(value) else by
+        if changed != value:
+            changed = changed[:longest] if isinstance(changed, str) else changed
             rows.model._default_manager.filter(pk=key).update(**{field: changed})
-
-
-def _replace_in_log(rows: QuerySet[Event], person: Person) -> None:
-    """An answer that was changed is in the log with what it was before."""
-    rows = rows.filter(detail__isnull=False).annotate(text=Cast("detail", models.TextField()))
-    with immutable.writable():
-        for key, detail in list(rows.filter(_named("text", person)).values_list("pk", "detail")):
-            Event.objects.filter(pk=key).update(detail=_without(_pattern(person), detail))
-
-
-def _replace_in_changes(rows: QuerySet[ItemChange], person: Person) -> None:
-    """What an action on several items keeps for undo: why an item waited for an adjudicator."""
-    rows = rows.annotate(text=Cast("before", models.TextField()))
-    for key, before in list(rows.filter(_named("text", person)).values_list("pk", "before")):
-        ItemChange.objects.filter(pk=key).update(before=_without(_pattern(person), before))
-
-
-def _take_out_of_jobs(rows: QuerySet[Job], person: Person) -> None:
-    """Replace the name in what jobs report: a study file names people, and an error quotes what it refuses."""
-    _replace(rows, "error", person)
-    rows = rows.filter(result__isnull=False).annotate(text=Cast("result", models.TextField()))
-    for key, result in list(rows.filter(_named("text", person)).values_list("pk", "result")):
-        Job.objects.filter(pk=key).update(result=_without(_pattern(person), result))
 
 
 def _take_out_of_index(person: Person) -> None:

@@ -18,6 +18,7 @@ from annotation.models import (
     Draft,
     Event,
     Flag,
+    Handling,
     Inquiry,
     Invitation,
     ItemAction,
@@ -25,10 +26,14 @@ from annotation.models import (
     Outcome,
     Person,
     PracticeDone,
+    Provenance,
     Qualification,
     Reading,
     SavedView,
     SentBack,
+    Telling,
+    Try,
+    Verdict,
 )
 
 FORMAT: Final = "askew-person-1"
@@ -61,7 +66,13 @@ def export(person: Person, *, now: datetime) -> dict[str, Any]:
 
 
 def _about(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
-    return _membership(person) | _preparation(person) | _work(person) | _decisions(person)
+    return (
+        _membership(person)
+        | _preparation(person)
+        | _work(person)
+        | _beside_models(person)
+        | _decisions(person)
+    )
 
 
 def _membership(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
@@ -151,6 +162,37 @@ def _work(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
             Inquiry.objects.filter(asked_by=person),
             *("text", "asked_at", "answer", "answered_at"),
             project="project__slug",
+        ),
+    }
+
+
+def _beside_models(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
+    """Checks of a model in the loop, proposals that were shown, and what came of both."""
+    return {
+        "checks": _named(
+            Try.objects.filter(assignment__person=person),
+            *("kind", "predictor", "model", "response", "original", "perturbed", "error", "made_at"),
+            check="public_id",
+            **OF_ASSIGNMENT,
+        ),
+        "verdicts": _named(
+            Verdict.objects.filter(of__assignment__person=person), "verdict", "made_at", check="of__public_id"
+        ),
+        "proposals_shown": _named(
+            Telling.objects.filter(assignment__person=person),
+            *("number", "told_at"),
+            proposal="proposal__public_id",
+            **OF_ASSIGNMENT,
+        ),
+        "proposals_used": _named(
+            Handling.objects.filter(telling__assignment__person=person),
+            *("act", "errors", "made_at"),
+            proposal="telling__proposal__public_id",
+        ),
+        "origins": _named(
+            Provenance.objects.filter(annotation__assignment__person=person),
+            *("helped", "origin", "shared"),
+            annotation="annotation__public_id",
         ),
     }
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
+import pytest
 from django.apps import apps
+from django.test import Client
 
+from annotation.doctor import findings as doctor_findings
+from annotation.help import helping
 from annotation.journeys import adjudicating
-from annotation.models import Annotation, Assignment, Person
-from annotation.people import personal_data
+from annotation.models import Annotation, Assignment, Draft, Handling, Person, Telling, Try, Verdict
+from annotation.people import erasing, personal_data
 from annotation.quality import inquiring
 from tests.annotation.cast import NOON, World, envelope
 
@@ -32,6 +37,26 @@ EXPORTED = {
     "event.actor": "events",
 }
 """A field that names a person -> the part of the file that has its rows."""
+EXPORTED_OF_WORK = {
+    "annotation.assignment": "annotations",
+    "draft.assignment": "drafts",
+    "flag.assignment": "flags",
+    "sentback.assignment": "sent_back_to_them",
+    "try.assignment": "checks",
+    "verdict.of": "verdicts",
+    "telling.assignment": "proposals_shown",
+    "handling.telling": "proposals_used",
+    "provenance.annotation": "origins",
+}
+"""A field that names an assignment, or a row that belongs to one -> the part of the file that has its rows."""
+OTHERWISE = {
+    "assignment.annotation": "the newest of `annotations`",
+    "inquiry.assignment": "the person's questions are in `inquiries`",
+    "outcome.annotations": "what was decided of the item, by others",
+    "provenance.telling": "in `origins`",
+    "sentback.annotation": "in `sent_back_to_them`",
+    "try.annotation": "in `checks`",
+}
 _THING = "a thing of the project, not about them; that they made it is in `events`"
 NOT_ABOUT_THEM = {
     "adjudication.asked_by": "a row is there only while the item waits; that they asked is in `item_actions` and `events`",
@@ -70,11 +95,24 @@ def test_every_field_that_names_a_person_is_exported_or_has_a_reason_not_to_be()
     assert not EXPORTED.keys() & NOT_ABOUT_THEM.keys()
 
 
+def test_every_row_that_belongs_to_an_assignment_is_exported_or_has_a_reason_not_to_be() -> None:
+    work = {Assignment, Annotation, Draft, Try, Telling}
+    found = {
+        f"{model._meta.model_name}.{field.name}"
+        for model in apps.get_models()
+        for field in model._meta.get_fields()
+        if field.concrete and field.related_model in work and not field.auto_created
+    }
+
+    assert found == EXPORTED_OF_WORK.keys() | OTHERWISE.keys()
+
+
 def test_each_part_of_the_file_has_the_rows_that_it_is_said_to_have(world: World) -> None:
     parts = personal_data._about(world.ada)
 
-    assert {field: parts[part].model._meta.model_name for field, part in EXPORTED.items()} == {
-        field: field.partition(".")[0] for field in EXPORTED
+    exported = EXPORTED | EXPORTED_OF_WORK
+    assert {field: parts[part].model._meta.model_name for field, part in exported.items()} == {
+        field: field.partition(".")[0] for field in exported
     }
 
 
@@ -117,3 +155,73 @@ def test_what_a_manager_answered_is_theirs_and_the_question_is_not(world: World)
 
     assert [row["answer"] for row in hers["answers"]] == ["They do."]
     assert "Do totals count?" not in str(hers)
+
+
+@pytest.fixture
+def helped(world: World) -> list[Assignment]:
+    """Two items on which Ada used a proposal and checked her rewording; the first is submitted, the second is not."""
+    batch = world.batch(
+        "question_paraphrase", variant="sentence", help="offered", help_from={"rules": True}, size=2
+    )
+    taken = []
+    for question in ("the year in question?", "Ada's secret wording?"):
+        assignment = world.take(batch, "ada")
+        assert assignment is not None
+        (first, *_) = helping.tell(assignment=assignment, now=NOON)
+        helping.handle(assignment=assignment, proposal=first["id"], act="took", now=NOON)
+        asked: dict[str, Any] = {
+            "assignment": assignment,
+            "predictor": "small",
+            "digest": question,
+            "asked": {"question": question},
+            "original": {"answers": ["1979"], "text": ""},
+            "made_at": NOON,
+            "answered_at": NOON,
+        }
+        tried = Try.objects.create(kind="person", response={"question": f"Tried: {question}"}, **asked)
+        Verdict.objects.create(of=tried, verdict="fooled", gold={}, judgements={}, made_at=NOON)
+        taken.append(assignment)
+        if len(taken) == 1:
+            data = {"question": question, "category": "general"}
+            annotation = world.answer(assignment, data)
+            tried = Try.objects.create(
+                kind="submission", annotation=annotation, response={"question": question}, **asked
+            )
+            Verdict.objects.create(of=tried, verdict="fooled", gold={}, judgements={}, made_at=NOON)
+    return taken
+
+
+def test_checks_of_a_model_and_what_came_of_proposals_are_theirs(
+    world: World, helped: list[Assignment]
+) -> None:
+    hers, his = (personal_data.export(one, now=NOON) for one in (world.ada, world.bo))
+
+    assert [(row["kind"], row["response"]["question"]) for row in hers["checks"]] == [
+        ("person", "Tried: the year in question?"),
+        ("submission", "the year in question?"),
+        ("person", "Tried: Ada's secret wording?"),
+    ]
+    assert [row["verdict"] for row in hers["verdicts"]] == ["fooled"] * 3
+    assert {row["check"] for row in hers["verdicts"]} == {row["check"] for row in hers["checks"]}
+    assert [row["act"] for row in hers["proposals_used"]] == ["took", "took"]
+    assert {row["item"] for row in hers["proposals_shown"]} == {one.item.public_id for one in helped}
+    assert [row["origin"] for row in hers["origins"]] == ["human"]
+    for part in EXPORTED_OF_WORK.values():
+        assert his[part] == []
+
+
+def test_checks_that_a_person_asked_for_are_erased_with_the_person(
+    world: World, helped: list[Assignment]
+) -> None:
+    client = Client()
+    client.force_login(world.ada)
+    assert "2 checks of a model." in client.get("/account/erase/").content.decode()
+
+    erasing.erase(person=world.ada, by=world.ada, now=NOON)
+
+    (kept,) = Try.objects.all()
+    assert (kept.kind, kept.response) == ("submission", {"question": "the year in question?"})
+    assert Verdict.objects.get().of == kept
+    assert {one.assignment_id for one in Telling.objects.all()} == {helped[0].pk}
+    assert {one.telling.assignment_id for one in Handling.objects.all()} == {helped[0].pk}
+    assert doctor_findings() == []
