@@ -6,23 +6,27 @@ snapshot: reading them takes long, and releases that are ready never change.
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, Subquery, Value, When, Window
+from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, Subquery, Sum, Value, When, Window
 from django.db.models.functions import Coalesce, Lag
 
-from annotation import jobs
+from annotation import backing_up, jobs
+from annotation.evaluation import evaluation_runs
+from annotation.journeys.adjudicating import DECIDABLE
 from annotation.journeys.importing import LOST
 from annotation.journeys.releasing import folder
 from annotation.models import (
     Assignment,
     Batch,
+    ConsentText,
     Decision,
     Event,
     Inquiry,
@@ -30,16 +34,24 @@ from annotation.models import (
     Job,
     LabelImport,
     Membership,
+    ModelRequest,
+    ModelTotal,
     Person,
     Place,
+    Project,
     Release,
+    SearchIndex,
+    Snapshot,
     Source,
     Tally,
-    Upload,
+    Try,
 )
 from annotation.releases.release_files import MANIFEST, Difference, read_manifest
 from annotation.work import accounting, queue
 from tableqa.canonical import digest
+
+OVERDUE = timedelta(hours=1)
+"""How late a decision, or what a model request used, may be."""
 
 
 class SelfHealing(str):
@@ -56,6 +68,8 @@ def findings() -> list[str]:
             *_places(),
             *_items(),
             *_decisions(),
+            *_outcomes(),
+            *_overdue(now),
             *_batches(),
             *_tallies(),
             *_accounts(),
@@ -64,10 +78,15 @@ def findings() -> list[str]:
             *_log_of_states(),
             *_people(),
             *_answers(),
+            *_projects(),
             *_sources(now),
+            *_indexed(),
+            *_snapshots(),
+            *_requests(now),
+            *_tries(),
             *_jobs(now),
         ]
-    return [*found, *_uploads(), *_files()]
+    return [*found, *_uploads(), *_files(), *_evaluations(), *_indexes()]
 
 
 @contextmanager
@@ -144,6 +163,26 @@ def _decisions() -> Iterator[str]:
         yield (
             f"item {item.public_id} has all its responses, but no decision is scheduled and no "
             "adjudicator will see it"
+        )
+
+
+def _outcomes() -> Iterator[str]:
+    """What is accepted has an outcome, and what is excluded has none."""
+    accepted = Q(kind=Decision.Kind.ACCEPTED)
+    wrong = Decision.objects.filter(accepted & Q(outcomes=None) | ~accepted & Q(outcomes__isnull=False))
+    for decision in wrong.select_related("item").distinct()[:100]:
+        has = "no outcome" if decision.kind == Decision.Kind.ACCEPTED else "an outcome"
+        yield f"item {decision.item.public_id} is {decision.kind}, but its decision has {has}"
+
+
+def _overdue(now: datetime) -> Iterator[str]:
+    """A worker decides complete items as soon as the time for undo has passed."""
+    late = Item.objects.filter(DECIDABLE, decision=None, due_at__lt=now - OVERDUE)
+    by_batch = late.values_list("batch__name", "batch__project__slug")
+    for name, slug, number, since in by_batch.annotate(Count("pk"), Min("due_at")).order_by("batch"):
+        yield (
+            f"batch {name} of {slug}: {number} items are overdue for a decision, the first since "
+            f"{since:%Y-%m-%d %H:%M}. Start a worker; if there is one, its log says why it does not decide them"
         )
 
 
@@ -271,6 +310,59 @@ def _answers() -> Iterator[str]:
             yield f"person {pk}: unread_answers is {kept}, not {counted.get(pk, 0)}"
 
 
+def _projects() -> Iterator[str]:
+    """The text that people have to agree to is there."""
+    there = ConsentText.objects.filter(project=OuterRef("pk"), number=OuterRef("consent_number"))
+    for project in Project.objects.filter(~Exists(there), consent_number__gt=0):
+        yield f"project {project.slug} asks for consent to text {project.consent_number}, which is missing"
+
+
+def _indexed() -> Iterator[str]:
+    counted = SearchIndex.objects.annotate(found=Count("project__batches__items__indexed"))
+    for index in counted.exclude(items_count=F("found")).select_related("project"):
+        yield SelfHealing(
+            f"the search index of {index.project.slug} counts {index.items_count} items; actual: {index.found}"
+        )
+
+
+def _snapshots() -> Iterator[str]:
+    """Stored figures rest on events that there are; those of a later log would be shown until the log is as long."""
+    last = Event.objects.filter(project=OuterRef("project")).order_by("-pk").values("pk")[:1]
+    for snapshot in Snapshot.objects.annotate(last=Coalesce(Subquery(last), Value(0))).filter(
+        watermark__gt=F("last")
+    ):
+        yield (
+            f"stored figures {snapshot.key} rest on event {snapshot.watermark}, but the log of the project ends at "
+            f"{snapshot.last}"
+        )
+
+
+def _requests(now: datetime) -> Iterator[str]:
+    """What was reserved for a request to a model is settled with what it used, and totals are sums."""
+    unsettled = ModelRequest.objects.filter(state="open", made_at__lt=now - OVERDUE)
+    by_project = unsettled.values_list("project__slug").annotate(number=Count("pk"), since=Min("made_at"))
+    for slug, number, since in by_project.order_by("project__slug"):
+        yield (
+            f"{number} reservations for model requests of {slug} were never settled, the first since "
+            f"{since:%Y-%m-%d %H:%M}; they count against the budget with the most that they could use"
+        )
+    sums = ModelRequest.objects.values_list("project", "batch").annotate(
+        tokens=Sum(F("prompt_tokens") + F("completion_tokens"))
+    )
+    used = {(project, batch): tokens for project, batch, tokens in sums.order_by()}
+    for total in ModelTotal.objects.select_related("project"):
+        actual = used.get((total.project_id, total.batch_id), 0)
+        if total.tokens != actual:
+            yield f"the model budget of {total.project.slug} counts {total.tokens} tokens; actual: {actual}"
+
+
+def _tries() -> Iterator[str]:
+    """A check whose answers are there has a verdict."""
+    answered = Try.objects.filter(answered_at__isnull=False, original__isnull=False, verdicts=None)
+    for check in answered[:100]:
+        yield f"check {check.public_id} of a model has its answers, but no verdict"
+
+
 def _sources(now: datetime) -> Iterator[str]:
     for source in Source.objects.filter(ready_at__isnull=True, started_at__lt=now - LOST):
         yield SelfHealing(
@@ -304,22 +396,14 @@ def _alive(now: datetime) -> Q:
 
 def _uploads() -> Iterator[str]:
     """A job that waits for a file will find it."""
-    alive = _alive(jobs.clock())
-    # An evaluation moves its upload and finds it there when it runs again.
-    waiting = Job.objects.filter(
-        Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING) & ~alive,
-        kind__in=["import", "restore", "study", "import_responses"],
-    )
-    for job in waiting.select_related("project"):
-        keys = [job.ids[name] for name in ("questions", "tables", "upload") if job.ids.get(name)]
-        for upload in Upload.objects.filter(pk__in=keys):
-            gone = not upload.file.storage.exists(upload.file.name or "")
-            # A worker that has taken the job meanwhile may have read the file, which then goes.
-            if gone and Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts).exists():
-                yield (
-                    f"{job.kind} {job.public_id} of {job.project.slug} is waiting, but its uploaded file "
-                    f"{upload.name} is missing; it will fail. Upload the file again"
-                )
+    for job, upload in backing_up.waiting_uploads():
+        gone = not upload.file.storage.exists(upload.file.name or "")
+        # A worker that has finished the job meanwhile has deleted the file.
+        if gone and Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts).exists():
+            yield (
+                f"{job.kind} {job.public_id} of {job.project.slug} is waiting, but its uploaded file "
+                f"{upload.name} is missing; it will fail. Upload the file again"
+            )
 
 
 def _files() -> Iterator[str]:
@@ -361,10 +445,30 @@ def _changed_files(lies: Path, files: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} is missing"
         elif path.stat().st_size != claimed["bytes"]:
             yield f"{name} has {path.stat().st_size} bytes, not {claimed['bytes']}"
-        else:
-            with path.open("rb") as stream:
-                if hashlib.file_digest(stream, "sha256").hexdigest() != claimed["sha256"]:
-                    yield f"{name} was changed"
+        elif backing_up.sha256_of(path) != claimed["sha256"]:
+            yield f"{name} was changed"
     there = {path.relative_to(lies).as_posix() for path in lies.rglob("*") if path.is_file()}
     for name in sorted(there - files.keys() - {MANIFEST}):
         yield f"{name} was added after the release was created"
+
+
+def _evaluations() -> Iterator[str]:
+    """What an evaluation was made of, and what it came to, is as it was."""
+    for run in Job.objects.filter(kind=evaluation_runs.KIND).select_related("project"):
+        for path, sha256 in evaluation_runs.files(run).items():
+            file = Path(settings.MEDIA_ROOT) / path
+            if not file.is_file() or backing_up.sha256_of(file) != sha256:
+                yield (
+                    f"evaluation {run.ids['name']} of {run.project.slug}: {path} "
+                    f"{'was changed' if file.is_file() else 'is missing'}. Restore it from a backup, or evaluate the "
+                    "model again under another name"
+                )
+
+
+def _indexes() -> Iterator[str]:
+    """An index that is cut short is made again by whoever needs it."""
+    for path in sorted(Path(settings.MEDIA_ROOT).glob("indexes/*/*.json")):
+        try:
+            json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            yield SelfHealing(f"the index {path} cannot be read")
