@@ -1,7 +1,7 @@
-"""Where data lies: tables, columns, caches and folders, with how each is backed up, erased and checked (inventory.toml).
+"""Where data lies: tables, columns, caches and folders, with how each is backed up, erased, exported and checked.
 
-`backing_up`, `people.erasing` and `doctor` go by it. A test fails for a table, a column of text or JSON, a cache or a
-folder that is in no entry.
+The entries are in `inventory.toml`. `backing_up`, `people` and `doctor` go by them. A test fails for a table, a column of
+text or JSON, a cache or a folder that is in no entry.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any, Final
 from django.apps import apps
 from django.db.models import Model
 
-ENTRIES: Final[dict[str, dict[str, Any]]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)["entries"]
+_CONTENT: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+ENTRIES: Final[dict[str, dict[str, Any]]] = _CONTENT["entries"]
+EXPORTED: Final[dict[str, str]] = _CONTENT["exported"]
+"""Parts of what people get of their data -> table, way to the person, columns."""
 REPLACED: Final[dict[str, str]] = {
     column: path for entry in ENTRIES.values() for column, path in entry.get("replaced", {}).items()
 }
