@@ -182,7 +182,8 @@ def _overdue(now: datetime) -> Iterator[str]:
     for name, slug, number, since in by_batch.annotate(Count("pk"), Min("due_at")).order_by("batch"):
         yield (
             f"batch {name} of {slug}: {number} items are overdue for a decision, the first since "
-            f"{since:%Y-%m-%d %H:%M}. Start a worker; if there is one, its log says why it does not decide them"
+            f"{since:%Y-%m-%d %H:%M}. Start a worker. If there is one, check its log and that "
+            "the task type is installed"
         )
 
 
@@ -457,7 +458,7 @@ def _evaluations() -> Iterator[str]:
     for run in Job.objects.filter(kind=evaluation_runs.KIND).select_related("project"):
         for path, sha256 in evaluation_runs.files(run).items():
             file = Path(settings.MEDIA_ROOT) / path
-            if not file.is_file() or backing_up.sha256_of(file) != sha256:
+            if not file.is_file() or sha256 not in ("", backing_up.sha256_of(file)):
                 yield (
                     f"evaluation {run.ids['name']} of {run.project.slug}: {path} "
                     f"{'was changed' if file.is_file() else 'is missing'}. Restore it from a backup, or evaluate the "

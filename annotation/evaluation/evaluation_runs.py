@@ -303,13 +303,13 @@ def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
 
 
 def files(run: Job) -> dict[str, str]:
-    """The files of a run that is done, by their paths below the data folder, with their digests."""
+    """The files of a run that is done, by their paths below the data folder, with their digests ("" if unknown)."""
     release = Release.objects.filter(pk=run.ids["release"]).first()
     if release is None or run.state != Job.State.DONE:
         return {}
     of_run = {"predictions_sha256": _predictions(run, release), "judged_sha256": _judged(run, release)}
     root = Path(settings.MEDIA_ROOT)
-    return {path.relative_to(root).as_posix(): run.result[name] for name, path in of_run.items()}
+    return {path.relative_to(root).as_posix(): run.result.get(name, "") for name, path in of_run.items()}
 
 
 def has_taken_upload(run: Job) -> bool:
