@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, Subquery, Sum, Value, When, Window
 from django.db.models.functions import Coalesce, Lag
+from django.utils import timezone
 
 from annotation import backing_up, jobs
 from annotation.evaluation import evaluation_runs
@@ -69,7 +70,7 @@ def findings() -> list[str]:
             *_items(),
             *_decisions(),
             *_outcomes(),
-            *_overdue(now),
+            *_overdue(),
             *_batches(),
             *_tallies(),
             *_accounts(),
@@ -175,9 +176,9 @@ def _outcomes() -> Iterator[str]:
         yield f"item {decision.item.public_id} is {decision.kind}, but its decision has {has}"
 
 
-def _overdue(now: datetime) -> Iterator[str]:
-    """A worker decides complete items as soon as the time for undo has passed."""
-    late = Item.objects.filter(DECIDABLE, decision=None, due_at__lt=now - OVERDUE)
+def _overdue() -> Iterator[str]:
+    """A worker decides complete items as soon as the time for undo has passed, by the clocks of the machines."""
+    late = Item.objects.filter(DECIDABLE, decision=None, due_at__lt=timezone.now() - OVERDUE)
     by_batch = late.values_list("batch__name", "batch__project__slug")
     for name, slug, number, since in by_batch.annotate(Count("pk"), Min("due_at")).order_by("batch"):
         yield (
@@ -348,11 +349,11 @@ def _requests(now: datetime) -> Iterator[str]:
             f"{since:%Y-%m-%d %H:%M}; they count against the budget with the most that they could use"
         )
     sums = ModelRequest.objects.values_list("project", "batch").annotate(
-        tokens=Sum(F("prompt_tokens") + F("completion_tokens"))
+        used=Sum(F("prompt_tokens") + F("completion_tokens"))
     )
-    used = {(project, batch): tokens for project, batch, tokens in sums.order_by()}
+    totals = {(project, batch): tokens for project, batch, tokens in sums.order_by()}
     for total in ModelTotal.objects.select_related("project"):
-        actual = used.get((total.project_id, total.batch_id), 0)
+        actual = totals.get((total.project_id, total.batch_id), 0)
         if total.tokens != actual:
             yield f"the model budget of {total.project.slug} counts {total.tokens} tokens; actual: {actual}"
 
@@ -471,5 +472,5 @@ def _indexes() -> Iterator[str]:
     for path in sorted(Path(settings.MEDIA_ROOT).glob("indexes/*/*.json")):
         try:
             json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             yield SelfHealing(f"the index {path} cannot be read")

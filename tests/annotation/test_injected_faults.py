@@ -47,6 +47,7 @@ from annotation.models import (
     Source,
     Tally,
     Try,
+    Upload,
     Verdict,
 )
 from annotation.quality import snapshots
@@ -276,7 +277,7 @@ def a_job_whose_file_is_gone(site: Site, draw: Draw) -> str:
     change(
         site.waiting, kind=kind, ids={key: number, "release": site.release.pk, "predictor": "", "name": "x"}
     )
-    upload = uploads.Upload.objects.get(pk=number)
+    upload = Upload.objects.get(pk=number)
     site.file(str(upload.file.name)).unlink()
     return f"{kind} {site.waiting.public_id} of films is waiting, but its uploaded file"
 

@@ -294,9 +294,9 @@ def test_a_file_that_the_database_names_and_that_is_gone_is_named_by_backup_and_
 ) -> None:
     filled[which].unlink()
     name = filled[which].relative_to(settings.MEDIA_ROOT).as_posix()
-    for command in (["backup", tmp_path / "backup"], ["restore", tmp_path / "backup", "--check"]):
+    for command, *options in (("backup",), ("restore", "--check")):
         with pytest.raises(CommandError, match="1 files that the database names are not in the backup"):
-            call_command(*command)
+            call_command(command, tmp_path / "backup", *options)
         assert f"{name} is missing" in capsys.readouterr().err
 
 
