@@ -35,6 +35,7 @@ from annotation.models import (
     LabelImport,
     Membership,
     Person,
+    Project,
     Release,
     SavedView,
     SearchIndex,
@@ -97,6 +98,8 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
             is None
         ):
             return
+        # Figures that are worked out meanwhile are stored before this, or worked out again.
+        list(Project.objects.select_for_update(no_key=True).filter(pk__in=_projects(person)).order_by("pk"))
         accounts.require_another_administrator(person)
         for membership in Membership.objects.filter(person=person).select_related("project").order_by("pk"):
             setting_up.remove_member(membership=membership, by=by, now=now)

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
 from annotation import events, jobs
 from annotation.database import failures
-from annotation.models import Batch, Event, Job, Project, Snapshot, Tally
+from annotation.models import Batch, Event, Job, Membership, Project, Snapshot, Tally
 from annotation.quality import agreement, dashboards, label_texts, learning, quality, reporting
 from tableqa.language import message
 
@@ -218,7 +219,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 def _work_out(batch: Batch, part: str, mark: tuple[int, list[str]], now: datetime) -> Snapshot:
     watermark, writers = mark
     of_batch = {"writers": writers, "closed": _closed(batch)}
-    started = time.perf_counter()
+    started, erased = time.perf_counter(), _count_erased(batch)
     figures = PARTS[part](batch)
     took = round(time.perf_counter() - started, 3)
     kept = Snapshot(
@@ -228,10 +229,19 @@ def _work_out(batch: Batch, part: str, mark: tuple[int, list[str]], now: datetim
         watermark=watermark,
         made_at=now,
     )
-    Snapshot.objects.bulk_create(
-        [kept],
-        update_conflicts=True,
-        unique_fields=["project", "key"],
-        update_fields=["data", "watermark", "made_at"],
-    )
-    return kept
+    with transaction.atomic():
+        # Erasing somebody locks the project, too. What was read before it may quote the name.
+        Project.objects.select_for_update(no_key=True).get(pk=batch.project_id)
+        is_outdated = _count_erased(batch) != erased
+        if not is_outdated:
+            Snapshot.objects.bulk_create(
+                [kept],
+                update_conflicts=True,
+                unique_fields=["project", "key"],
+                update_fields=["data", "watermark", "made_at"],
+            )
+    return _work_out(batch, part, _mark(batch.project_id), now) if is_outdated else kept
+
+
+def _count_erased(batch: Batch) -> int:
+    return Membership.objects.filter(project=batch.project_id, person__erased_at__isnull=False).count()

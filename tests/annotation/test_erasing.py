@@ -244,6 +244,26 @@ def test_her_name_leaves_the_figures_of_a_closed_batch_and_the_reports_of_jobs(
     assert holding(database()) == []
 
 
+def test_figures_that_were_read_before_the_erasure_are_not_stored_after_it(
+    world: World, her: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch, read = her.assignments.earliest("pk").batch, snapshots.PARTS["quality"]
+    Batch.objects.filter(pk=batch.pk).update(closed_at=NOON)
+    batch.refresh_from_db()
+
+    def erased_meanwhile(of: Batch) -> Any:
+        figures = read(of)
+        erasing.erase(person=her, by=her, now=LATER)
+        return figures
+
+    monkeypatch.setitem(snapshots.PARTS, "quality", erased_meanwhile)
+    shown = snapshots.of([batch], ("quality",), now=LATER)[batch.pk, "quality"]
+
+    assert shown.data is not None
+    assert "Erased person knows this one better." in json.dumps(shown.data)
+    assert holding(database()) == []
+
+
 def test_the_search_index_finds_the_texts_again_without_her_name(world: World, her: Person) -> None:
     assert index.refresh(world.project, now=LATER) == 0
     before = IndexedItem.objects.count()
