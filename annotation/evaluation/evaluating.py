@@ -1,6 +1,6 @@
-"""A model on a release: every original and every perturbed example put to it, and what its answers say.
+"""A model on a release: every example of its benchmark files put to it, and what its answers say.
 
-Works on the raw records of a release folder, whatever its format, and needs no database. Predictions are kept in a file
+Works on the raw records of a release folder, and needs no database. Predictions are kept in a file
 of JSON Lines as they come; asking again goes on where the file ends.
 
 On the platform a run is a job of the kind "evaluate": who evaluated which model when, the file of its predictions with
@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from django.utils.translation import gettext
 
 import tableqa
 from annotation.releases import automatic, release_files
-from annotation.releases.release_files import Raw
+from annotation.releases.file_ids import Benchmark
 from annotation.work import metering, paying, reply_states
 from annotation.work.asking_each import TooManyUnusable, UnusableReplies
 from annotation.work.crew import Crew
@@ -37,7 +38,7 @@ from predictor.protocol import Prediction, PredictRequest, ProtocolError
 from predictor.usage import QuestionMeter
 from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
 from tableqa.mixing import Mixed
-from tableqa.predictions import EvaluationError, Predictions, answer_to, read_predictions
+from tableqa.predictions import EvaluationError, Predictions, answer_to
 from tableqa.question_types import comparisons
 from tableqa.scales import scale_of
 
@@ -57,66 +58,62 @@ Ask = Callable[[tableqa.Example], Mapping[str, Any]]
 """What an example is put to: gives {"answers", "text", "model"}."""
 
 
-def load(folder: Path) -> Raw:
-    """The raw records of a release. Raises Difference where the folder is none."""
-    return release_files.load(folder, release_files.read_manifest(folder)["batches"])
+def load(folder: Path, formats: Collection[str] = ()) -> Benchmark:
+    """A release, or what some of its formats hold. Raises Difference where the folder is none, EvaluationError."""
+    return Benchmark(release_files.load(folder), formats)
 
 
-def sources(raw: Raw) -> dict[str, str]:
-    """The names of a release's sources, each with what its files call it, as predictions may name them."""
-    return dict(raw.datasets)
-
-
-def instances(raw: Raw) -> Iterator[tuple[Instance, tableqa.Example]]:
+def instances(benchmark: Benchmark) -> Iterator[tuple[Instance, tableqa.Example]]:
     """Originals, then automatic perturbations, what people made, and mixes of that; each with its example.
 
-    What the benchmark files leave out because people contradicted it (`Raw.contradicted`) is left out here, too.
+    These are the examples in the benchmark files.
 
     The baseline of what people made is the example that they made it of: a value change made on a short table is
     compared with that (FREB-TQA 5).
     """
-    of_question: dict[tuple[str, str], tuple[str, str, int, str, str]] = {}
+    raw, of_question = benchmark.raw, dict[tuple[str, str], dict[str, Any]]()
+    for identified, make in _identified(benchmark):
+        question = identified.source, identified.question
+        if question not in of_question:
+            original = raw.example(*question) if question in raw.originals else None
+            of_question[question] = {} if original is None else _about(original)
+        example = make()
+        yield replace(identified, answers=example.answers, **of_question[question]), example
+
+
+def _identified(benchmark: Benchmark) -> Iterator[tuple[Instance, Callable[[], tableqa.Example]]]:
+    """The instances without their answers, each with what makes its example: no perturbation is made again for them."""
+    raw = benchmark.raw
     for source, id in raw.originals:
-        example = raw.example(source, id)
-        more = of_question[source, id] = (group(example), *dialogue(example), *kind_of_answer(example))
-        yield Instance(source, id, id, ORIGINAL, 0, id, example.answers, *more), example
+        if benchmark.holds(source, id):
+            yield Instance(source, id, id, ORIGINAL, 0, id, ()), partial(raw.example, source, id)
     for line, original in release_files.automatic_lines(raw):
-        if "digest" not in line:
-            continue
-        instance = automatic.again(line, original)
-        source, id = line["source"], instance.id_of(original.id)
-        if raw.left_out(source, id):
-            continue
-        one = Instance(
-            source,
-            id,
-            original.id,
-            instance.kind,
-            instance.seed,
-            original.id,
-            original.answers,
-            *of_question[source, original.id],
-        )
-        yield one, instance.perturbed.example
+        source, id = line["source"], automatic.id_of(line)
+        if "digest" in line and benchmark.holds(source, id):
+            instance = Instance(source, id, original.id, line["kind"], line["seed"], original.id, ())
+            yield instance, partial(_again, line, original)
     for (source, id), record in raw.derived.items():
-        if raw.left_out(source, id):
-            continue
-        example = raw.example(source, id)
-        question, parent = id, record["parent"]
-        while (source, question) in raw.derived:
-            question = raw.derived[source, question]["parent"]
-        more = of_question.get((source, question), ("", "", 0, "", ""))
-        yield (
-            Instance(source, id, question, record["perturbation"], 0, parent, example.answers, *more),
-            example,
-        )
-    mix = release_files.read_manifest(raw.folder).get("mix")
-    for source, original, mixed in release_files.mixed(raw, mix["seed"]) if mix is not None else ():
+        if benchmark.holds(source, id):
+            question = id
+            while (source, question) in raw.derived:
+                question = raw.derived[source, question]["parent"]
+            instance = Instance(source, id, question, record["perturbation"], 0, record["parent"], ())
+            yield instance, partial(raw.example, source, id)
+    mixes = () if benchmark.mix is None else release_files.mixed(raw, benchmark.mix)
+    for source, original, mixed in mixes:
         if isinstance(mixed, Mixed):
-            example = mixed.example
-            more = of_question[source, original.id]
-            one = Instance(source, example.id, original.id, MIX, 0, original.id, example.answers, *more)
-            yield one, example
+            instance = Instance(source, mixed.example.id, original.id, MIX, 0, original.id, ())
+            yield instance, partial(replace, mixed.example)
+
+
+def _again(line: Mapping[str, Any], original: tableqa.Example) -> tableqa.Example:
+    return automatic.again(line, original).perturbed.example
+
+
+def _about(original: tableqa.Example) -> dict[str, Any]:
+    """What all instances of a question have in common."""
+    names = ("group", "sequence", "turn", "scale", "answer_type")
+    return dict(zip(names, (group(original), *dialogue(original), *kind_of_answer(original)), strict=True))
 
 
 def group(example: tableqa.Example) -> str:
@@ -150,38 +147,23 @@ def dialogue(example: tableqa.Example) -> tuple[str, int]:
 
 
 def pending(
-    raw: Raw, predictions: Predictions, *, keep: Keep | None = None, chosen: Collection[str] = ()
+    benchmark: Benchmark,
+    predictions: Predictions,
+    *,
+    keep: Keep | None = None,
+    chosen: Collection[str] = (),
 ) -> int:
     """How many instances have no prediction. Without `keep` no perturbation is made again, so that this is fast."""
     named: dict[Any, str] = {}
-    every = _identified(raw) if keep is None else (one for one, example in instances(raw) if keep(example))
     return sum(
-        answer_to(predictions, one, named) is None for one in every if not chosen or one.source in chosen
+        answer_to(predictions, one, named) is None
+        for one, make in _identified(benchmark)
+        if (not chosen or one.source in chosen) and (keep is None or keep(make()))
     )
 
 
-def _identified(raw: Raw) -> Iterator[Instance]:
-    """The instances of `instances`, in another order and without their answers."""
-    for source, id in raw.originals:
-        yield Instance(source, id, id, ORIGINAL, 0, id, ())
-    for line, original in release_files.automatic_lines(raw):
-        id = automatic.id_of(line)
-        if "digest" in line and not raw.left_out(line["source"], id):
-            yield Instance(line["source"], id, original.id, line["kind"], line["seed"], original.id, ())
-    for (source, id), record in raw.derived.items():
-        if not raw.left_out(source, id):
-            question = id
-            while (source, question) in raw.derived:
-                question = raw.derived[source, question]["parent"]
-            yield Instance(source, id, question, record["perturbation"], 0, record["parent"], ())
-    mix = release_files.read_manifest(raw.folder).get("mix")
-    for source, original, mixed in release_files.mixed(raw, mix["seed"]) if mix is not None else ():
-        if isinstance(mixed, Mixed):
-            yield Instance(source, mixed.example.id, original.id, MIX, 0, original.id, ())
-
-
 def estimate(
-    raw: Raw,
+    benchmark: Benchmark,
     predictor: str,
     predictions: Predictions,
     *,
@@ -193,7 +175,8 @@ def estimate(
     if not paying.is_language_model(predictor):
         return None
     entry = settings.PREDICTORS[predictor]
-    requests = pending(raw, predictions, keep=keep, chosen=chosen)
+    requests = pending(benchmark, predictions, keep=keep, chosen=chosen)
+    raw = benchmark.raw
     keys = [key for key in raw.originals if not chosen or key[0] in chosen]
     form = entry.get("serialisation", "")
     samples = [
@@ -208,7 +191,7 @@ Keep = Callable[[tableqa.Example], bool]
 
 
 def asked(
-    raw: Raw,
+    benchmark: Benchmark,
     keep: Keep | None = None,
     *,
     chosen: Collection[str] = (),
@@ -221,7 +204,7 @@ def asked(
     `seen` is told how many there were so far, for those who show progress.
     """
     kept, left_out = [], 0
-    for number, (instance, example) in enumerate(instances(raw)):
+    for number, (instance, example) in enumerate(instances(benchmark)):
         seen(number)
         if chosen and instance.source not in chosen:
             continue
@@ -246,7 +229,7 @@ def judged(
 
 
 def collect(
-    raw: Raw,
+    benchmark: Benchmark,
     ask: Ask,
     out: Path,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -263,11 +246,11 @@ def collect(
     here: dict[Any, Any] = {}
     if out.exists():
         _end_last_line(out)
-        here = read_predictions(out, sources(raw))
+        here = benchmark.predictions(out)
 
     def wanted() -> Iterator[tuple[Instance, tableqa.Example]]:
         named: dict[Any, str] = {}
-        for one, example in instances(raw):
+        for one, example in instances(benchmark):
             if chosen and one.source not in chosen:
                 continue
             if (keep is None or keep(example)) and answer_to(here, one, named) is None:

@@ -27,6 +27,7 @@ from annotation.evaluation import evaluating
 from annotation.evaluation.evaluation_report import MOST_MODELS, ByRule, Numbers, Report, make_report, numbers
 from annotation.models import Job, Person, Release, Upload
 from annotation.refusals import refuse, require_storable
+from annotation.releases.file_ids import with_gold
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
 from annotation.work import metering, paying, reply_states
@@ -34,7 +35,7 @@ from annotation.work.crew import Crew
 from annotation.work.metering import meter_of
 from tableqa.canonical import canonical
 from tableqa.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match
-from tableqa.predictions import EvaluationError, read_lines, read_predictions
+from tableqa.predictions import EvaluationError, read_lines
 from tableqa.side_by_side import RULES
 
 KIND = "evaluate"
@@ -85,6 +86,7 @@ def start(
         )
     if predictor and predictor not in settings.PREDICTORS:
         refuse("invalid_request", "The settings contain no predictor {predictor!r}.", predictor=predictor)
+    _require_gold(release)
     ids: dict[str, Any] = {
         "release": release.pk,
         "name": name,
@@ -105,24 +107,28 @@ def estimate(*, release: Release, name: str, predictor: str) -> metering.Estimat
     """What a run would use that asks this predictor under this name; None for a model that is no language model."""
     if not paying.is_language_model(predictor):
         return None
-    raw = evaluating.load(Path(settings.MEDIA_ROOT) / "releases" / release.public_id)
+    _require_gold(release)
+    benchmark = evaluating.load(Path(settings.MEDIA_ROOT) / "releases" / release.public_id)
     earlier = _predictions_of(release, predictor, name.strip())
-    predictions = read_predictions(earlier, evaluating.sources(raw)) if earlier.exists() else {}
-    return evaluating.estimate(raw, predictor, predictions, project=release.project_id)
+    predictions = benchmark.predictions(earlier) if earlier.exists() else {}
+    return evaluating.estimate(benchmark, predictor, predictions, project=release.project_id)
+
+
+def _require_gold(release: Release) -> None:
+    try:
+        with_gold(release.formats)
+    except EvaluationError as error:
+        refuse("invalid_request", str(error))
 
 
 def _require_predictions(file: UploadedFile, release: Release) -> None:
     fix = gettext("Evaluate it on the command line: ./run manage evaluate")
     name = uploads.require_size(file, MOST_UPLOAD, code="invalid_request", fix=fix)
     try:
-        if not read_lines(cast("IO[bytes]", file), name, _sources(release)):
+        if not read_lines(cast("IO[bytes]", file), name, datasets(release.manifest["sources"])):
             refuse("invalid_request", "{name} contains no predictions.", name=name)
     except EvaluationError as error:
         refuse("invalid_request", f"{error}.".replace("..", "."))
-
-
-def _sources(release: Release) -> dict[str, str]:
-    return datasets(release.manifest["sources"])
 
 
 @jobs.kind(KIND)
@@ -137,7 +143,7 @@ def _run_job(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 
 def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, Any]:
-    raw = evaluating.load(Path(settings.MEDIA_ROOT) / "releases" / release.public_id)
+    benchmark = evaluating.load(Path(settings.MEDIA_ROOT) / "releases" / release.public_id)
     predictions = _predictions(job, release)
     predictions.parent.mkdir(parents=True, exist_ok=True)
     if job.ids["predictor"]:
@@ -147,12 +153,12 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
         if entry:
             meter = meter_of(name, project=job.project_id, batch=None, purpose="evaluation", crew=crew)
         ask = evaluating.model_of(settings.PREDICTORS, name, *([meter] if meter else []))
-        evaluating.collect(raw, ask, predictions, progress=progress, crew=crew)
+        evaluating.collect(benchmark, ask, predictions, progress=progress, crew=crew)
     else:
         _take(Upload.objects.get(pk=job.ids["upload"]), predictions)
-    said = read_predictions(predictions, evaluating.sources(raw))
+    said = benchmark.predictions(predictions)
     total = len(said)
-    asked = evaluating.asked(raw, seen=lambda number: progress(min(number, total - 1), total))
+    asked = evaluating.asked(benchmark, seen=lambda number: progress(min(number, total - 1), total))
     by_rule = {
         rule: evaluating.judged(asked, said, leave_out_missing=job.ids["leave_out_missing"], match=rule)
         for rule in SIDE_BY_SIDE

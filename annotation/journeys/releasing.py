@@ -14,7 +14,7 @@ import shutil
 import zipfile
 from array import array
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -57,6 +57,7 @@ from annotation.quality import snapshots
 from annotation.refusals import refuse, require_storable
 from annotation.releases import automatic, mixing, provenances, release_files
 from annotation.releases.methods import Study
+from annotation.releases.raw_records import excluded
 from annotation.releases.release_files import FORMATS
 from annotation.work import lineage
 from tableqa.canonical import canonical, digest
@@ -431,12 +432,20 @@ def _pack(source: Path, target: Path) -> None:
 
 def changed_items(release: Release) -> QuerySet[Decision]:
     """The decisions of a release that created changed examples, in the order in which they were made."""
-    left_out = [entry["item"] for entry in release.manifest.get("contradicted", ()) if entry["left_out"]]
-    new_examples = Outcome.objects.filter(example__isnull=False, decision=OuterRef("pk"))
-    decisions = Decision.objects.filter(
-        Exists(new_examples), item__batch__in=_batches(release), event_id__lte=release.watermark
-    )
-    return decisions.exclude(item__public_id__in=left_out).order_by("pk")
+    made = changed_outcomes(release).filter(decision=OuterRef("pk"))
+    batches = _batches(release)
+    found = Decision.objects.filter(Exists(made), item__batch__in=batches, event_id__lte=release.watermark)
+    return found.order_by("pk")
+
+
+def changed_outcomes(release: Release) -> QuerySet[Outcome]:
+    """The outcomes that created changed examples, but for those that the files of the release leave out."""
+    made, ids = Outcome.objects.filter(example__isnull=False), defaultdict[str, list[str]](list)
+    for source, id in excluded(release.manifest):
+        ids[source].append(id)
+    for source, left_out in ids.items():
+        made = made.exclude(example__source__name=source, example__external_id__in=left_out)
+    return made
 
 
 # -- the methods appendix ---------------------------------------------------------------------------
@@ -559,9 +568,10 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
             progress(done, steps)
             yield line
 
+    purpose = {"purpose": release.purpose} if release.purpose else {}
     raw = release_files.write_raw(
         out,
-        described,
+        {**release_files.formats_for(release.formats), "rules": RULES, "batches": described, **purpose},
         sources=_sources(release, items, runs, imported),
         annotations=counted(_annotations(release, batches, items)),
         decisions=counted(_decisions(release, batches, items)),
@@ -574,7 +584,6 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
     if (first := next(proposed, None)) is not None:
         release_files.write_records(out / provenances.PROPOSALS, itertools.chain([first], proposed))
-    raw.purpose = release.purpose
     gate = release_files.Gate(waived=release.waivers)
     release_files.write_derived(raw, release.formats, release.mix_seed, gate)
     waivers = _waivers(release, gate.broken)
@@ -582,11 +591,9 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     if (first := next(tried, None)) is not None:
         release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
     manifest: dict[str, Any] = {
-        **release_files.formats_for(release.formats),
-        "rules": RULES,
+        **raw.manifest,
         "project": release.project.slug,
         "sources": [record for _, record in sorted(raw.sources.items())],
-        "batches": described,
         "guidelines": _guidelines(release, batches),
         "statement": statements.counted(
             release.project, batches, watermark=release.watermark, until=_moment(release.watermark)
@@ -594,7 +601,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         "counts": release_files.counted(raw),
         "agreement": release_files.figures(raw, exact=True),
         "waivers": waivers,
-        "contradicted": list(raw.contradicted.values()),
+        **release_files.exclusions(raw),
         "mix": (
             mixing.summary(release_files.mixed(raw, release.mix_seed), release.mix_seed)
             if release.mix_seed is not None
@@ -603,7 +610,6 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         "automatic": {"runs": [_run(run) for run in runs], "counts": release_files.perturbed_counts(raw)}
         if runs
         else None,
-        **({"purpose": release.purpose} if release.purpose else {}),
     }
     release_files.write_beside(raw, manifest)
     manifest["files"] = release_files.describe(out)

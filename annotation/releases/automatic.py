@@ -46,6 +46,11 @@ def again(line: Mapping[str, Any], original: tableqa.Example) -> Instance:
     return next(iter(instances(original, [line["kind"]], [line["seed"]], relevant_cells=cells)))
 
 
+def is_of(format: str, kind: str) -> bool:
+    """Whether a format of a release has a place for a kind."""
+    return (format, PERTURBATIONS[kind].paper) in (("freb_tqa", FREB), ("robut", ROBUT))
+
+
 def records(
     format: str, dataset: str, original: tableqa.Example, instance: Instance, cells: Sequence[CellRef] = ()
 ) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -56,13 +61,14 @@ def records(
     second part names the cells that its perturbations take as evidence, whoever named them.
     """
     kind, seed, made = instance.kind, instance.seed, instance.perturbed
-    paper = PERTURBATIONS[kind].paper
     id = instance.id_of(original.id)
     if format == "askew":
         more = {"original": original.id, "perturbation": kind, "seed": seed}
         steps = [operation.to_dict() for operation in made.operations]
         yield "perturbed", {**askew_record(made.example), "id": id, **more, "operations": steps}
-    elif format == "freb_tqa" and paper == FREB:
+    elif not is_of(format, kind):
+        return
+    elif format == "freb_tqa":
         folder = "02_rel" if kind in RELEVANCE else "01_str"
         if not cells and kind in RELEVANCE and (found := evidence(original)) is not None:
             cells = found.cells
@@ -73,6 +79,6 @@ def records(
             f"{folder}/{{reader}}_{{split}}_{kind}",
             {**freb_example(made.example, cells or None), "id": id, **more},
         )
-    elif format == "robut" and paper == ROBUT:
+    else:
         yield "{reader}_{split}_original", robut_record(original, original, "original")
         yield f"{{reader}}_{{split}}_{kind}", {**robut_record(original, made.example, kind), "id": id}

@@ -26,7 +26,7 @@ def of_sources(sources: Iterable[Source]) -> Iterator[tuple[str, tableqa.Example
 
 def of_release(folder: Path) -> Iterator[tuple[str, tableqa.Example]]:
     """(source, original) of a release folder. Raises Difference."""
-    raw = release_files.load(folder, release_files.read_manifest(folder)["batches"])
+    raw = release_files.load(folder)
     for source, id in raw.originals:
         yield source, raw.example(source, id)
 

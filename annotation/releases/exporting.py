@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.releases import provenances
-from annotation.releases.raw_records import Raw, load, records
-from annotation.releases.release_files import read_manifest
+from annotation.releases.raw_records import Raw, records
 from annotation.releases.task_records import definition_of, task_of_record
 from tableqa.canonical import canonical
 from tableqa.sheets import guarded
@@ -61,11 +60,6 @@ _UNCARRIED: Final = ("guidelines", "practice")
 RESPONSE: Final = "askew"
 """The control that has id, annotator, time and the whole response as JSON, in every task of Label Studio."""
 _CREDIT: Final = ("licence", "citation", "url")
-
-
-def open_release(folder: Path) -> Raw:
-    """The records of a release folder. Raises Difference where it is none."""
-    return load(folder, read_manifest(folder)["batches"])
 
 
 def rows(raw: Raw) -> Iterator[Record]:

@@ -21,7 +21,8 @@ INCOMPLETE = "incomplete"
 """What the file of the questions that lack a side is called in place of a side."""
 IN_MEMORY = 100
 """Questions whose sides are in memory at once."""
-_PATH = re.compile(rf"(03_agg_com/.*_no_shuffle_)({'|'.join(SIDES)})(\.json)", re.DOTALL)
+FOLDER = "03_agg_com/"
+_PATH = re.compile(rf"({FOLDER}.*_no_shuffle_)({'|'.join(SIDES)})(\.json)", re.DOTALL)
 _NUMBERED = re.compile(r"(.*)#\d+", re.DOTALL)
 
 
@@ -34,38 +35,40 @@ class PartThree:
         self._sides: dict[str, dict[str, None]] = {}
         self._questions: Shelf[tuple[str, str], tuple[str, ...]] = Shelf(IN_MEMORY)
 
-    def take(self, path: str, record: dict[str, Any]) -> bool:
-        """Note a record of one of the files; False where the path is none of them."""
+    def take(self, path: str, record: dict[str, Any], source: str, example: str) -> bool:
+        """Note a record of one of the files, and the example it is about; False where the path is none of them."""
         match = _PATH.fullmatch(path)
         if match is None:
             return False
         files, side, _ = match.groups()
         self._sides.setdefault(files, {})[side] = None
         key = files, record["id"]
-        self._questions[key] = (*self._questions.get(key, ()), side, canonical(record))
+        self._questions[key] = (*self._questions.get(key, ()), side, canonical([record, source, example]))
         return True
 
-    def records(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(path, record) of every file, question by question in the order in which they came."""
+    def records(self) -> Iterator[tuple[str, dict[str, Any], str, str]]:
+        """(path, record, source, example) of every file, question by question in the order in which they came."""
         for files, id in self._questions:
             there = self._of(files, id)
             lacks = [side for side in SIDES if side in self._sides[files] and side not in there]
             if lacks:
-                first = next(iter(there.values())) if self._as_items else {}
-                yield f"{files}{INCOMPLETE}.json", {**first, "id": id, "lacks": lacks, **there}
+                first, source, example = next(iter(there.values()))
+                sides = {side: record for side, (record, _, _) in there.items()}
+                item = {**(first if self._as_items else {}), "id": id, "lacks": lacks, **sides}
+                yield f"{files}{INCOMPLETE}.json", item, source, example
             else:
-                yield from ((f"{files}{side}.json", record) for side, record in there.items())
+                yield from ((f"{files}{side}.json", *fields) for side, fields in there.items())
 
-    def _of(self, files: str, id: str) -> dict[str, dict[str, Any]]:
+    def _of(self, files: str, id: str) -> dict[str, Any]:
         """The sides of a question. A second edit, ID#2, has the tables of the question that it is an edit of."""
         found = self._stored(files, id)
         if numbered := _NUMBERED.fullmatch(id):
             first = self._stored(files, numbered[1])
             for side in OF_THE_QUESTION:
                 if side in first and side not in found:
-                    found[side] = {**first[side], "id": id}
+                    found[side] = {**first[side][0], "id": id}, *first[side][1:]
         return {side: found[side] for side in SIDES if side in found}
 
-    def _stored(self, files: str, id: str) -> dict[str, dict[str, Any]]:
+    def _stored(self, files: str, id: str) -> dict[str, Any]:
         held = self._questions.get((files, id), ())
         return {side: json.loads(text) for side, text in zip(held[::2], held[1::2], strict=True)}

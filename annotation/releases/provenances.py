@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from tasks.contract import Item, TaskType
 
 PROPOSALS = "proposals.jsonl"
-TRAINING = "training"
-PURPOSES = ("training", "evaluation")
+PURPOSES = TRAINING, EVALUATION = ("training", "evaluation")
 VERIFYING = "filled"
 """The help of batches in which it is people's task to verify what is proposed."""
 

@@ -32,23 +32,25 @@ def rated_answers(path: Path, reader: str = "lftqa") -> list[RatedAnswer]:
 
 
 def _of_release(folder: Path) -> Iterator[RatedAnswer]:
-    raw = release_files.load(folder, release_files.read_manifest(folder)["batches"])
+    raw = release_files.load(folder)
     rating = {key for key, task in task_types().items() if task.rates_answers}
     seen: set[tuple[str, str]] = set()
     for decision in raw.decisions:
-        if raw.batches[decision["batch"]]["type"] not in rating or decision["kind"] != "accepted":
+        key = decision["source"], decision["example"]
+        is_rated = raw.batches[decision["batch"]]["type"] in rating and decision["kind"] == "accepted"
+        if not is_rated or key in raw.excluded:
             continue
-        example: Example = raw.example(decision["source"], decision["example"])
+        example: Example = raw.example(*key)
         for outcome in decision["outcomes"]:
             answer = rated_answer(decision["source"], example, outcome["response"]["data"])
             if answer is None:
                 continue
-            if (decision["source"], decision["example"]) in seen:
+            if key in seen:
                 raise ScoresError(
                     gettext(
                         "decisions.jsonl: {decision} was rated in two batches. Compare a release that contains "
                         "only one of them"
                     ).format(decision=decision["example"])
                 )
-            seen.add((decision["source"], decision["example"]))
+            seen.add(key)
             yield answer

@@ -14,7 +14,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -27,15 +27,24 @@ from tableqa.canonical import canonical
 from tableqa.examples import Context, Turn
 from tableqa.on_disk import Shelf, database
 from tableqa.operations import OperationError, from_dict, replay
+from tableqa.release_rules import RULES
 from tasks.contract import Answering, Item, TaskType
 
+MANIFEST = "manifest.json"
 SOURCES, ANNOTATIONS, DECISIONS = "sources.jsonl", "annotations.jsonl", "decisions.jsonl"
+LAYOUT, LAYOUT_OF_FORMATS = 1, 2
+"""The version of the layout: of a release in one format, and of one in several, which has a folder for each of them.
+
+A reader that meets a higher one should stop.
+"""
 RESPONSES_KEPT = 64
 """Responses that stay in memory as they are read: labels are alike."""
 EXAMPLES_KEPT = 16
 """Examples that stay in memory: the records of one item stand together."""
 CURRENT_COUNTS = ("responses", "respondents", "answered_items", "undecided_items")
 """The counts of `Raw.current_counts`, which manifests have from rules 7 on."""
+EXCLUSIONS = ("contradicted", "unverified")
+"""The lists of a manifest that name what its benchmark files leave out."""
 CELLS_KEPT = 40_000
 """Cells of tables that stay in memory."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -46,6 +55,36 @@ Record = dict[str, Any]
 
 class Difference(Exception):
     """The first thing in a release that does not hold: which file, which record, what is wrong."""
+
+
+def read_manifest(folder: Path) -> Record:
+    """The manifest of a release folder. Raises Difference where the folder is no release of this layout."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise Difference(f"{folder} is not a release: {MANIFEST} is missing")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Difference(f"{MANIFEST}: not JSON ({error})") from None
+    if not isinstance(manifest, dict) or manifest.get("layout") not in (LAYOUT, LAYOUT_OF_FORMATS):
+        raise Difference(f"{MANIFEST}: layout must be {LAYOUT} or {LAYOUT_OF_FORMATS}")
+    if type(rules := manifest.get("rules", 1)) is not int or not 1 <= rules <= RULES:
+        raise Difference(
+            f"{MANIFEST}: this release was made by a newer version of Askew (rules {rules!r}, here "
+            f"{RULES}). Use that version"
+        )
+    return manifest
+
+
+def formats_of(manifest: Mapping[str, Any]) -> list[str]:
+    """The formats of a release of any layout."""
+    return list(manifest["formats"]) if "formats" in manifest else [manifest["format"]]
+
+
+def excluded(manifest: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
+    """The examples (source, id) that a manifest lists as left out of the benchmark files."""
+    listed = itertools.chain.from_iterable(manifest.get(name, ()) for name in EXCLUSIONS)
+    return frozenset((one["source"], one["id"]) for one in listed if one.get("left_out", True))
 
 
 def datasets(sources: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -195,6 +234,7 @@ class Tables(Mapping[str, tableqa.Table]):
 class Raw:
     """The raw records of a release folder, found again by what they are known by.
 
+    manifest                 what the release says of itself: purpose, rules and exclusions come from nowhere else
     sources, batches         by name and by id: few, and in memory
     tables                   by digest
     originals, derived       examples by (source, id), in the order of their files
@@ -202,21 +242,17 @@ class Raw:
     annotations, decisions   the records of the files, in their order
     """
 
-    purpose = ""
-    """What the release is for (`Release.purpose`); set once the records are there."""
-    rules: int | None = None
-    """By which rules its files follow from the records, where these are not the present ones; set like `purpose`."""
-
     def __init__(
         self,
         folder: Path,
-        batches: Iterable[Mapping[str, Any]],
+        manifest: Mapping[str, Any],
         sources: Iterable[tuple[int, Any]],
         annotations: Iterable[tuple[int, Any]],
         decisions: Iterable[tuple[int, Any]],
     ) -> None:
-        self.folder = folder
-        self.batches: dict[str, Record] = {batch["id"]: dict(batch) for batch in batches}
+        self.folder, self.manifest = folder, manifest
+        self.purpose, self.rules = str(manifest.get("purpose", "")), int(manifest.get("rules", 1))
+        self.batches: dict[str, Record] = {batch["id"]: dict(batch) for batch in manifest["batches"]}
         self.sources: dict[str, Record] = {}
         self._db = database(
             "CREATE TABLE annotations (number INTEGER PRIMARY KEY, place, id, batch, item, source, example, annotator, "
@@ -286,12 +322,12 @@ class Raw:
     @cached_property
     def by_id(self) -> Mapping[str, Record]:
         """The annotation records by their ids."""
-        return _Annotations(self._db, self._files, self.folder / ANNOTATIONS)
+        return _ById(self._db, "place", partial(self._files.at, self.folder / ANNOTATIONS))
 
     @cached_property
     def responses(self) -> Mapping[str, Any]:
         """The responses by the ids of their annotations. They are shared, and not to be changed."""
-        return _Responses(self._db)
+        return _ById(self._db, "response", _parsed)
 
     def annotations_of(self, item: str) -> list[Record]:
         """The annotation records of an item, in the order of the file."""
@@ -445,12 +481,6 @@ class Raw:
             raise KeyError(item)
         return self.example(*row).table.shape
 
-    def items(self, batch: str) -> Iterator[str]:
-        """The annotated items of a batch."""
-        query = "SELECT DISTINCT item FROM annotations WHERE batch = ? ORDER BY item"
-        for (item,) in self._db.execute(query, (batch,)):
-            yield item
-
     def item(self, record: Mapping[str, Any]) -> tuple[TaskType, Item]:
         """The kind and the item of an annotation or decision record."""
         batch = self.batches.get(record["batch"])
@@ -467,8 +497,8 @@ class Raw:
     # -- what people contradicted -------------------------------------------------------------------
 
     @cached_property
-    def contradicted(self) -> dict[tuple[str, str], Record]:
-        """What people contradicted in examples, by source and id, as the manifest lists it.
+    def contradicted(self) -> list[Record]:
+        """What people contradicted in examples, as the manifest lists it: by source and id.
 
         An example whose newest decision about its answer is against it, and what people made of such. The decision is of a
         kind that says which answer is right (`TaskType.says_gold`). Reasons: "excluded", where the item was excluded there;
@@ -476,19 +506,19 @@ class Raw:
         another answer and nobody has decided about any yet; "parent" for what was made of an
         example that is left out. Originals are listed only: their answers are their sources' business.
         """
-        return _Contradictions(self).by_example()
-
-    def left_out(self, source: str, id: str) -> bool:
-        """Whether an example is in no benchmark file: people contradicted it or what it was made of, or, in a release for
-        evaluation, a machine made it and nobody verified it."""
-        if self.purpose == "evaluation" and (source, id) in self.unverified:
-            return True
-        return (source, id) in self.contradicted and self.contradicted[source, id]["left_out"]
+        return list(_Contradictions(self).by_example().values())
 
     @cached_property
-    def unverified(self) -> frozenset[tuple[str, str]]:
-        """Examples that a machine made and nobody verified."""
-        return provenances.unverified(self)
+    def excluded(self) -> frozenset[tuple[str, str]]:
+        """The examples (source, id) in no benchmark file: by the lists of the manifest, worked out where it has none."""
+        worked_out = {name: getattr(self, name) for name in EXCLUSIONS if name not in self.manifest}
+        return excluded({**self.manifest, **worked_out})
+
+    @cached_property
+    def unverified(self) -> list[Record]:
+        """In a release for evaluation, the examples that a machine made and nobody verified, as the manifest lists them."""
+        found = provenances.unverified(self) if self.purpose == provenances.EVALUATION else ()
+        return [{"source": source, "id": id} for source, id in sorted(found)]
 
 
 class _Contradictions:
@@ -585,19 +615,17 @@ def _decision(offset: int, record: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 class _ById(Mapping[str, Any]):
-    """Something of every annotation, by its id: what stands in the column `_wanted`, or what that leads to."""
+    """Something of every annotation, by its id: what `make` gives for what stands in a column."""
 
-    _wanted = ""
+    def __init__(self, db: sqlite3.Connection, column: str, make: Callable[[Any], Any]) -> None:
+        self._db, self._make = db, make
+        self._query = f"SELECT {column} FROM annotations WHERE id = ? ORDER BY number DESC"  # nosec B608: our own names
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-        self._query = f"SELECT {self._wanted} FROM annotations WHERE id = ? ORDER BY number DESC"  # nosec B608: our own names
-
-    def _found(self, id: str) -> Any:
+    def __getitem__(self, id: str) -> Any:
         row = self._db.execute(self._query, (id,)).fetchone()
         if row is None:
             raise KeyError(id)
-        return row[0]
+        return self._make(row[0])
 
     def __contains__(self, id: object) -> bool:
         return self._db.execute("SELECT 1 FROM annotations WHERE id = ?", (id,)).fetchone() is not None
@@ -610,43 +638,19 @@ class _ById(Mapping[str, Any]):
         return int(self._db.execute("SELECT count(DISTINCT id) FROM annotations").fetchone()[0])
 
 
-class _Annotations(_ById):
-    """The records, each read from its file."""
-
-    _wanted = "place"
-
-    def __init__(self, db: sqlite3.Connection, files: _Files, path: Path) -> None:
-        super().__init__(db)
-        self._files, self._path = files, path
-
-    def __getitem__(self, id: str) -> Record:
-        return self._files.at(self._path, self._found(id))
-
-
-class _Responses(_ById):
-    _wanted = "response"
-
-    def __getitem__(self, id: str) -> Any:
-        return _parsed(self._found(id))
-
-
 @lru_cache(maxsize=RESPONSES_KEPT)
 def _parsed(text: str) -> Any:
     return json.loads(text)
 
 
-class _Shapes(Mapping[str, tuple[int, int]]):
+class _Shapes(dict[str, tuple[int, int]]):
+    """Shapes by item, worked out when they are asked for."""
+
     def __init__(self, raw: Raw, batch: str) -> None:
         self._raw, self._batch = raw, batch
 
-    def __getitem__(self, item: str) -> tuple[int, int]:
+    def __missing__(self, item: str) -> tuple[int, int]:
         return self._raw.shape(self._batch, item)
-
-    def __iter__(self) -> Iterator[str]:
-        return self._raw.items(self._batch)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 def _contradiction(key: tuple[str, str], reason: str, item: str, left_out: bool) -> Record:
@@ -657,9 +661,10 @@ def _cells(table: tableqa.Table) -> int:
     return (table.shape[0] + 1) * table.shape[1]
 
 
-def load(folder: Path, batches: Iterable[Mapping[str, Any]]) -> Raw:
-    """The raw records of a folder. `batches` come from the manifest."""
+def load(folder: Path) -> Raw:
+    """A release from its folder: the records, and what its manifest says of them. Raises Difference where it is none."""
+    manifest = read_manifest(folder)
     try:
-        return Raw(folder, batches, *(placed(folder / name) for name in (SOURCES, ANNOTATIONS, DECISIONS)))
+        return Raw(folder, manifest, *(placed(folder / name) for name in (SOURCES, ANNOTATIONS, DECISIONS)))
     except sqlite3.Error as error:
         raise Difference(f"{folder}: a record does not have the form of a release ({error})") from error

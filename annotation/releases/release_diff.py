@@ -93,8 +93,9 @@ def _manifest(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]
     was, now = (", ".join(formats_of(manifest)) for manifest in (one, other))
     if was != now:
         yield f"format: {was} -> {now}"
-    if one["project"] != other["project"]:
-        yield f"project: {one['project']} -> {other['project']}"
+    for name in ("project", "purpose"):
+        if one.get(name) != other.get(name):
+            yield f"{name}: {one.get(name, 'none')} -> {other.get(name, 'none')}"
     for name in sorted(one["counts"].keys() & other["counts"].keys()):
         count_was, count_now = one["counts"][name], other["counts"][name]
         if count_was != count_now:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, NamedTuple, TextIO, TypeVar
 from urllib.parse import quote
 
 import tableqa
@@ -31,11 +31,17 @@ from annotation.releases.part_three import PartThree
 from annotation.releases.raw_records import (
     ANNOTATIONS,
     DECISIONS,
+    EXCLUSIONS,
+    LAYOUT,
+    LAYOUT_OF_FORMATS,
+    MANIFEST,
     RESPONSES_KEPT,
     SOURCES,
     Difference,
     Raw,
+    formats_of,
     load,
+    read_manifest,
     records,
     writing,
 )
@@ -54,8 +60,8 @@ from tasks import resolving
 from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_types
 
 __all__ = ["FORMATS", "LAYOUT", "MANIFEST", "RAW", "TRIES", "Difference", "Raw", "load", "records", "verify"]
+__all__ += ["formats_of", "read_manifest"]
 
-MANIFEST = "manifest.json"
 RAW = (SOURCES, ANNOTATIONS, DECISIONS)
 FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole.FORMATS)
 TRIES = "tries.jsonl"
@@ -63,15 +69,11 @@ TRIES = "tries.jsonl"
 _RECORDS = frozenset((*RAW, TRIES, automatic.LINES, provenances.PROPOSALS))
 ARRAYS = ("robut", "lftqa")
 """Formats whose publications hold their records in one JSON array a file; all others have one a line."""
-LAYOUT, LAYOUT_OF_FORMATS = 1, 2
-"""The version of the layout: of a release in one format, and of one in several, which has a folder for each of them.
-
-A reader that meets a higher one should stop.
-"""
 _RULES_OF_REL_CELL = _RULES_OF_ITEMS = _RULES_OF_EXACT = 4
 _RULES_OF_ENDINGS = _RULES_OF_CONFIGS = 6
 _RULES_OF_CURRENT_COUNTS = 7
 _RULES_OF_CONDITIONS = 8
+RULES_OF_OWN_IDS = _RULES_OF_UNVERIFIED = 9
 _Result = TypeVar("_Result")
 OWN_FORMATS = frozenset(("askew", "torr", "suc"))
 """Formats of Askew's own: no publication names their files, so JSON Lines end in `.jsonl`."""
@@ -84,11 +86,6 @@ def in_order(formats: Iterable[str]) -> list[str]:
     """The formats in the order of `FORMATS`, each once: the order in which they were named changes no byte."""
     named = set(formats)
     return [format for format in FORMATS if format in named]
-
-
-def formats_of(manifest: Mapping[str, Any]) -> list[str]:
-    """The formats of a release of any layout."""
-    return list(manifest["formats"]) if "formats" in manifest else [manifest["format"]]
 
 
 def formats_for(formats: Sequence[str]) -> dict[str, Any]:
@@ -120,16 +117,16 @@ def derived_in(
     """(format, path, what it follows from, record) of every benchmark file in every format (`derived`)."""
     for number, (format, folder) in enumerate(folders(formats).items()):
         # All outcomes are judged on the way of the first format.
-        for path, what, record in derived(raw, format, mix, gate if number == 0 else None):
-            yield format, folder + path, what, record
+        for what, export in derived(raw, format, mix, gate if number == 0 else None):
+            yield format, folder + export.path, what, export.record
         if gate is not None and gate.shut:
             return
 
 
 def derived(
     raw: Raw, format: str, mix: int | None = None, gate: Gate | None = None
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """(path, record, what it follows from) of every record of the benchmark files, in their order; one at a time.
+) -> Iterator[tuple[str, Export]]:
+    """(what it follows from, record) of every record of the benchmark files, in their order; one at a time.
 
     First what the accepted decisions give, then mixes where there is a seed for them, automatic perturbations, and the
     examples of the formats that take them whatever made them. Examples that people contradicted are left out
@@ -140,59 +137,64 @@ def derived(
 
     With a `gate`, outcomes are judged on their way: it is over when one of them does not pass.
     """
-    numbering, part_three = _Numbering(), PartThree(as_items=_rules(raw) >= _RULES_OF_ITEMS)
-    for exports in _decided(raw, format, gate):
-        for path, record in numbering.once(exports):
-            if format != "freb_tqa" or not part_three.take(path, record):
-                yield path, DECIDED, record
+    numbering = _Numbering(raw.rules >= RULES_OF_OWN_IDS)
+    yield from ((DECIDED, export) for export in decided(raw, format, gate, numbering))
     if gate is not None and gate.shut:
         return
-    for path, record in part_three.records():
-        yield path, DECIDED, record
     if mix is not None:
         for part, source, record in mixing.records(mixed(raw, mix), format):
-            yield _path(part, raw, raw.sources[source], format), DECIDED, record
+            yield DECIDED, Export(_path(part, raw, source, format), record, source, record["id"])
     for exports in _perturbed(raw, format):
-        for path, record in numbering.once(exports):
-            yield path, PERTURBED, record
-    for path, record in _examples_whole(raw, format):
-        yield path, WHOLE, record
+        yield from ((PERTURBED, export) for export in numbering.once(exports))
+    yield from ((WHOLE, export) for export in _examples_whole(raw, format))
     if raw.purpose == provenances.TRAINING:
         for parts, origin in provenances.training(raw, format):
-            for path, record in numbering.once(
-                [_by_rules(raw, _path(part, raw, origin, format), one) for part, one in parts]
-            ):
-                yield path, PROPOSED, record
+            exports = [_export(raw, format, part, record, origin["name"], "") for part, record in parts]
+            yield from ((PROPOSED, export) for export in numbering.once(exports))
 
 
 DECIDED, PERTURBED, WHOLE, PROPOSED = "decisions", "perturbations", "examples", "proposals"
-Export = tuple[str, dict[str, Any]]
-"""The path of a benchmark file, and a record of it."""
+
+
+class Export(NamedTuple):
+    """A record of a benchmark file, and the example that it is about; "" for a proposal, which is none."""
+
+    path: str
+    record: dict[str, Any]
+    source: str
+    example: str
 
 
 class _Numbering:
-    """Which records stand in which file, by their ids: one that comes again is left out, another of its id is numbered."""
+    """Which records stand in which file, by their ids: one that comes again is left out, another of its id is numbered.
 
-    def __init__(self) -> None:
+    With `by_source` (rules 9), an id that another source has as well is not numbered in a file of several sources.
+    """
+
+    def __init__(self, by_source: bool) -> None:
+        self._by_source = by_source
         self._seen: Shelf[tuple[str, ...], tuple[str, ...]] = Shelf()
         self._written: Shelf[tuple[str, ...], int] = Shelf()
 
     def once(self, given: Iterable[Export]) -> Iterator[Export]:
         """What is to be written of the records that one outcome or perturbation gives."""
         numbers: dict[tuple[str, ...], int] = {}
-        exports = [(path, Worded(record)) for path, record in given]
-        for path, record in exports:
+        exports = [(export, Worded(export.record)) for export in given]
+        for export, record in exports:
             key = _key(record)
-            numbers[key] = max(self._number(path, record), numbers.get(key, 1))
-        for path, record in exports:
+            numbers[key] = max(self._number(export, record), numbers.get(key, 1))
+        for export, record in exports:
             key = _key(record)
             one = record if numbers[key] == 1 else _renumbered(record, numbers[key])
-            if self._written.add((path, *_key(one)), 1):
-                yield path, one
+            if self._written.add(self._place(export, one), 1):
+                yield export._replace(record=one)
 
-    def _number(self, path: str, record: Worded) -> int:
+    def _place(self, export: Export, record: Mapping[str, Any]) -> tuple[str, ...]:
+        return export.path, export.source if self._by_source else "", *_key(record)
+
+    def _number(self, export: Export, record: Worded) -> int:
         """Which of the different records of one id this is, from 1; a new one is noted."""
-        place, sha = (path, *_key(record)), hashlib.sha256(record.text.encode("utf-8")).hexdigest()
+        place, sha = self._place(export, record), hashlib.sha256(record.text.encode("utf-8")).hexdigest()
         if self._seen.add(place, (sha,)):
             return 1
         known = self._seen[place]
@@ -225,6 +227,20 @@ class Gate:
             self.shut = self.shut or outcome["id"] not in self._waived
 
 
+def decided(
+    raw: Raw, format: str, gate: Gate | None = None, numbering: _Numbering | None = None
+) -> Iterator[Export]:
+    """The records that the accepted outcomes give, numbered; none for part three once the gate is shut."""
+    numbering = numbering or _Numbering(raw.rules >= RULES_OF_OWN_IDS)
+    part_three = PartThree(as_items=raw.rules >= _RULES_OF_ITEMS)
+    for exports in _decided(raw, format, gate):
+        for export in numbering.once(exports):
+            if format != "freb_tqa" or not part_three.take(*export):
+                yield export
+    if gate is None or not gate.shut:
+        yield from (Export(*fields) for fields in part_three.records())
+
+
 def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[Export]]:
     """What each accepted outcome gives, in the order of the decisions; each goes through the gate, where there is one."""
     for decision in raw.decisions:
@@ -234,16 +250,17 @@ def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[E
                 gate.judge(raw, task, item, outcome)
             if gate.shut:
                 continue
-        source = raw.sources[decision["source"]]
-        if raw.left_out(source["name"], decision["example"]) and not task.says_gold:
+        source, shown = decision["source"], decision["example"]
+        if (source, shown) in raw.excluded and not task.says_gold:
             continue
         for outcome in decision["outcomes"]:
             if _makes_left_out(raw, decision, outcome):
                 continue
             response = agreement.stored(task, outcome["response"])
+            made = shown if outcome["example"] is None else outcome["example"]["id"]
             yield [
-                _by_rules(raw, _path(exported.part, raw, source, format), exported.record)
-                for exported in task.export(format, item, response, task.perturb(item, response))
+                _export(raw, format, one.part, one.record, source, shown if one.is_of_shown else made)
+                for one in task.export(format, item, response, task.perturb(item, response))
             ]
 
 
@@ -252,15 +269,14 @@ def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
     for line, original in automatic_lines(raw):
         if "digest" not in line:
             continue
-        source = raw.sources[line["source"]]
-        instance = automatic.again(line, original)
-        if raw.left_out(line["source"], instance.id_of(original.id)):
+        source, id = line["source"], automatic.id_of(line)
+        if (source, id) in raw.excluded:
             continue
+        instance = automatic.again(line, original)
+        made = automatic.records(format, raw.datasets[source], original, instance, _cells(line))
         yield [
-            _by_rules(raw, _path(part, raw, source, format), record)
-            for part, record in automatic.records(
-                format, raw.datasets[source["name"]], original, instance, _cells(line)
-            )
+            _export(raw, format, part, record, source, id if record["id"] == id else original.id)
+            for part, record in made
         ]
 
 
@@ -268,15 +284,18 @@ def _cells(line: Mapping[str, Any]) -> list[CellRef]:
     return [(row, column) for row, column in line.get("cells", ())]
 
 
-def _rules(raw: Raw) -> int:
-    return RULES if raw.rules is None else raw.rules
+def _export(raw: Raw, format: str, part: str, record: dict[str, Any], source: str, example: str) -> Export:
+    """A record as the rules of the release have it: before 4, only `TaskType.cell_parts` name relevant cells.
 
-
-def _by_rules(raw: Raw, path: str, record: dict[str, Any]) -> Export:
-    """A record as the rules of the release have it: before 4, only `TaskType.cell_parts` name relevant cells."""
-    if _rules(raw) >= _RULES_OF_REL_CELL or _files_of_cells().fullmatch(path):
-        return path, record
-    return path, {name: value for name, value in record.items() if name != "rel_cell"}
+    From 9 on, records of Askew's own format have the id of their example, and its source beside it; a field "source" in a
+    task type of the project stays.
+    """
+    path = _path(part, raw, source, format)
+    if raw.rules < _RULES_OF_REL_CELL and not _files_of_cells().fullmatch(path):
+        record = {name: value for name, value in record.items() if name != "rel_cell"}
+    if raw.rules >= RULES_OF_OWN_IDS and format == "askew":
+        record = {"source": source, **record, "id": example or record["id"]}
+    return Export(path, record, source, example)
 
 
 @cache
@@ -306,9 +325,10 @@ def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
     """What each example of the release gives, in the formats that take examples whatever made them."""
     if format in whole.FORMATS:
         for line in _every_example(raw):
-            configs = _rules(raw) >= _RULES_OF_CONFIGS
+            configs, source = raw.rules >= _RULES_OF_CONFIGS, line.source["name"]
             for part, record in whole.records(format, line, configs=configs):
-                yield part if part.endswith(".jsonl") else _path(part, raw, line.source, format), record
+                path = part if part.endswith(".jsonl") else _path(part, raw, source, format)
+                yield Export(path, record, source, line.example.id)
 
 
 def _every_example(raw: Raw) -> Iterator[whole.Line]:
@@ -323,7 +343,7 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
         example = raw.example(*key)
         yield whole.Line(raw.sources[key[0]], example, decided=decided(key))
     for key, record in raw.derived.items():
-        if raw.left_out(*key):
+        if key in raw.excluded:
             continue
         yield whole.Line(
             raw.sources[key[0]],
@@ -335,7 +355,7 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
             decided=decided(key),
         )
     for made, original in automatic_lines(raw):
-        if "digest" in made and not raw.left_out(made["source"], automatic.id_of(made)):
+        if "digest" in made and (made["source"], automatic.id_of(made)) not in raw.excluded:
             instance = automatic.again(made, original)
             example = by_place(replace(instance.perturbed.example, id=instance.id_of(original.id)))
             yield whole.Line(
@@ -449,7 +469,7 @@ def _parts(raw: Raw, decision: Mapping[str, Any], original: tableqa.Example) -> 
 
 def _makes_left_out(raw: Raw, decision: Mapping[str, Any], outcome: Mapping[str, Any]) -> bool:
     made = outcome["example"]
-    return made is not None and raw.left_out(decision["source"], made["id"])
+    return made is not None and (decision["source"], made["id"]) in raw.excluded
 
 
 def _key(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -512,15 +532,18 @@ def write_records(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
 
 def write_raw(
     folder: Path,
-    batches: Iterable[Mapping[str, Any]],
+    manifest: Mapping[str, Any],
     *,
     sources: Iterable[Mapping[str, Any]],
     annotations: Iterable[Mapping[str, Any]],
     decisions: Iterable[Mapping[str, Any]],
 ) -> Raw:
-    """Write the raw records, one at a time, and give what `load` would find in them."""
+    """Write the raw records, one at a time, and give what `load` would find in them.
+
+    `manifest` is what the manifest will say, as far as no record has to be read for it.
+    """
     lines = zip(RAW, (sources, annotations, decisions), strict=True)
-    return Raw(folder, batches, *(writing(folder / name, of_file) for name, of_file in lines))
+    return Raw(folder, manifest, *(writing(folder / name, of_file) for name, of_file in lines))
 
 
 def describe(folder: Path) -> dict[str, dict[str, Any]]:
@@ -589,8 +612,7 @@ def _by_other_rules(manifest: Mapping[str, Any]) -> str:
 
 def _verify(folder: Path, manifest: Mapping[str, Any]) -> dict[str, int]:
     _check_files(folder, manifest)
-    raw = load(folder, manifest["batches"])
-    raw.purpose, raw.rules = manifest.get("purpose", ""), manifest.get("rules", 1)
+    raw = load(folder)
     _check_manifest(raw, manifest)
     for sha, table in raw.tables.items():
         if table.digest() != sha:
@@ -618,25 +640,6 @@ def _verify(folder: Path, manifest: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a release folder. Raises Difference where the folder is no release of this layout."""
-    path = folder / MANIFEST
-    if not path.is_file():
-        raise Difference(f"{folder} is not a release: {MANIFEST} is missing")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise Difference(f"{MANIFEST}: not JSON ({error})") from None
-    if not isinstance(manifest, dict) or manifest.get("layout") not in (LAYOUT, LAYOUT_OF_FORMATS):
-        raise Difference(f"{MANIFEST}: layout must be {LAYOUT} or {LAYOUT_OF_FORMATS}")
-    if type(rules := manifest.get("rules", 1)) is not int or not 1 <= rules <= RULES:
-        raise Difference(
-            f"{MANIFEST}: this release was made by a newer version of Askew (rules {rules!r}, here "
-            f"{RULES}). Use that version"
-        )
-    return manifest
-
-
 KEYS = frozenset(
     (
         *("layout", "project", "sources", "batches", "guidelines", "counts", "agreement"),
@@ -647,7 +650,7 @@ CLOSE = 0.0001
 """Hours that a rounded sum may be off."""
 CLOSE_EXACT = 1e-9
 """What a value in full precision may be off: the last digits of a sum differ between machines."""
-MAY_BE = frozenset(("purpose", "rules", "statement"))
+MAY_BE = frozenset(("purpose", "rules", "statement", "unverified"))
 
 
 def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
@@ -766,8 +769,14 @@ def _check_once(raw: Raw) -> None:
 
 def counted(raw: Raw) -> dict[str, int]:
     """How much of what there is: the manifest's counts."""
-    current = raw.current_counts() if _rules(raw) >= _RULES_OF_CURRENT_COUNTS else {}
+    current = raw.current_counts() if raw.rules >= _RULES_OF_CURRENT_COUNTS else {}
     return {**raw.counts(), **current, "contradicted": len(raw.contradicted)}
+
+
+def exclusions(raw: Raw) -> dict[str, list[dict[str, Any]]]:
+    """The lists of the manifest from which `Raw.excluded` follows, as the records give them."""
+    listed = raw.purpose == provenances.EVALUATION and raw.rules >= _RULES_OF_UNVERIFIED
+    return {"contradicted": raw.contradicted, **({"unverified": raw.unverified} if listed else {})}
 
 
 def _check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -983,10 +992,10 @@ def _check_resolution(
 
 def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
     seed = manifest["mix"]["seed"] if manifest["mix"] is not None else None
-    if manifest["contradicted"] != (against := list(raw.contradicted.values())):
-        raise Difference(
-            f"{MANIFEST}: contradicted is {manifest['contradicted']}, the decisions give {against}"
-        )
+    excluded = exclusions(raw)
+    for name in EXCLUSIONS:
+        if (listed := manifest.get(name)) != (found := excluded.get(name)):
+            raise Difference(f"{MANIFEST}: {name} is {listed}, the decisions give {found}")
     if seed is not None and manifest["mix"] != (made := mixing.summary(mixed(raw, seed), seed)):
         raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {made}")
     _check_perturbed(folder, raw, manifest)
@@ -1121,8 +1130,8 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> int:
     return not_compared
 
 
-def _path(part: str, raw: Raw, source: Mapping[str, Any], format: str) -> str:
-    split, name = source["split"], source["name"]
+def _path(part: str, raw: Raw, name: str, format: str) -> str:
+    split = raw.sources[name]["split"]
     # The name of a source may hold braces: what stands for it is looked for in the part alone.
     places = {"_{split}": f"_{split}" if split else "", "{reader}": raw.datasets[name], "{source}": name}
     return _PLACES.sub(lambda found: _as_file_name(places[found[0]]), part) + _ending(raw, format)
@@ -1130,7 +1139,7 @@ def _path(part: str, raw: Raw, source: Mapping[str, Any], format: str) -> str:
 
 def _ending(raw: Raw, format: str) -> str:
     """How the names of a format's files end: papers name theirs `.json`, also where these are JSON Lines."""
-    return ".jsonl" if format in OWN_FORMATS and _rules(raw) >= _RULES_OF_ENDINGS else ".json"
+    return ".jsonl" if format in OWN_FORMATS and raw.rules >= _RULES_OF_ENDINGS else ".json"
 
 
 def _as_file_name(name: str) -> str:

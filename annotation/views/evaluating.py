@@ -53,14 +53,14 @@ def evaluations(request: PageRequest, public_id: str) -> HttpResponse:
     form = EvaluateForm(request.POST or None, request.FILES or None)
     estimate = None
     if form.is_valid():
-        estimate = _estimate(release, form)
-        if estimate is None or "confirmed" in request.POST:
-            with refusals_on(form):
+        with refusals_on(form):
+            estimate = _estimate(release, form)
+            if estimate is None or "confirmed" in request.POST:
+                estimate = None
                 run = evaluation_runs.start(
                     release=release, by=request.user, now=timezone.now(), **form.cleaned_data
                 )
                 return redirect("job", run.public_id)
-            estimate = None
     chosen = _chosen(request, release)
     context: dict[str, Any] = {
         "project": release.project,

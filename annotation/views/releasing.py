@@ -300,7 +300,7 @@ def _example(request: PageRequest, release: Release) -> dict[str, Any]:
     if not examples.object_list:
         return {"examples": None}
     [decision] = examples.object_list
-    outcomes = decision.outcomes.filter(example__isnull=False).order_by("number")
+    outcomes = releasing.changed_outcomes(release).filter(decision=decision).order_by("number")
     changed = [
         outcome.example for outcome in outcomes.select_related("example__stored_table") if outcome.example
     ]

@@ -5,6 +5,7 @@ raw records, which are the same in every format of a release, and replays each a
 """
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,7 +15,7 @@ from typing import Any
 from tableqa.by_place import by_place
 from tableqa.canonical import thaw
 from tableqa.examples import Context, Example, ExampleError, Turn
-from tableqa.language import gettext_noop, phrase, reason_of
+from tableqa.language import gettext_noop, joined, phrase, reason_of
 from tableqa.on_disk import Shelf
 from tableqa.operations import OperationError, from_dict, replay
 from tableqa.readers.reader import (
@@ -50,8 +51,9 @@ class AskewRelease(FileReader):
     "source", "parent" (the id of what was edited), "perturbation", "operations" (all since the source table), "base" (the
     digest of that table) and, of an automatic one, "seed"; where the parent had a lineage of its own, that is its
     "before". Rows and columns of an edited table are named anew by their places, and so are the cells that its meta
-    marks. What people contradicted, and what was made of it, is left out; of an original meta says so ("contradicted": the
-    reason). An id that two sources of the release have is numbered, and `lineage` holds the "id".
+    marks. What people contradicted, and what was made of it, is left out, in a release for evaluation also what nobody
+    verified. Of an original meta says so ("contradicted": the reason). An id that two sources of the release have is
+    numbered, and `lineage` holds the "id".
     """
 
     name = "askew"
@@ -85,14 +87,14 @@ class AskewRelease(FileReader):
             _check(manifest, folder / name, described)
         raw = _Raw(folder / _SOURCES)
         names = Names()
-        against = _contradicted(manifest, described)
+        against = _listed(manifest, described, "contradicted")
+        excluded = against.keys() | _listed(manifest, described, "unverified").keys()
         for source, id in raw.originals:
             unique = names.unique(id)
             given = raw.original(source, id)
             if (source, id) in against:
-                given = replace(
-                    given, meta={**thaw(given.meta), "contradicted": against[source, id]["reason"]}
-                )
+                reason = against[source, id].text("reason")
+                given = replace(given, meta={**thaw(given.meta), "contradicted": reason})
             if unique != id:
                 meta = {**thaw(given.meta), "lineage": {"source": source, "id": id}}
                 given = replace(given, id=unique, meta=meta)
@@ -117,12 +119,12 @@ class AskewRelease(FileReader):
                         )
                     id = example.name("id")
                     edited[source, id] = 1
-                    if (source, id) not in against:
+                    if (source, id) not in excluded:
                         yield _edited(example, source, raw, names)
         if _AUTOMATIC in described["files"]:
             _check(manifest, folder / _AUTOMATIC, described)
             for record in read_records(folder / _AUTOMATIC):
-                if "digest" in record.fields and _automatic_key(record.fields) not in against:
+                if "digest" in record.fields and _automatic_key(record.fields) not in excluded:
                     yield _automatic(record.fields, raw, names)
         mixes = next((name for name in _MIXES[described["layout"]] if name in described["files"]), None)
         if mixes is not None:
@@ -138,25 +140,31 @@ class AskewRelease(FileReader):
         yield self.located(path, tables)[0]
 
     def left_out(self, path: str | Path, tables: str | Path | None = None, limit: int | None = None) -> str:
-        """What of the whole release is not given, and why, in a sentence; "" where all is."""
+        """What of the whole release is not given, and why, in sentences; "" where all is."""
         manifest = self.located(path, tables)[0]
-        number = sum(
-            bool(one.get("left_out")) for one in _contradicted(manifest, _manifest(manifest)).values()
-        )
-        if not number:
-            return ""
-        if number == 1:
-            return phrase(
-                "1 example was excluded: people contradicted its answer or the answer of its original "
+        described = _manifest(manifest)
+        against = _listed(manifest, described, "contradicted").values()
+        number = sum(bool(one.value.get("left_out")) for one in against)
+        unverified = len(_listed(manifest, described, "unverified"))
+        said = [
+            phrase(
+                "Excluded because people contradicted their answer or that of their original: {number} "
                 "({manifest}, contradicted).",
+                number=number,
                 manifest=MANIFEST,
-            )
-        return phrase(
-            "{number} examples were excluded: people contradicted its answer or the answer of its original "
-            "({manifest}, contradicted).",
-            number=number,
-            manifest=MANIFEST,
-        )
+            ),
+            phrase(
+                "Excluded because they are unverified machine proposals: {number} ({manifest}, unverified).",
+                number=unverified,
+                manifest=MANIFEST,
+            ),
+            phrase(
+                "This release for evaluation does not list its unverified machine proposals, so these are included. "
+                "Create it again with this version of Askew."
+            ),
+        ]
+        is_older = described.get("purpose") == "evaluation" and "unverified" not in described
+        return joined(itertools.compress(said, (number, unverified, is_older)))
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licences and citations of the release's sources, each once, licences joined by AND as SPDX has it."""
@@ -188,16 +196,17 @@ def _manifest(path: Path) -> dict[str, Any]:
     return dict(fields.value)
 
 
-def _contradicted(path: Path, described: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
-    """What people said against examples, by source and id. Originals are given all the same, and marked."""
-    place = Place(path, 1, "contradicted")
-    listed = described.get("contradicted", [])
+def _listed(path: Path, described: Mapping[str, Any], name: str) -> dict[tuple[str, str], Fields]:
+    """A list of examples in the manifest, by source and id: "contradicted", or "unverified" in a release for evaluation.
+
+    Contradicted originals are given all the same, and marked.
+    """
+    place = Place(path, 1, name)
+    listed = described.get(name, [])
     if not isinstance(listed, list):
         raise place.error(phrase("is not a list"), _WHOLE, _VERIFY)
     fields = [Fields(place, one) for one in listed]
-    return {
-        (one.text("source"), one.name("id")): {**one.value, "reason": one.text("reason")} for one in fields
-    }
+    return {(one.text("source"), one.name("id")): one for one in fields}
 
 
 def _automatic_key(fields: Fields) -> tuple[str, str]:

@@ -23,9 +23,14 @@ PERTURBATIONS = (
 """What RobuT calls its perturbations."""
 
 
+def robut_id(original: str, perturbation: str) -> str:
+    """The id of a record: that of the original with the perturbation behind it."""
+    return f"{original}-{perturbation}"
+
+
 def robut_record(original: Example, perturbed: Example, perturbation: str) -> dict[str, Any]:
     """The record of a perturbed example: {"id", "original_id", "question", "original_question", "answers", "table",
-    "perturbation_type"}. Its id is the original's with the perturbation behind it.
+    "perturbation_type"}.
 
     Raises ValueError for a perturbation that RobuT does not know.
     """
@@ -33,7 +38,7 @@ def robut_record(original: Example, perturbed: Example, perturbation: str) -> di
         raise ValueError(f"RobuT has no perturbation {perturbation!r}; it has {', '.join(PERTURBATIONS)}")
     record = freb_example(perturbed)
     return {
-        "id": f"{original.id}-{perturbation}",
+        "id": robut_id(original.id, perturbation),
         "original_id": original.id,
         "question": record["question"],
         "original_question": original.question,

@@ -212,7 +212,7 @@ class ColumnKind(Making, ModelInTheLoop):
             return
         if format == "robut":
             for part, record in robut_pair(item.example, perturbed.example, self.perturbation):
-                yield Exported(part, record)
+                yield Exported(part, record, is_of_shown=record["perturbation_type"] == "original")
         elif format == "askew":
             record = robut_record(item.example, perturbed.example, self.perturbation)
             operations = [operation.to_dict() for operation in response.operations]

@@ -75,3 +75,5 @@ class Exported:
 
     part: str
     record: dict[str, Any]
+    is_of_shown: bool = False
+    """Whether the record is of the example that the item shows, beside what was made of it."""

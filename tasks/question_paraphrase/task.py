@@ -221,7 +221,7 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
             return
         if format == "robut":
             for part, record in robut_pair(item.example, perturbed.example, item.variant):
-                yield Exported(part, record)
+                yield Exported(part, record, is_of_shown=record["perturbation_type"] == "original")
         elif format == "askew":
             record = robut_record(item.example, perturbed.example, item.variant)
             yield Exported(

@@ -309,7 +309,7 @@ class ShortTable(Making, Preparing, Suggesting):
         short = item.example if perturbed is None else perturbed.example
         if format == "freb_tqa":
             part = "03_agg_com/{reader}_nonfactoid_{split}_no_shuffle_"
-            yield Exported(part + "ori_table", freb_example(item.example))
+            yield Exported(part + "ori_table", freb_example(item.example), is_of_shown=True)
             yield Exported(part + "short_table", freb_example(short))
         elif format == "askew":
             record = {

@@ -420,7 +420,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
             part = "03_agg_com/{reader}_nonfactoid_{split}_no_shuffle_"
             before = "short_table" if original.get("perturbation") == "short_table" else "ori_table"
             after = "ans_change" if item.variant == "answer_changes" else "ans_no_change"
-            yield Exported(part + before, {**freb_example(item.example), "id": id})
+            yield Exported(part + before, {**freb_example(item.example), "id": id}, is_of_shown=True)
             yield Exported(part + after, {**freb_example(perturbed.example), "id": id})
 
     def simulate(

@@ -89,7 +89,7 @@ def test_the_export_to_label_studio_offers_the_answers_there_are_and_keeps_ranki
     say(world, batch, "ada", FIRST)
     released(world, tmp_path / "release")
 
-    exporting.write_label_studio(exporting.open_release(tmp_path / "release"), tmp_path / "out")
+    exporting.write_label_studio(release_files.load(tmp_path / "release"), tmp_path / "out")
 
     configuration = (tmp_path / "out" / f"{batch.public_id}.xml").read_text("utf-8")
     assert re.findall(r'<Choice value="(.*?)"/>', configuration) == ["1", "2", "tie"]

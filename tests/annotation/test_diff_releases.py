@@ -13,6 +13,7 @@ from django.core.management.base import CommandError
 from annotation.journeys import adjudicating, assigning, releasing
 from annotation.releases import release_diff
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_restoring import restore
 
 
@@ -105,5 +106,6 @@ def test_a_file_that_only_has_a_new_ending_does_not_differ(tmp_path: Path) -> No
         project=project, name="v2", format="askew", by=None, now=NOON, out=tmp_path / "new", mix=7
     )
     assert {name for name in renamed.manifest["files"] if name.endswith(".json")} == set()
+    made_by_rules(tmp_path / "new", 8)
     differing = {file.name for file in release_diff.diff_releases(OLD, tmp_path / "new").files}
     assert differing == {"DATA_STATEMENT.md", "perturbations.jsonl"}

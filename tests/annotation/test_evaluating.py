@@ -356,7 +356,7 @@ def test_a_line_that_a_killed_process_did_not_finish_is_asked_again(tmp_path: Pa
     lines = file.read_text(encoding="utf-8").splitlines()
     file.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:20], encoding="utf-8")
     assert evaluating.collect(raw, reads_the_first_row, file) == 1
-    assert len(read_predictions(file, evaluating.sources(raw))) == asked
+    assert len(read_predictions(file, raw.raw.datasets)) == asked
     file.write_text("\n".join(lines), encoding="utf-8")
     assert evaluating.collect(raw, reads_the_first_row, file) == 0, "a line without an end may well be whole"
 

@@ -135,7 +135,7 @@ def test_what_a_program_like_freb_tqas_says_of_every_file_is_evaluated_by_source
     path = tmp_path / "predictions.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     raw = evaluating.load(out)
-    predictions = read_predictions(path, evaluating.sources(raw))
+    predictions = read_predictions(path, raw.raw.datasets)
     found = [
         (one.source, one.kind, tuple(predictions[one.source, one.id]) == one.answers)
         for one, _ in evaluating.instances(raw)

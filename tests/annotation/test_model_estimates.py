@@ -131,7 +131,7 @@ def test_the_command_estimates_and_keeps_to_its_budget(world: World, llm: Endpoi
         call_command(*command, "--budget-tokens", "2000", stdout=StringIO(), stderr=StringIO())
     asked = len(llm.requests)
     assert 0 < asked < 36
-    assert len(read_predictions(out, evaluating.sources(evaluating.load(folder)))) == asked
+    assert len(read_predictions(out, evaluating.load(folder).raw.datasets)) == asked
     err = StringIO()
     call_command(*command, "--budget-usd", "5", stdout=StringIO(), stderr=err)
     assert len(llm.requests) == 36

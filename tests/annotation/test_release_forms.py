@@ -89,10 +89,11 @@ def test_the_files_of_part_three_have_equal_ids_in_equal_order_and_who_lacks_a_s
 ) -> None:
     part = PartThree()
     for id, side in given_sides:
-        assert part.take(f"{STEM}{side}.json", {"id": id, "answers": [side]})
-    assert not part.take("01_str/tat_factoid_dev.json", {"id": "a"})
+        assert part.take(f"{STEM}{side}.json", {"id": id, "answers": [side]}, "tat", f"{id}~{side}")
+    assert not part.take("01_str/tat_factoid_dev.json", {"id": "a"}, "tat", "a")
     files: dict[str, list[dict[str, Any]]] = {}
-    for path, record in part.records():
+    for path, record, source, example in part.records():
+        assert (source, example.partition("~")[2]) == ("tat", *record["answers"])
         files.setdefault(path.removeprefix(STEM).removesuffix(".json"), []).append(record)
     incomplete = files.pop("incomplete", [])
     assert len({tuple(one["id"] for one in records) for records in files.values()}) <= 1
@@ -119,7 +120,9 @@ def test_what_people_contradicted_is_not_imported_and_the_import_says_so(tmp_pat
     done = importing.import_examples(
         project=world.project, reader="askew", path=tmp_path / "askew", name="again", now=LATER
     )
-    assert done.left_out.startswith("1 example was excluded: people contradicted")
+    assert done.left_out == (
+        "Excluded because people contradicted their answer or that of their original: 1 (manifest.json, contradicted)."
+    )
     rows = {row.external_id: row.example() for row in Example.objects.filter(source=done.source)}
     assert id not in rows
     assert rows["nu-1"].meta["contradicted"] == "excluded"

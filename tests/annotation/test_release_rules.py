@@ -12,6 +12,7 @@ from annotation.journeys import adjudicating, releasing
 from annotation.releases import release_files
 from tableqa.release_rules import RULES, under
 from tests.annotation.cast import World
+from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_defining import LATER, batch_of, define, say
 
 FOLLOW_UPS: dict[str, Any] = {
@@ -35,7 +36,7 @@ DECIDED: dict[int, list[Any]] = {
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("made_under", "released_under"), [(7, 7), (7, 8), (8, 8)])
+@pytest.mark.parametrize(("made_under", "released_under"), [(7, 7), (7, 8), (8, 8), (8, 9)])
 def test_records_of_either_rules_verify(
     world: World, tmp_path: Path, made_under: int, released_under: int
 ) -> None:
@@ -46,10 +47,8 @@ def test_records_of_either_rules_verify(
         adjudicating.resolve_due(now=LATER)
     out = tmp_path / "release"
     releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
-    manifest: dict[str, object] = json.loads((out / "manifest.json").read_text("utf-8"))
-    assert manifest["rules"] == RULES
-    manifest["rules"] = released_under
-    (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    assert release_files.read_manifest(out)["rules"] == RULES
+    made_by_rules(out, released_under)
 
     checked = release_files.verify(out)
 

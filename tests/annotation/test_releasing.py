@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -59,13 +60,14 @@ def rewrite(folder: Path, name: str, change: Callable[[list[dict]], None]) -> No
 def test_what_is_noted_of_records_on_their_way_is_what_is_found_in_their_files(
     released: Path, tmp_path: Path
 ) -> None:
-    batches = release_files.read_manifest(released)["batches"]
+    manifest = release_files.read_manifest(released)
     lines = {name: list(release_files.records(released / name)) for name in release_files.RAW}
     again = tmp_path / "again"
     again.mkdir()
     names = ("sources", "annotations", "decisions")
-    noted = release_files.write_raw(again, batches, **{name: lines[f"{name}.jsonl"] for name in names})
-    found = release_files.load(again, batches)
+    noted = release_files.write_raw(again, manifest, **{name: lines[f"{name}.jsonl"] for name in names})
+    shutil.copy(released / "manifest.json", again)
+    found = release_files.load(again)
     assert list(noted._db.iterdump()) == list(found._db.iterdump())
     assert noted.sources == found.sources
     for name in ("tables", "originals", "derived", "inputs", "by_id", "responses"):

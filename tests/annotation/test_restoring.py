@@ -30,6 +30,7 @@ from annotation.models import (
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_defining import EASY, HARD, batch_of, define, say
 from tests.annotation.test_mixing import perturbed_thrice
 from tests.undone import undone
@@ -181,15 +182,10 @@ def test_an_older_release_restores_what_it_has(db: None, tmp_path: Path) -> None
     assert (restored.annotations, restored.decisions) == (checked["annotations"], checked["decisions"])
     formats = release_files.formats_of(release_files.read_manifest(OLD))
     after = released(restored.project, tmp_path / "after", format=formats, mix=7)
-    with_old_names = tmp_path / "with-old-names"
-    shutil.copytree(after, with_old_names)
-    for name in set(release_files.read_manifest(after)["files"]) - {
-        *release_files.RAW,
-        "perturbations.jsonl",
-    }:
-        path = with_old_names / name
-        path.rename(path.with_suffix(path.suffix.replace(".jsonl", ".json")))
-    differing = differing_files(OLD, with_old_names)
+    by_old_rules = tmp_path / "by-old-rules"
+    shutil.copytree(after, by_old_rules)
+    made_by_rules(by_old_rules, 1)
+    differing = differing_files(OLD, by_old_rules)
     assert differing <= {"perturbations.jsonl"}  # today's wording of why nothing changed
 
 

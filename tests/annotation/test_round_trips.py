@@ -55,7 +55,7 @@ def released(world: World, out: Path, format: str, mix: int | None = None) -> Pa
 
 
 def raw_of(folder: Path) -> Raw:
-    return release_files.load(folder, release_files.read_manifest(folder)["batches"])
+    return release_files.load(folder)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

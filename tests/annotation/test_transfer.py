@@ -27,7 +27,7 @@ from annotation.models import (
 from annotation.money import paying
 from annotation.quality import agreement
 from annotation.refusals import Refused
-from annotation.releases import exporting, release_files
+from annotation.releases import release_files
 from annotation.releases.raw_records import Raw
 from annotation.studying import standing
 from annotation.transfer import mapping_file, responses
@@ -158,7 +158,7 @@ def test_a_release_and_its_restored_project_say_where_a_response_comes_from(
 
     restoring.restore(project=again, folder=folder, by=world.mara, now=NOON)
 
-    assert [one["imported"] for one in exporting.open_release(folder).annotations] == [expected] * 4
+    assert [one["imported"] for one in release_files.load(folder).annotations] == [expected] * 4
     restored = Annotation.objects.filter(assignment__batch__project=again)
     assert list(restored.values_list("event__detail", flat=True)) == [expected] * 4
 
@@ -222,7 +222,7 @@ def test_a_restored_project_makes_the_same_release_of_imported_times(
 
     after = released(restore(before).project, tmp_path / "after")
 
-    lines = exporting.open_release(before).annotations
+    lines = release_files.load(before).annotations
     assert sorted(line["active_seconds"] for line in lines) == [0.0, 0.0, 30.0, 50.0]
     require_the_same(before, after)
 
@@ -484,7 +484,7 @@ def exported(world: World, folder: Path) -> tuple[Batch, Raw]:
         for label in ("extraction", "reasoning", "neither"):
             world.label(batch, who, label)
     releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
-    return batch, exporting.open_release(folder)
+    return batch, release_files.load(folder)
 
 
 def sent_out(world: World, folder: Path, tool: str) -> Path:

@@ -18,7 +18,7 @@ from annotation.work.crew import Crew
 from predictor.tokenizing import NoTokenizer, read_tokenizer
 from tableqa.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
 from tableqa.lengths import Limit
-from tableqa.predictions import EvaluationError, read_predictions
+from tableqa.predictions import EvaluationError
 from tableqa.serialisations import SERIALISATIONS
 from tableqa.side_by_side import RULES
 
@@ -57,6 +57,13 @@ class Command(BaseCommand):
             default=[],
             metavar="NAME",
             help="evaluate only this source of the release; repeatable",
+        )
+        parser.add_argument(
+            "--benchmark",
+            action="append",
+            default=[],
+            metavar="FORMAT",
+            help="evaluate only the examples in the files of this format of the release; repeatable",
         )
         parser.add_argument(
             "--leave-out-missing", action="store_true", help="skip instances without a prediction"
@@ -131,8 +138,8 @@ class Command(BaseCommand):
         keep: Keep | None,
         about: list[str],
     ) -> Report | None:
-        raw = evaluating.load(options["release"])
-        known, chosen = evaluating.sources(raw), options["source"]
+        release = evaluating.load(options["release"], options["benchmark"])
+        known, chosen = release.raw.datasets, options["source"]
         if unknown := [name for name in chosen if name not in known]:
             raise EvaluationError(f"There is no source {unknown[0]!r}. Available: {', '.join(known)}.")
         tallies = {name: tally_of(name, options) for name, (_, asked) in models.items() if asked}
@@ -141,8 +148,8 @@ class Command(BaseCommand):
         }
         for name in asks:
             file = models[name][0]
-            predictions = read_predictions(file, known) if file.exists() else {}
-            estimate = evaluating.estimate(raw, name, predictions, project=None, keep=keep, chosen=chosen)
+            predictions = release.predictions(file) if file.exists() else {}
+            estimate = evaluating.estimate(release, name, predictions, project=None, keep=keep, chosen=chosen)
             if estimate is not None:
                 announce(self, name, estimate)
         if options["estimate"]:
@@ -151,12 +158,12 @@ class Command(BaseCommand):
             file, crew = models[name][0], Crew(evaluating.at_once(name))
             try:
                 evaluating.collect(
-                    raw, ask, file, progress=self._progress, keep=keep, chosen=chosen, crew=crew
+                    release, ask, file, progress=self._progress, keep=keep, chosen=chosen, crew=crew
                 )
             finally:
                 tell_use(self, name, tallies[name])
-        said = {name: read_predictions(file, evaluating.sources(raw)) for name, (file, _) in models.items()}
-        asked = evaluating.asked(raw, keep, chosen=chosen)
+        said = {name: release.predictions(file) for name, (file, _) in models.items()}
+        asked = evaluating.asked(release, keep, chosen=chosen)
         leave_out = options["leave_out_missing"]
         rules: tuple[Match, ...] = (options["match"],) if options["match"] else SIDE_BY_SIDE
         by_rule: dict[str, dict[str, Judgement]] = {

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.releases import argilla, exporting
-from annotation.releases.release_files import Difference
+from annotation.releases.release_files import Difference, load
 
 
 class Command(BaseCommand):
@@ -32,7 +32,7 @@ class Command(BaseCommand):
             "argilla": argilla.write_argilla,
         }[form]
         try:
-            number = write(exporting.open_release(options["release"]), out)
+            number = write(load(options["release"]), out)
         except Difference as difference:
             raise CommandError(str(difference)) from None
         what = {"label_studio": "tasks", "argilla": "records"}.get(form, "responses")

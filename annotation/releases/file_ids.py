@@ -1,0 +1,100 @@
+"""Which examples the benchmark files of a release hold, and by which ids: what models are asked, and how they may name it.
+
+The formats `askew`, `torr`, `suc` and `hf` hold every example (originals of Askew's own are in `sources.jsonl`). The others
+hold what their publication has a place for, by its ids: in `robut`, `nu-1-sentence` is `nu-1~sentence-1`; second edits end
+in `#2`; and edits in FREB-TQA's third part have the ids of their originals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from annotation.releases import automatic, mixing, release_files
+from annotation.releases.part_three import FOLDER as PART_THREE
+from annotation.releases.raw_records import Raw, formats_of, records
+from tableqa.evaluation import ORIGINAL
+from tableqa.predictions import EvaluationError, read_predictions
+from tableqa.release_rules import under
+from tableqa.writers import whole
+from tableqa.writers.robut import robut_id
+
+WITHOUT_GOLD = "lftqa"
+"""The format that holds ratings of answers, and no gold answers."""
+
+
+def with_gold(formats: Collection[str]) -> set[str]:
+    """The formats that hold gold answers. Raises EvaluationError where there is none."""
+    if found := set(formats) - {WITHOUT_GOLD}:
+        return found
+    raise EvaluationError(
+        f"The format {WITHOUT_GOLD} holds no gold answers. Evaluate a release in another format, and compare ratings with "
+        "./run manage metrics."
+    )
+
+
+class Benchmark:
+    """What the benchmark files of some formats of a release hold, of all its formats where none is named.
+
+    mix    the seed of the mixes in the files, None where they hold none
+    names  what files call an example, where that is not its id: (source, id in a file), in FREB-TQA's third part
+           (source, id, kind, 0) -> id of the example; None where files call two examples the same
+
+    Raises EvaluationError where no format holds gold answers, or the release has not got one.
+    """
+
+    def __init__(self, raw: Raw, formats: Collection[str] = ()) -> None:
+        self.raw = raw
+        released = formats_of(raw.manifest)
+        if unknown := set(formats) - set(released):
+            raise EvaluationError(
+                f"This release has no files in the format {min(unknown)!r}. Available: {', '.join(released)}."
+            )
+        chosen = with_gold(formats or released)
+        mix = raw.manifest.get("mix") if chosen & set(mixing.FORMATS) else None
+        self.mix: int | None = mix and mix["seed"]
+        self._holds_all = bool(chosen & {"askew", *whole.FORMATS})
+        self._examples: set[tuple[str, str]] = set()
+        self.names: dict[Any, str | None] = {}
+        own_ids = (
+            {"askew", *whole.FORMATS} if raw.rules >= release_files.RULES_OF_OWN_IDS else set(whole.FORMATS)
+        )
+        with under(raw.rules):
+            for format in chosen - own_ids:
+                self._note_decided(format)
+                self._note_perturbed(format)
+
+    def _note_decided(self, format: str) -> None:
+        for path, record, source, example in release_files.decided(self.raw, format):
+            made = self.raw.derived.get((source, example)) if path.startswith(PART_THREE) else None
+            self._note(source, record["id"], example, *((made["perturbation"], 0) if made else ()))
+
+    def _note_perturbed(self, format: str) -> None:
+        path = self.raw.folder / automatic.LINES
+        for line in records(path) if path.exists() else ():
+            source, id, original = line["source"], automatic.id_of(line), line["original"]
+            if "digest" in line and automatic.is_of(format, line["kind"]) and self._note(source, id, id):
+                self._note(source, robut_id(original, ORIGINAL) if format == "robut" else original, original)
+
+    def _note(self, source: str, name: str, example: str, *kind: str | int) -> bool:
+        """Note an example, and what a file calls it. False where it is left out: what people said of it has its record."""
+        if (source, example) in self.raw.excluded:
+            return False
+        self._examples.add((source, example))
+        key: Any = (source, name, *kind)
+        if name != example and key not in self.raw.originals and key not in self.raw.derived:
+            self.names[key] = example if self.names.get(key, example) == example else None
+        return True
+
+    def holds(self, source: str, id: str) -> bool:
+        """Whether the files hold an original, an edit or an automatic perturbation."""
+        return (source, id) not in self.raw.excluded and (self._holds_all or (source, id) in self._examples)
+
+    def predictions(self, path: Path) -> dict[Any, Any]:
+        """Predictions from a file, by the ids of examples, whether they name these or ids of files. EvaluationError."""
+        found: dict[Any, Any] = dict(read_predictions(path, self.raw.datasets))
+        for name in self.names.keys() & found.keys():
+            if (example := self.names[name]) is not None:
+                found.setdefault((name[0], example), found.pop(name))
+        return found

@@ -1,0 +1,38 @@
+"""Releases as older versions made them: the same records, with the benchmark files by their rules."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from annotation.releases import release_files
+from annotation.releases.raw_records import CURRENT_COUNTS
+from tableqa.release_rules import under
+
+
+def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
+    """Make a release one of older rules, and give its manifest."""
+    manifest = release_files.read_manifest(folder)
+    formats = release_files.formats_of(manifest)
+    for name in manifest["files"]:
+        if release_files.format_of(name, manifest):
+            (folder / name).unlink()
+    if rules < 7:
+        manifest["counts"] = {name: n for name, n in manifest["counts"].items() if name not in CURRENT_COUNTS}
+    if rules < 9:
+        manifest.pop("unverified", None)
+    manifest["rules"] = rules
+    _write(folder, manifest)
+    mix = manifest["mix"]
+    with under(rules):
+        raw = release_files.load(folder)
+        release_files.write_derived(raw, formats, mix and mix["seed"])
+        release_files.write_beside(raw, manifest)
+    manifest["files"] = release_files.describe(folder)
+    _write(folder, manifest)
+    return manifest
+
+
+def _write(folder: Path, manifest: dict[str, Any]) -> None:
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
