@@ -83,14 +83,14 @@ def perturbed(example: Example) -> Perturbed:
     )
 
 
-def read_release(folder: Path, form: str = "askew") -> list[Perturbed]:
-    """The examples of a release: originals, what was decided, what was made by seeds, and proposals to train on.
+def read_release(folder: Path, form: str = "askew", *, proposals: bool = False) -> list[Perturbed]:
+    """The examples of a release, as its reader gives them and models are evaluated on them.
 
-    What people contradicted is left out. Raises ReaderError (a ValueError).
+    With `proposals`, also those that a release for training holds. Raises ReaderError (a ValueError).
     """
-    out = [perturbed(one) for one in READERS[form](folder) if "contradicted" not in one.meta]
-    if form == "askew" and folder.is_dir():
-        out += _proposals(folder, out)
+    out = [perturbed(one) for one in READERS[form](folder)]
+    if proposals and form == "askew" and folder.is_dir():
+        out += _proposals(folder, [one for one in out if "contradicted" not in one.example.meta])
     return out
 
 
@@ -154,7 +154,7 @@ def _decoding(result: Mapping[str, Any]) -> str:
 
 def augmentation(name: str, folder: Path, test: Sequence[Perturbed]) -> Augmentation:
     """The perturbed examples of a training release. Raises ModelError where it has none to learn from."""
-    found = [one for one in read_release(folder) if one.kind]
+    found = [one for one in read_release(folder, proposals=True) if one.kind]
     kept = without(found, test)
     if not kept:
         raise ModelError(

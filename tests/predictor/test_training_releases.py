@@ -27,7 +27,7 @@ def test_a_release_for_training_gives_what_people_made_and_what_was_proposed(
 ) -> None:
     crafted(world)
     files = released(world, tmp_path, "training", format)
-    found = read_release(tmp_path / f"training-{format}")
+    found = read_release(tmp_path / f"training-{format}", proposals=True)
     made = [one for one in found if one.kind]
     makers = Counter(one.maker for one in made)
     assert makers["people"] == 3
