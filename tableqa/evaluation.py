@@ -22,7 +22,6 @@ Sources:
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
@@ -205,15 +204,23 @@ class Gap:
 class Unsupported:
     """Questions of a source that are answered rightly without their evidence, and what these right answers are.
 
-    right     the ids of the questions, in their order
-    answers   (gold answers, how often), the most frequent first (Zhou et al. 2024, 5.2: one year made up all of TAT's)
+    right     the ids of the questions that are right under at least one seed, in their order
+    shares    of each of these the share of its seeds under which it is right
+    answers   (gold answers, sum of these shares), the most frequent first (Zhou et al. 2024, 5.2: one year made up all of
+              TAT's)
     """
 
     kind: str
     source: str
     questions: int
     right: tuple[str, ...]
-    answers: tuple[tuple[str, int], ...]
+    shares: tuple[float, ...]
+    answers: tuple[tuple[str, float], ...]
+
+    @property
+    def number(self) -> float:
+        """How many questions are right under a seed, on average: `questions` times what their row says, `Row.after`."""
+        return math.fsum(self.shares)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -641,18 +648,22 @@ def _unsupported(judged: Sequence[Judged]) -> list[Unsupported]:
     for kind in WITHOUT_EVIDENCE:
         sources = sorted({one.instance.source for one in judged if one.instance.kind == kind})
         for source in sources:
-            of = [
-                one.instance for one in judged if (one.instance.kind, one.instance.source) == (kind, source)
-            ]
+            of: dict[str, list[Judged]] = {}
+            for one in judged:
+                if (one.instance.kind, one.instance.source) == (kind, source):
+                    of.setdefault(one.instance.question, []).append(one)
             right = {
-                one.instance.question: one.instance
-                for one in judged
-                if one.after and (one.instance.kind, one.instance.source) == (kind, source)
+                question: _mean(one.after for one in seeds)
+                for question, seeds in of.items()
+                if any(one.after for one in seeds)
             }
-            answers = Counter(", ".join(instance.answers) for instance in right.values())
+            answers: dict[str, float] = {}
+            for question, share in right.items():
+                gold = ", ".join(of[question][0].instance.answers)
+                answers[gold] = answers.get(gold, 0.0) + share
             ordered = sorted(answers.items(), key=lambda one: (-one[1], one[0]))
-            questions = len({instance.question for instance in of})
-            found.append(Unsupported(kind, source, questions, tuple(right), tuple(ordered)))
+            shares = tuple(right.values())
+            found.append(Unsupported(kind, source, len(of), tuple(right), shares, tuple(ordered)))
     return found
 
 

@@ -217,7 +217,7 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
         Column(gettext("Perturbation"), numeric=False),
         Column(gettext("Source"), numeric=False),
         Column(gettext("questions")),
-        Column(gettext("right")),
+        Column(gettext("right per seed")),
         Column(gettext("share")),
         Column(gettext("different answers")),
         Column(gettext("the most frequent"), numeric=False),
@@ -225,14 +225,14 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
     lines = []
     for model, one in found:
         row = models[model].row(one.kind, one.source) or models[model].row(one.kind)
-        often = "; ".join(f"{_short(answer)} ({n})" for answer, n in one.answers[:5])
+        often = "; ".join(f"{_short(answer)} ({number:,.2f})" for answer, number in one.answers[:5])
         lines.append(
             (
                 text(model),
                 text(one.kind),
                 text(one.source),
                 count(one.questions),
-                count(len(one.right)),
+                Cell(f"{one.number:,.2f}", one.number),
                 share(row.after) if row else text(NOTHING),
                 count(len(one.answers)),
                 text(often or NOTHING),
@@ -240,8 +240,8 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
         )
     note = gettext(
         "Questions answered correctly although the relevant cells or the whole table were removed. "
-        "With 95 % CI and the gold answers. Where one answer makes up nearly all of them, the model "
-        "is guessing. Zhou et al. (2024), section 5."
+        "With 95 % CI and the gold answers. Numbers are means over the seeds, so that they fit the share. Where one "
+        "answer makes up nearly all of them, the model is guessing. Zhou et al. (2024), section 5."
     )
     return Sheet("without-evidence", gettext("Correct without evidence"), columns, tuple(lines), note)
 

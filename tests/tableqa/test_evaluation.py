@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tableqa.evaluation import (
@@ -326,8 +326,39 @@ def test_what_is_right_without_its_evidence_is_listed_with_its_answers() -> None
     answers = {(one.source, one.id): ["1" if one.id in right else "2"] for one in instances}
     (found,) = evaluate(instances, answers, replicates=20).unsupported
     assert (found.kind, found.source, found.questions) == ("mask_cell", "tat", 5)
-    assert found.right == ("q1", "q3")
+    assert (found.right, found.shares, found.number) == (("q1", "q3"), (1, 1), 2)
     assert found.answers == (("1", 2),)
+
+
+seeds_right = st.lists(
+    st.tuples(st.lists(st.booleans(), min_size=1, max_size=5), st.sampled_from("12")), min_size=1
+)
+
+
+@given(seeds_right)
+@example([([seed == number % 5 for seed in range(5)], "1") for number in range(10)])
+def test_the_count_without_evidence_the_answers_and_the_share_say_the_same(
+    of_questions: list[tuple[list[bool], str]],
+) -> None:
+    instances, answers = [], {}
+    for number, (right, gold) in enumerate(of_questions):
+        id = f"q{number}"
+        instances.append(Instance("tat", id, id, ORIGINAL, 0, id, (gold,)))
+        for seed, survives in enumerate(right):
+            instances.append(Instance("tat", f"{id}~{seed}", id, "mask_cell", seed, id, (gold,)))
+            answers["tat", f"{id}~{seed}"] = [gold if survives else "3"]
+        answers["tat", id] = [gold]
+
+    evaluation = evaluate(instances, answers, replicates=1)
+
+    (found,), row = evaluation.unsupported, evaluation.row("mask_cell")
+    assert row is not None
+    assert found.number / found.questions == pytest.approx(row.after.value)
+    assert sum(number for _, number in found.answers) == pytest.approx(found.number)
+    assert set(found.right) == {f"q{n}" for n, (right, _) in enumerate(of_questions) if any(right)}
+    for gold, per_seed in found.answers:
+        shares = [sum(right) / len(right) for right, answer in of_questions if answer == gold]
+        assert per_seed == pytest.approx(sum(shares))
 
 
 def test_the_deviation_over_seeds_is_that_of_emd_and_vp_as_well() -> None:

@@ -191,8 +191,24 @@ def test_what_is_right_without_evidence_names_the_answers_that_pay() -> None:
     ]
     said = {(one.source, one.id): ["2019" if one.question != "q3" else "2018"] for one in asked}
     sheet = named(sheets({"TAPEX": evaluate(asked, said, replicates=20)}), "without-evidence")
-    assert [cell.text for cell in sheet.rows[0][1:6]] == ["escape_table", "tat", "4", "3", "75.00"]
-    assert sheet.rows[0][7].text == "2019 (3)"
+    assert [cell.text for cell in sheet.rows[0][1:6]] == ["escape_table", "tat", "4", "3.00", "75.00"]
+    assert sheet.rows[0][7].text == "2019 (3.00)"
+
+
+def test_a_count_without_evidence_is_per_seed_as_its_share_is() -> None:
+    asked = [Instance("tat", f"q{i}", f"q{i}", ORIGINAL, 0, f"q{i}", ("2019",)) for i in range(10)]
+    asked += [
+        Instance("tat", f"q{i}~{seed}", f"q{i}", "mask_cell", seed, f"q{i}", ("2019",))
+        for i in range(10)
+        for seed in range(5)
+    ]
+    said = {
+        (one.source, one.id): ["2019" if one.seed == int(one.question[1:]) % 5 else "no"] for one in asked
+    }
+    sheet = named(sheets({"TAPEX": evaluate(asked, said, replicates=20)}), "without-evidence")
+    assert [column.title for column in sheet.columns][3:6] == ["questions", "right per seed", "share"]
+    assert [cell.text for cell in sheet.rows[0][3:6]] == ["10", "2.00", "20.00"]
+    assert sheet.rows[0][7].text == "2019 (2.00)"
 
 
 def test_dialogues_stand_beside_their_questions() -> None:
