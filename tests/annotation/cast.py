@@ -18,6 +18,7 @@ from annotation.models import Assignment, Batch, Person, Project, Source
 from annotation.roles import Role
 from annotation.work import draws, queue
 from tableqa import Example
+from tableqa.readers import READERS
 from tasks.contract import task_type
 from tests.annotation import kept_rows
 
@@ -86,7 +87,7 @@ class World:
 
     def import_written(self, *examples: Example, name: str = "written") -> Source:
         """A source of these examples."""
-        with patch.object(importing, "READERS", {"written": ReaderOf(*examples)}):
+        with patch.dict(READERS, {"written": ReaderOf(*examples)}):
             done = importing.import_examples(
                 project=self.project, reader="written", path=Path(__file__), name=name, now=NOON
             )
