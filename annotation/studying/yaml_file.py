@@ -112,15 +112,28 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
 
+class _Dumper(yaml.SafeDumper):
+    """Long texts as they read, lists set in."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
 for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("null", r"~|null|Null|NULL|", "~nN\0"),
     ("int", r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789"),
     ("float", r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
 ):
-    _Loader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), ["" if c == "\0" else c for c in _first]
-    )
+    for _side in (_Loader, _Dumper):  # a text that would be read as a number is written in quotation marks
+        _side.add_implicit_resolver(
+            f"tag:yaml.org,2002:{_tag}",
+            re.compile(f"(?:{_pattern})$"),
+            ["" if c == "\0" else c for c in _first],
+        )
 
 
 class _Reading:
@@ -181,16 +194,6 @@ class _Reading:
 # -- writing ----------------------------------------------------------------------------------------
 
 
-class _Dumper(yaml.SafeDumper):
-    """Long texts as they read, lists set in."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
 def _text(dumper: yaml.SafeDumper, text: str) -> ScalarNode:
     # YAML's plain and single-quoted texts fold line ends of every script; escapes keep them.
     strange = any(not (c.isprintable() or c == "\n") for c in text)
@@ -203,7 +206,7 @@ _Dumper.add_representer(Message, _text)
 
 
 def write(value: Any) -> str:
-    """A value as YAML that `read` reads back equal."""
+    """A value of JSON as YAML that `read` reads back equal."""
     return str(
         yaml.dump(
             value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100, default_flow_style=False

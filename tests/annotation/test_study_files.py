@@ -367,8 +367,31 @@ def test_words_that_yaml_once_took_for_something_else_stay_words() -> None:
     assert read == {"a": "no", "b": "on", "c": "12:30", "d": "2024-01-01", "e": "0x1f", "f": "007"}
 
 
+SCALARS = st.sampled_from(
+    [
+        *(
+            "yes",
+            "no",
+            "on",
+            "off",
+            "y",
+            "null",
+            "~",
+            "true",
+            ".5e3",
+            "1.5e5",
+            "0.5E10",
+            "-.5",
+            "+1.",
+            "0x10",
+        ),
+        *("0o17", "0b1", "1_000", "1:30", "2024-01-01", ".inf", ".nan", "=", "<<", "007"),
+    ]
+) | st.from_regex(r"[-+]?[0-9_xobXO:]*\.?[0-9_]*([eE][-+]?[0-9]*)?", fullmatch=True)
+"""Texts that one YAML or another takes for something else."""
 PLAIN = st.recursive(
     st.none()
+    | SCALARS
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
@@ -381,6 +404,15 @@ PLAIN = st.recursive(
 @given(PLAIN)
 @example({"\x85": " a\n", "b": "no", "c": "1e5", "d": "- x", "e": "a\n\n b \n"})
 def test_what_is_written_reads_back_the_same(value: Any) -> None:
+    assert yaml_file.read(yaml_file.write(value)).value == value
+
+
+@given(SCALARS)
+@example("1.5e5")
+@example(".5e3")
+def test_texts_that_look_like_other_scalars_read_back_as_texts(text: str) -> None:
+    value = {"id": text, text: [text, {"answers": [text]}]}
+
     assert yaml_file.read(yaml_file.write(value)).value == value
 
 
