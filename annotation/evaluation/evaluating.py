@@ -241,7 +241,7 @@ def collect(
     """Put every instance that `out` has no prediction for to the model, and add the answers there. Returns how many.
 
     `keep` says which examples are put to it at all, `chosen` of which sources (all, where it names none). Raises
-    EvaluationError where the model cannot be asked; what came before is kept.
+    EvaluationError where the model cannot be asked; what came before and what is under way then is kept.
     """
     here: dict[Any, Any] = {}
     if out.exists():
@@ -258,35 +258,24 @@ def collect(
 
     left = sum(1 for _ in wanted())
     total, done = len(here) + left, len(here)
-    put, problem = 0, None
+    put = 0
 
-    def open_ones() -> Iterator[tuple[Instance, tableqa.Example]]:
+    def answered(pair: tuple[Instance, tableqa.Example]) -> dict[str, Any]:
+        one, example = pair
+        return {"source": one.source, "id": one.id, **ask(example)}
+
+    def begun() -> Iterator[tuple[Instance, tableqa.Example]]:
         for pair in wanted():
-            if problem is not None:
-                return
+            progress(done + put, total)  # where it fails, answers that are under way are still written
             yield pair
 
-    def answered(pair: tuple[Instance, tableqa.Example]) -> dict[str, Any] | EvaluationError:
-        one, example = pair
-        try:
-            return {"source": one.source, "id": one.id, **ask(example)}
-        except EvaluationError as error:  # answers that are under way have been paid for, and are kept
-            return error
-
     out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("a", encoding="utf-8") as file:
+    with out.open("a", encoding="utf-8", buffering=1) as file:
         # A few at a time: what is in memory does not grow with the release.
-        for record in (crew or Crew(AT_ONCE)).map(answered, open_ones()):
-            if isinstance(record, EvaluationError):
-                problem = problem or record
-                continue
+        for record in (crew or Crew(AT_ONCE)).map(answered, begun()):
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
             put += 1
-            progress(done + put, total)
-            if put % (8 * AT_ONCE) == 0:
-                file.flush()
-    if problem is not None:
-        raise problem
+    progress(done + put, total)
     return put
 
 

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from django.utils.translation import gettext
 
 from annotation.work.crew import Crew
-from predictor.chat import ChatError, ChatModel
+from predictor.chat import ChatModel
 
 Item = TypeVar("Item")
 Record = TypeVar("Record")
@@ -69,27 +69,15 @@ def each(model: ChatModel, ask: Callable[[Item], Asked[Record]], items: Iterable
     answer that was under way.
     """
     unusable = UnusableReplies(model.model, model.stop_after)
-    problem: ChatError | None = None
 
     def open_items() -> Iterator[Item]:
         for item in items:
-            if problem is not None or unusable.is_stopped:
+            if unusable.is_stopped:
                 return
             yield item
 
-    def tried(item: Item) -> Asked[Record] | ChatError:
-        try:
-            return ask(item)
-        except ChatError as error:
-            return error
-
-    for answer in Crew(model.at_once).map(tried, open_items()):
-        if isinstance(answer, ChatError):
-            problem = problem or answer
-            continue
+    for answer in Crew(model.at_once).map(ask, open_items()):
         if not unusable.is_stopped:
             unusable.count(answer.unusable)
         yield answer.record
-    if problem is not None:
-        raise problem
     unusable.require_few()

@@ -46,20 +46,33 @@ class Crew:
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """The results in the order of the items. An item is taken when a thread is free, and not before.
 
-        After an exception no further item begins, and those under way are waited for: what they cost is counted.
+        After an exception no further item begins. It is raised after the results of those under way: they are paid for.
         """
         if self.at_once == 1:
             yield from map(work, items)
             return
         left, pending = iter(items), deque[Future[Result]]()
+        problem: BaseException | None = None
         with ThreadPoolExecutor(self.at_once) as threads:
             try:
                 while True:
-                    self._begin(work, left, pending, threads)
-                    if not pending:
-                        return
-                    self._serve_until(pending[0])
-                    yield pending.popleft().result()
+                    try:
+                        if problem is None:
+                            self._begin(work, left, pending, threads)
+                        if not pending:
+                            break
+                        self._serve_until(pending[0])
+                    except (Exception, KeyboardInterrupt) as error:
+                        if problem is not None:
+                            raise
+                        problem = error
+                        continue
+                    future = pending.popleft()
+                    if (failure := future.exception()) is None:
+                        yield future.result()
+                    problem = problem or failure
+                if problem is not None:
+                    raise problem
             finally:
                 for future in pending:
                     if not future.cancel():

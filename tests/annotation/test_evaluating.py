@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import threading
@@ -14,11 +15,13 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import OperationalError
 
 import tableqa
 from annotation.evaluation import evaluating
 from annotation.help import judging
 from annotation.journeys import adjudicating, perturbing, releasing
+from annotation.work.crew import Crew
 from predictor import prompts
 from predictor.protocol import PredictRequest
 from tableqa import Context, Example, Table, Turn
@@ -99,6 +102,38 @@ def test_every_instance_is_asked_once_and_an_interrupted_file_is_gone_on_with(tm
     assert evaluating.collect(raw, reads_the_first_row, file) == 0
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert sorted((line["source"], line["id"]) for line in lines) == sorted(keys)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("fails", ["request", "progress"])
+def test_answers_under_way_are_written_whatever_fails_meanwhile(tmp_path: Path, fails: str) -> None:
+    """They are paid for; the next run asks for the others only."""
+    raw = evaluating.load(released(make_world(tmp_path), tmp_path / "out"))
+    number = len(list(evaluating.instances(raw)))
+    file, asked, told = tmp_path / "said.jsonl", itertools.count(1), itertools.count(1)
+    three, failed = threading.Barrier(3, timeout=20), threading.Event()
+
+    def answers(example: tableqa.Example) -> dict[str, Any]:
+        place = next(asked)
+        if place <= 3:
+            three.wait()
+        elif fails == "progress":
+            failed.wait(20)
+        if place == 1 and fails == "request":
+            raise OperationalError("the database is away")
+        return reads_the_first_row(example)
+
+    def progress(done: int, total: int) -> None:
+        if fails == "progress" and next(told) == 4:
+            failed.set()
+            raise OperationalError("the database is away")
+
+    with pytest.raises(OperationalError):
+        evaluating.collect(raw, answers, file, progress, crew=Crew(3))
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == next(asked) - 1 - (fails == "request")
+    assert len(lines) >= 2
+    assert evaluating.collect(raw, reads_the_first_row, file) == number - len(lines)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import random
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -430,6 +431,41 @@ def test_a_crew_takes_no_item_after_an_error_and_settles_what_is_under_way() -> 
         list(crew.map(work, items()))
     assert len(taken) <= 10
     assert set(settled) <= set(taken)
+
+
+@pytest.mark.parametrize("fails", ["work", "items", "interrupt"])
+def test_a_crew_gives_what_is_under_way_before_it_raises(fails: str) -> None:
+    """Replies that are under way are paid for, whoever fails meanwhile."""
+    crew, under_way = Crew(3), threading.Barrier(3, timeout=20)
+
+    def items() -> Iterator[int]:
+        yield from range(3)
+        if fails == "items":
+            raise OperationalError("the database is away")
+        yield 3
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    def work(number: int) -> int:
+        if number < 3:
+            under_way.wait()
+        if number == 0 and fails == "work":
+            raise OperationalError("the database is away")
+        if number == 0 and fails == "interrupt":
+            with contextlib.suppress(KeyboardInterrupt):
+                crew.here(interrupt)
+        return number
+
+    given = set[int]()
+
+    def take_all() -> None:
+        for number in crew.map(work, items()):
+            given.add(number)
+
+    with pytest.raises((OperationalError, KeyboardInterrupt)):
+        take_all()
+    assert given >= {1, 2}
 
 
 # -- estimates and pages ----------------------------------------------------------------------------
