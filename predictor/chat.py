@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from predictor import observing
 from predictor.configuration import STOP_AFTER
-from predictor.replies import final_reply
+from predictor.replies import final_reply, storable
 from predictor.usage import Call, Meter, estimate, estimate_messages, largest_messages, read_usage
 
 if TYPE_CHECKING:
@@ -302,7 +302,8 @@ class ChatModel:
                 if time.monotonic() > until:
                     raise httpx.ReadTimeout("it trickles")
             after = response.headers.get("retry-after", "")
-            answer = _Answer(response.status_code, data.decode("utf-8", "replace"), after)
+            text = storable(data.decode("utf-8", "replace"))
+            answer = _Answer(response.status_code, text, after)
             return replace(answer, status=_true_status(answer))
 
 
@@ -467,7 +468,7 @@ def _choices(reply: Any) -> list[_Choice]:
         refusal = message.get("refusal")
         choices.append(
             _Choice(
-                content if isinstance(content, str) else None,
+                storable(content) if isinstance(content, str) else None,
                 choice.get("finish_reason"),
                 refusal if isinstance(refusal, str) else "",
                 thinking if isinstance(thinking, str) else "",

@@ -40,6 +40,7 @@ from predictor.protocol import (
     state_from,
     usage_from_list,
 )
+from predictor.replies import storable
 from predictor.usage import Call
 
 if TYPE_CHECKING:
@@ -559,9 +560,9 @@ async def _body(response: httpx.Response) -> bytes:
     return bytes(data)
 
 
-def _json(data: bytes) -> object:
+def _json(data: bytes) -> Any:
     try:
-        return json.loads(data)
+        return json.loads(storable(data.decode()))
     except (ValueError, RecursionError):
         raise refused("bad_answer", "the answer is not JSON") from None
 
@@ -569,9 +570,9 @@ def _json(data: bytes) -> object:
 def _error(data: bytes) -> tuple[str, str] | None:
     """Code and message (cut to a line) of a protocol error; None where it is none."""
     try:
-        error = json.loads(data)["error"]
+        error = _json(data)["error"]
         code, message = error["code"], error["message"]
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except (ProtocolError, LookupError, TypeError):
         return None
     if not isinstance(code, str) or not isinstance(message, str):
         return None
@@ -581,10 +582,10 @@ def _error(data: bytes) -> tuple[str, str] | None:
 def _usage(data: bytes) -> tuple[tuple[Call, ...] | None, str]:
     """What a language model used before an error, and how its request ended; None and "" where the error does not say."""
     try:
-        error = json.loads(data)["error"]
+        error = _json(data)["error"]
         usage = usage_from_list(error["usage"]) if "usage" in error else None
         return usage, state_from(error.get("state", ""))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, ProtocolError):
+    except (ProtocolError, LookupError, TypeError, AttributeError):
         return None, ""
 
 

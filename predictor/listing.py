@@ -20,7 +20,6 @@ from predictor import prompts
 from predictor.chat import ChatError, ChatModel
 from predictor.client import Breaker
 from tableqa import Example
-from tableqa.tables import unstorable
 
 MOST_ASKS = 3
 """For the answers to one example, the first time included."""
@@ -81,23 +80,18 @@ def ask_for_list(model: ChatModel, example: Example) -> Listed:
             reply = model.ask(messages, schema=prompts.ANSWER_SCHEMA)[0]
         except ChatError as error:
             if error.kind in FINAL:
-                texts = (*unread, storable(error.text))
+                texts = (*unread, error.text[:LONGEST_REPLY])
                 return Listed(None, "", texts, seen, total, str(error), error.kind)
             if error.kind != "unreadable":
                 raise
             reply = ""
         answers = prompts.read_answers(reply)
-        if answers is not None and not any(unstorable(text) for text in (reply, *answers)):
+        if answers is not None:
             return Listed(tuple(answers), reply[:LONGEST_REPLY], tuple(unread), seen, total)
-        unread.append(storable(reply))
+        unread.append(reply[:LONGEST_REPLY])
         shown = [{"role": "assistant", "content": unread[-1]}] if unread[-1] else []
         messages = [*first, *shown, {"role": "user", "content": AGAIN}]
     return Listed(None, "", tuple(unread), seen, total, state="no_list")
-
-
-def storable(reply: str) -> str:
-    """A text as it can be stored: JSON may spell NUL and half a surrogate pair, which no file holds."""
-    return reply[:LONGEST_REPLY].replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 # -- leaving an endpoint alone ----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The final reply of a language model: what it writes after its thinking."""
+"""What a language model wrote: its final reply without its thinking, in characters that can be stored."""
 
 from __future__ import annotations
 
@@ -23,3 +23,19 @@ def final_reply(text: str) -> str | None:
         start = close.end()
     final = text[start:]
     return None if _OPENS.search(final) else final.strip() if start else final
+
+
+_ESCAPES = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u]"
+    r"|(?P<escape>\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2}))|(?P<character>[\0\ud800-\udfff])"
+)
+"""Whole pairs and other escapes, which stay; then what no file or database holds."""
+
+
+def storable(text: str) -> str:
+    """A text with U+FFFD for NUL and halves of surrogate pairs, also as escapes: the text may be JSON that is read later."""
+
+    def replacement(match: re.Match[str]) -> str:
+        return r"\ufffd" if match["escape"] else "\ufffd" if match["character"] else match[0]
+
+    return _ESCAPES.sub(replacement, text)

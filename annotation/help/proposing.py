@@ -49,11 +49,10 @@ from annotation.work import lending, metering
 from annotation.work.crew import Crew
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import STOP_AFTER, chat_model
-from predictor.listing import storable
 from predictor.usage import Call, Meter
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest, thaw
-from tasks.contract import Invalid, Proposed, Proposing, Wanted, unstorable_in
+from tasks.contract import Invalid, Proposed, Proposing, Wanted
 
 TEMPERATURE = 0.7
 MOST_TOKENS = 2_048
@@ -484,8 +483,8 @@ class Asked:
             seed=request.seed,
             demonstrations=[one.id for one in request.demonstrations],
             outcome=outcome,
-            reason=storable(read.reason)[:400],
-            text="" if unstorable_in(text) else text[:LONGEST_REPLY],
+            reason=read.reason[:400],
+            text=text[:LONGEST_REPLY],
             proposal=proposal,
             prompt_tokens=call.prompt_tokens if call and call.is_counted else None,
             completion_tokens=call.completion_tokens if call and call.is_counted else None,
@@ -693,9 +692,7 @@ def read_reply(text: str, task: Proposing, wanted: Wanted, item: tasks.contract.
     if type(applies) is not bool or not isinstance(why, str):
         return Read(Reply.Outcome.INVALID, "The reply does not contain `applies` and `why`.")
     if not applies:
-        return Read(Reply.Outcome.DOES_NOT_APPLY, "" if unstorable_in(why) else why)
-    if reason := unstorable_in([said, why]):
-        return Read(Reply.Outcome.INVALID, f"The reply contains {reason}.")
+        return Read(Reply.Outcome.DOES_NOT_APPLY, why)
     try:
         data = task.taken(said, wanted, item)
         task.parse(data, item)

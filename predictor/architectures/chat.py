@@ -123,10 +123,10 @@ class ChatPredictor:
         except ChatError as error:
             code = "unreadable" if error.is_about_example else "cannot_answer"
             return refused(code, str(error), usage=tally.calls, state=error.kind)
-        reply = _storable(reply)[: LIMITS.answer_characters]
+        reply = reply[: LIMITS.answer_characters]
         answers = read_answers(reply)
         return Prediction(
-            answers=tuple(map(_storable, (answers or [])[: LIMITS.answers])),
+            answers=tuple((answers or [])[: LIMITS.answers]),
             text=reply,
             op="generate",
             rows_seen=seen,
@@ -153,8 +153,3 @@ class _WantedTally(Tally):
         if self._stop():
             raise ChatError("The request was withdrawn.")
         return super().reserve(prompt_tokens, completion_tokens)
-
-
-def _storable(text: str) -> str:
-    """Without what no file holds: JSON may spell NUL and half a surrogate pair."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

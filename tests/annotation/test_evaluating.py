@@ -189,6 +189,17 @@ def test_a_language_model_has_as_many_requests_under_way_as_its_entry_allows(
 
 
 @pytest.mark.django_db(transaction=True)
+def test_half_an_emoji_in_a_reply_stops_no_evaluation(tmp_path: Path, settings: Any) -> None:
+    out, file = released(make_world(tmp_path), tmp_path / "out"), tmp_path / "said.jsonl"
+    with endpoint(Endpoint("vllm", reply=lambda body: '{"answers": ["smile \\ud83d"]}')) as server:
+        settings.PREDICTORS = {"llm": server.entry()}
+        evaluating.collect(evaluating.load(out), evaluating.model_of(settings.PREDICTORS, "llm"), file)
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert len(lines) == len(list(evaluating.instances(evaluating.load(out))))
+    assert {tuple(line["answers"]) for line in lines} == {("smile \ufffd",)}
+
+
+@pytest.mark.django_db(transaction=True)
 def test_answers_that_are_under_way_when_a_model_breaks_off_are_kept(tmp_path: Path, settings: Any) -> None:
     out = released(make_world(tmp_path), tmp_path / "out")
     together = threading.Barrier(3)

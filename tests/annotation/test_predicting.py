@@ -587,14 +587,6 @@ class TestALanguageModel:
         assert (seen.state, seen.tries) == ("unavailable", 1)
         assert seen.words.startswith("The model has not responded so far.")
 
-    def test_what_no_file_holds_is_no_answer(self, asked: Any) -> None:
-        assignment, replies, _ = asked
-        replies[:] = [self.LIST, '{"answers": ["\\u0000"]}', "\ud800", self.LIST]
-        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
-        said = Try.objects.get().perturbed or {}
-        assert said["unread"][1] == "?"
-        assert said["answers"] == ["1979"]
-
 
 def test_examples_on_which_a_model_fails_hold_up_no_others(world: World, server: Scripted) -> None:
     """What is asked about is drawn anew by each job: what always fails is sometimes behind the rest."""

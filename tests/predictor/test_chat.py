@@ -10,6 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from predictor import prompts
 from predictor.chat import ChatError, ChatModel
@@ -17,6 +19,7 @@ from predictor.configuration import ConfigurationError, chat_model, read
 from predictor.listing import ask_for_list
 from tableqa import Example, Table
 from tableqa.examples import Turn
+from tasks.contract import unstorable_in
 from tests.predictor.scripted import Scripted, hung_socket, scripted
 
 HELLO = [{"role": "user", "content": "hello"}]
@@ -37,6 +40,36 @@ def model(answer: Callable[[dict[str, Any]], httpx.Response], waits: list[float]
         transport=httpx.MockTransport(handle),
         wait=(waits if waits is not None else []).append,
     )
+
+
+TEXTS = st.text(st.characters() | st.sampled_from('\0\ud83d\ude00\\u"d0'), max_size=12)
+VALUES = st.recursive(
+    TEXTS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3), max_leaves=6
+)
+
+
+@given(VALUES, st.booleans())
+@example({"answers": ["smile \ud83d"]}, True)
+@example({"why \ude00": "\0", "whole": "\U0001f600 \\ud83d \\u0000"}, True)
+def test_what_no_file_holds_enters_with_no_reply(value: Any, escaped: bool) -> None:
+    """Neither the text of a reply nor what it says as JSON, keys included; what can be stored stays as it is."""
+    reply = json.dumps(value, ensure_ascii=escaped)
+    data = json.dumps({"choices": [{"message": {"content": reply}}]}).encode()
+
+    (text,) = model(lambda body: httpx.Response(200, content=data)).ask(HELLO)
+
+    assert unstorable_in([text, json.loads(text)]) is None
+    if unstorable_in([value]) is None:
+        assert json.loads(text) == value
+
+
+def test_errors_hold_nothing_that_no_file_holds() -> None:
+    refusal = {"choices": [{"message": {"content": None, "refusal": "no \ud83d"}}]}
+    for answer in (httpx.Response(400, content=b"a\0b"), httpx.Response(200, content=json.dumps(refusal))):
+        with pytest.raises(ChatError) as raised:
+            model(lambda body, answer=answer: answer).ask(HELLO)  # type: ignore[misc]
+        assert "\ufffd" in str(raised.value)
+        assert unstorable_in([str(raised.value), raised.value.text]) is None
 
 
 def test_all_samples_come_from_one_request_where_the_endpoint_gives_them() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -48,6 +49,14 @@ def refused(model: Model, within: float = PATIENT, request: PredictRequest = REQ
     with pytest.raises(Unanswered) as raised:
         model.predict(request, within=within)
     return raised.value
+
+
+def test_half_a_surrogate_pair_of_a_model_is_no_error() -> None:
+    said = {**answer("smile \ud83d")(REQUEST).to_dict(), "text": "\0", "model": f"small@{SHA}"}
+    prediction = Prediction.from_dict(client._json(json.dumps(said).encode()))
+    assert (prediction.answers, prediction.text) == (("smile \ufffd",), "\ufffd")
+    error = json.dumps({"error": {"code": "unreadable", "message": "no \ude00"}}).encode()
+    assert client._error(error) == ("unreadable", "no \ufffd")
 
 
 def comes_back(model: Model) -> Prediction | None:
