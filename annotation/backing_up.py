@@ -191,8 +191,7 @@ def waiting_uploads() -> Iterator[tuple[Job, Upload]]:
     for job in waiting.select_related("project"):
         keys = [job.ids[name] for name in ("questions", "tables", "upload") if job.ids.get(name)]
         for upload in Upload.objects.filter(pk__in=keys):
-            if job.kind != evaluation_runs.KIND or not evaluation_runs.has_taken_upload(job):
-                yield job, upload
+            yield job, upload
 
 
 # -- files ------------------------------------------------------------------------------------------

@@ -181,13 +181,16 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
 
 
 def _take(upload: Upload, predictions: Path) -> None:
-    """Move an upload to its place; when the job runs again it may be there already."""
-    if upload.file and upload.file.storage.exists(upload.file.name or ""):
-        part = predictions.with_suffix(".part")
-        with upload.file.open("rb") as sent, part.open("wb") as copy:
-            shutil.copyfileobj(sent, copy)
-        part.rename(predictions)
-        upload.file.delete(save=False)
+    """Copy an upload to its place. It stays until the job is done: a database that does not answer may begin it again."""
+    part = predictions.with_suffix(".part")
+    with upload.file.open("rb") as sent, part.open("wb") as copy:
+        shutil.copyfileobj(sent, copy)
+    part.rename(predictions)
+
+
+@jobs.afterwards(KIND)
+def _forget_file(job: Job) -> None:
+    uploads.forget(Upload.objects.filter(pk=job.ids.get("upload")))
 
 
 def _models(predictions: Path) -> set[str]:
@@ -310,18 +313,12 @@ def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
 
 def files(run: Job) -> dict[str, str]:
     """The files of a run that is done, by their paths below the data folder, with their digests ("" if unknown)."""
-    release = Release.objects.filter(pk=run.ids["release"]).first()
+    release = Release.objects.filter(pk=run.ids.get("release")).first()
     if release is None or run.state != Job.State.DONE:
         return {}
     of_run = {"predictions_sha256": _predictions(run, release), "judged_sha256": _judged(run, release)}
     root = Path(settings.MEDIA_ROOT)
     return {path.relative_to(root).as_posix(): run.result.get(name, "") for name, path in of_run.items()}
-
-
-def has_taken_upload(run: Job) -> bool:
-    """Whether a run has moved its upload to the evaluations, and finds it there when it runs again."""
-    release = Release.objects.filter(pk=run.ids["release"]).first()
-    return release is not None and _predictions(run, release).exists()
 
 
 def _folder(release: Release) -> Path:

@@ -16,7 +16,6 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation import backing_up, doctor, immutable, jobs, uploads
-from annotation.evaluation import evaluation_runs
 from annotation.journeys import adjudicating, importing, releasing
 from annotation.models import Adjudication, Assignment, Batch, Event, Item, Job, Membership, Release, Source
 from tests.annotation.cast import NOON, World, make_world
@@ -263,23 +262,6 @@ def test_an_import_that_waits_for_a_file_that_is_gone_is_found(world: World) -> 
     assert job.error.startswith("An uploaded file of this import is missing.")
 
 
-def test_an_evaluation_that_has_moved_its_file_finds_it(world: World) -> None:
-    release = releasing.make_release(
-        project=world.project, name="v1", format="askew", by=world.rea, now=LATER
-    )
-    upload = uploads.keep(
-        project=world.project, file=SimpleUploadedFile("said.jsonl", b"{}"), by=world.mara, now=NOON
-    )
-    ids = {"release": release.pk, "name": "TAPEX", "predictor": "", "upload": upload.pk}
-    job = jobs.enqueue(project=world.project, kind="evaluate", ids=ids, by=world.mara, now=timezone.now())
-    Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
-    evaluation_runs._predictions(job, release).parent.mkdir(parents=True)
-    evaluation_runs._take(upload, evaluation_runs._predictions(job, release))
-    assert found() == ""
-    evaluation_runs._predictions(job, release).unlink()
-    assert f"evaluate {job.public_id} of films is waiting, but its uploaded file said.jsonl" in found()
-
-
 def test_decisions_that_are_overdue_are_counted_by_batch(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -301,7 +283,7 @@ def test_decisions_that_are_overdue_are_counted_by_batch(
     assert found() == ""
 
 
-@pytest.mark.parametrize("kind", ["restore", "study", "import_responses"])
+@pytest.mark.parametrize("kind", ["restore", "study", "import_responses", "evaluate"])
 def test_every_job_that_waits_for_a_file_that_is_gone_is_found(world: World, kind: str) -> None:
     upload = uploads.keep(
         project=world.project, file=SimpleUploadedFile("sent", b"x"), by=world.mara, now=NOON

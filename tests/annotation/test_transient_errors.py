@@ -1,0 +1,100 @@
+"""A database that does not answer for a moment: a job begins again, and its uploaded file is still there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
+from django.utils import timezone
+
+from annotation import doctor, jobs, uploads
+from annotation.evaluation import evaluating, evaluation_runs
+from annotation.journeys import releasing
+from annotation.models import Job, Upload
+from annotation.studying import applying, yaml_file
+from annotation.transfer import responses
+from annotation.transfer.mapping import ImportMapping
+from tests.annotation.cast import NOON, World
+from tests.annotation.test_transfer import annotation, choice, task
+
+
+def study(world: World) -> Job:
+    text = yaml_file.write(
+        {
+            "study": 1,
+            "project": {"slug": "films", "name": "Films"},
+            "batches": [{"name": "Types", "type": "question_type", "sample": {"sources": ["films-dev"]}}],
+        }
+    )
+    upload = uploads.keep(project=world.project, file=sent(text), by=world.mara, now=NOON)
+    return applying.start(upload=upload, by=world.mara, now=timezone.now())
+
+
+def import_responses(world: World) -> Job:
+    text = json.dumps([task(1, annotation("a@b.org", choice("label", "extraction")))])
+    upload = uploads.keep(project=world.project, file=sent(text), by=world.mara, now=NOON)
+    return responses.start(
+        project=world.project,
+        upload=upload,
+        tool="label_studio",
+        mapping=ImportMapping(),
+        by=world.mara,
+        now=timezone.now(),
+    )
+
+
+def evaluate(world: World) -> Job:
+    release = releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
+    raw = evaluating.load(releasing.folder(release))
+    lines = [
+        {"source": one.source, "id": one.id, "answers": list(one.answers)}
+        for one, _ in evaluating.instances(raw)
+    ]
+    file = sent("\n".join(map(json.dumps, lines)))
+    return evaluation_runs.start(release=release, name="TAPEX", by=world.rea, now=timezone.now(), file=file)
+
+
+def sent(text: str) -> SimpleUploadedFile:
+    return SimpleUploadedFile("sent", text.encode())
+
+
+STARTS: dict[str, Callable[[World], Job]] = {
+    "study": study,
+    "import_responses": import_responses,
+    "evaluate": evaluate,
+}
+
+
+@pytest.mark.parametrize("kind", STARTS)
+@pytest.mark.parametrize("when", ["in its course", "at its end"])
+def test_a_job_that_meets_a_transient_error_keeps_its_upload(
+    world: World, monkeypatch: pytest.MonkeyPatch, kind: str, when: str
+) -> None:
+    monkeypatch.setattr(jobs, "_queue", lambda job: None)
+    job, real = STARTS[kind](world), jobs.KINDS[kind]
+    upload = Upload.objects.get(pk=job.ids["upload"])
+    path = str(upload.file.name)
+
+    def locked(*arguments: Any, **more: Any) -> None:
+        raise OperationalError("database is locked")
+
+    def breaks(job: Job, progress: jobs.Progress) -> Any:
+        if when == "in its course":
+            monkeypatch.setattr(jobs.Progress, "__call__", locked)
+            monkeypatch.setattr(jobs.Progress, "beside_the_transaction", locked)
+        real(job, progress)
+        locked()
+
+    monkeypatch.setitem(jobs.KINDS, kind, breaks)
+    assert jobs.run(job.pk) == "queued", Job.objects.get(pk=job.pk).error
+    assert upload.file.storage.exists(path)
+    assert not [str(finding) for finding in doctor.findings() if job.public_id in str(finding)]
+
+    monkeypatch.undo()
+    monkeypatch.setattr(jobs, "_queue", lambda job: None)
+    assert jobs.run(job.pk) == "done", Job.objects.get(pk=job.pk).error
+    assert not upload.file.storage.exists(path)
