@@ -24,15 +24,13 @@ from predictor.architectures import find, weights_sha
 from predictor.bundled import WEIGHTS
 from predictor.bundled.calibration import Calibration
 from predictor.bundled.decode import Balance
-from predictor.protocol import PredictRequest
 from predictor.training.augment import BEFORE, START, Column, Wanted, compare_columns, seed_folder, wanted
 from predictor.training.bundled import TINY, TrainingError, data, plan_of, split, tiny_plan
-from predictor.training.corpus import Corpus, answered, tokenizer_of, write_part
+from predictor.training.corpus import Corpus, make
 from predictor.training.export import export
 from predictor.training.loop import Plan, Training
 from predictor.training.network import Network, Shape
 from predictor.training.recipes import bundled_forecast
-from tableqa.canonical import digest
 from tableqa.examples import Example
 
 SHIPPED = "bundled"
@@ -217,13 +215,15 @@ class _Adaptation:
         self.say(f"--- {name}, seed {seed}", flush=True)
         folder = seed_folder(self.out / name, seed, self.seeds)
         plan = replace(self.plan, seed=seed)
-        data_corpus = _corpus(self.out / "corpus" / "data", self.start.folder, self.questions)
-        added = _corpus(self.out / "corpus" / name, self.start.folder, more)
+        corpora = {"data": self.questions, name: more}
+        for of, examples in corpora.items():
+            make(self.out / "corpus" / of, self.start.folder, examples, (), made=0, seed=0, workers=1)
+        data_corpus, added = (Corpus(self.out / "corpus" / of / "answered") for of in corpora)
         torch.manual_seed(seed)
         training = Training(self.start.network(), plan, folder, self.device)
         training.resume()
         if training.state.seen < plan.questions or not (folder / "model" / "bundled.json").exists():
-            training.run(Corpus(data_corpus), Corpus(added), (), every=60, say=self.say)
+            training.run(data_corpus, added, (), every=60, say=self.say)
             export(
                 training.result(),
                 self.start.folder,
@@ -233,13 +233,3 @@ class _Adaptation:
                 self.options.storage,
             )
         return folder / "model"
-
-
-def _corpus(folder: Path, encoder: Path, examples: Sequence[Example]) -> Path:
-    """The corpus of these examples, made unless it exists."""
-    source = digest([PredictRequest.about(one).key for one in examples])
-    done = folder / "done.json"
-    if examples and not (done.exists() and json.loads(done.read_text()) == source):
-        write_part(folder / "part-00", answered(examples, tokenizer_of(encoder)))
-        done.write_text(json.dumps(source))
-    return folder

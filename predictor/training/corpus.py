@@ -7,19 +7,23 @@ a part; `Corpus` reads the parts as one.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import tableqa
 from predictor.bundled.features import Input, TableReading, ask, read_table
 from predictor.training.supervision import Supervision, supervise
 from predictor.training.synthetic import Made, made_of
+from tableqa.canonical import digest
 from tableqa.examples import Example
 from tableqa.tables import Table
 
@@ -173,11 +177,23 @@ def make(
     seed: int,
     workers: int,
 ) -> None:
-    """Make the corpora `folder`/answered and `folder`/made, or keep them where they are already whole."""
-    plan = {"examples": len(examples), "tables": len(tables), "made": made, "seed": seed}
+    """Make the corpora `folder`/answered and `folder`/made, or keep them where they are whole and of the same contents."""
+    contents = digest(
+        {
+            "examples": [digest(example.to_dict()) for example in examples],
+            "tables": [table.digest() for table in tables],
+            "made": made,
+            "seed": seed,
+            "tokenizer": sha256((tokenizer_folder / "tokenizer.json").read_bytes()).hexdigest(),
+            "code": _code(),
+        }
+    )
     done = folder / "done.json"
-    if done.exists() and json.loads(done.read_text()) == plan:
+    if done.exists() and json.loads(done.read_text()) == contents:
         return
+    done.unlink(missing_ok=True)
+    for name in ("answered", "made"):  # parts that more workers once wrote, or others of other contents
+        shutil.rmtree(folder / name, ignore_errors=True)
     jobs: list[tuple[Path, Path, Sequence[Any], int, int]] = []
     parts = max(workers, 1)
     for part in range(parts):
@@ -192,7 +208,16 @@ def make(
     else:
         with ProcessPoolExecutor(parts, mp_context=get_context("spawn")) as pool:
             list(pool.map(_job, jobs))
-    done.write_text(json.dumps(plan))
+    done.write_text(json.dumps(contents))
+
+
+@cache
+def _code() -> str:
+    """The digest of the code that makes corpora: of this package, of the model's features, and of the library."""
+    here = Path(__file__).parent
+    folders = (here, here.parent / "bundled", Path(tableqa.__file__).parent)
+    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
+    return digest([sha256(file.read_bytes()).hexdigest() for file in files])
 
 
 def _job(job: tuple[Path, Path, Sequence[Any], int, int]) -> int:
