@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.releases.exporting import RESPONSE, items_of, origin_of, source_of, terms_of
+from annotation.releases.exporting import RESPONSE, items_of, origin_of, source_of, terms_of, writing_array
 from annotation.releases.raw_records import Raw
+from annotation.releases.release_files import read_manifest
 from annotation.releases.task_records import task_of_record
 from tableqa.canonical import canonical
 from tableqa.serialisations import SERIALISATIONS
@@ -21,7 +23,10 @@ from tasks.common.fields import Choice, MultiChoice, Rank, Scale
 from tasks.contract import Field, TaskType
 
 Record = dict[str, Any]
-LOSES: Final = "earlier revisions, slots, lineage of edited examples, figures of agreement"
+LOSES: Final = (
+    "earlier revisions, earlier versions of guidelines and their translations, slots, marks of unsure responses, further "
+    "outcomes of an item, history and context of questions, proposals, lineage of edited examples, figures of agreement"
+)
 PEOPLE: Final = uuid.UUID("6f0d9c5e-35b0-5f5f-9d0b-6a5c8e1d2b47")
 """Namespace of the ids of people."""
 _HIGHEST_RATING: Final = 10
@@ -34,16 +39,27 @@ def write_argilla(raw: Raw, folder: Path) -> int:
     for id, batch in raw.batches.items():
         task, out = task_of_record(batch), folder / id
         (out / ".argilla").mkdir(parents=True)
-        guidelines = task.guidelines()
         distribution = {"strategy": "overlap", "min_submitted": max(1, batch["overlap"])}
-        about = {"guidelines": guidelines, "allow_extra_metadata": True, "distribution": distribution}
+        about = {
+            "guidelines": _guidelines(raw, id),
+            "allow_extra_metadata": True,
+            "distribution": distribution,
+        }
         model = {"name": batch["name"], "status": "ready", "workspace_id": None, "last_activity_at": None}
         _write(out / ".argilla" / "dataset.json", {**_UNSAVED, **model, **about})
         _write(out / ".argilla" / "settings.json", {**settings(task), **about})
-        lines = list(records(raw, id))
-        _write(out / "records.json", lines)
-        number += len(lines)
+        number += sum(1 for _ in writing_array(out / "records.json", records(raw, id)))
     return number
+
+
+def _guidelines(raw: Raw, batch: str) -> str:
+    """The last version that people of a batch worked under; without a response, the text of its task type."""
+    record, numbers = raw.batches[batch], {0}
+    numbers.update(one["guidelines"]["number"] for one in raw.annotations if one["batch"] == batch)
+    for entry in read_manifest(raw.folder)["guidelines"]:
+        if (entry["type"], entry["number"]) == (record["type"], max(numbers)):
+            return str(entry["text"])
+    return task_of_record(record).guidelines()
 
 
 def _write(path: Path, value: Any) -> None:
@@ -95,13 +111,17 @@ def _options(options: Any) -> list[Record]:
 
 
 def records(raw: Raw, batch: str) -> Iterator[Record]:
-    """The records of a batch: example, current responses, and the accepted response as suggestion."""
+    """The records of a batch: example, current responses, and the accepted response as suggestion.
+
+    An id is that of the example; with the item where several have the same, which would replace each other in Argilla.
+    """
     task = task_of_record(raw.batches[batch])
-    decisions = {record["item"]: record for record in raw.decisions if record["batch"] == batch}
+    items = items_of(raw, batch)
+    uses = Counter(example_id for _, example_id in items.values())
     html = SERIALISATIONS["html"]
-    for item, (source, example_id) in sorted(items_of(raw, batch).items(), key=lambda one: (one[1], one[0])):
+    for item, (source, example_id) in sorted(items.items(), key=lambda one: (one[1], one[0])):
         example = raw.example(source, example_id)
-        outcomes = decisions.get(item, {}).get("outcomes", ())
+        outcomes = raw.decision_of(item).get("outcomes", ())
         suggested = _values(task, outcomes[0]["response"]["data"]) if outcomes else {}
         responses: dict[str, list[Record]] = {}
         for line in raw.annotations_of(item):
@@ -113,7 +133,7 @@ def records(raw: Raw, batch: str) -> Iterator[Record]:
                 for question, value in values.items():
                     responses.setdefault(question, []).append({"value": value, **by})
         yield {
-            "id": example_id,
+            "id": example_id if uses[example_id] == 1 else f"{example_id} ({item})",
             "fields": {
                 "question": example.question,
                 "table": html.dumps(example.table),

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import csv
 import html
+import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,9 +24,13 @@ from tasks.contract import Field, TaskType
 Record = dict[str, Any]
 FORMS: Final = ("csv", "xlsx", "label_studio")
 LOSES: Final = {
-    "csv": "earlier revisions, decisions without their outcome, tables, guidelines, edits as operations (JSON in a cell)",
+    "csv": "earlier revisions, items without a response, outcomes of decisions (whether a response is accepted is), "
+    "tables, history and context of questions, proposals, guidelines, licences, lineage of edited examples, figures of "
+    "agreement; edits are JSON in a cell",
     "xlsx": "as csv; texts are cut after 32,767 characters",
-    "label_studio": "earlier revisions, slots, guidelines, lineage of edited examples, figures of agreement",
+    "label_studio": "earlier revisions, slots, marks of unsure responses, decisions of an adjudicator that accept no "
+    "response, guidelines, title, caption and further header rows of tables, history and context of questions, lineage of "
+    "edited examples, figures of agreement; the table on the page numbers columns of the same name",
 }
 """What each form does not contain, as a sentence for people."""
 COLUMNS: Final = (
@@ -64,14 +69,13 @@ _CREDIT: Final = ("licence", "citation", "url")
 
 def rows(raw: Raw) -> Iterator[Record]:
     """One row for each current response (the newest of a person to an item, unless withdrawn), in the order of release."""
-    decisions = {record["item"]: record for record in raw.decisions}
     for record in raw.annotations:
         if not record["newest"] or record["response"] is None:
             continue
         batch = raw.batches[record["batch"]]
         example = raw.example(record["source"], record["example"])
-        decision = decisions.get(record["item"])
-        accepted = {id for one in (decision or {}).get("outcomes", ()) for id in one["annotations"]}
+        decision = raw.decision_of(record["item"])
+        accepted = {id for one in decision.get("outcomes", ()) for id in one["annotations"]}
         yield {
             "response": record["id"],
             "batch": record["batch"],
@@ -89,7 +93,7 @@ def rows(raw: Raw) -> Iterator[Record]:
             "slot": record["place"]["number"],
             "added": record["place"]["added"],
             "unsure": record.get("unsure", False),
-            "decision": decision["kind"] if decision else "",
+            "decision": decision.get("kind", ""),
             "is_accepted": record["id"] in accepted,
             **{f"response.{name}": value for name, value in record["response"]["data"].items()},
         }
@@ -154,16 +158,22 @@ def write_label_studio(raw: Raw, folder: Path) -> int:
     number = 0
     for id, batch in raw.batches.items():
         most_answers = 2
-        with (folder / f"{id}.json").open("w", encoding="utf-8") as file:
-            file.write("[")
-            for index, task in enumerate(tasks(raw, id)):
-                file.write(("," if index else "") + "\n" + json.dumps(task, ensure_ascii=False))
-                most_answers = max(most_answers, len(set(task["data"]["answers"])))
-                number += 1
-            file.write("\n]\n")
+        for task in writing_array(folder / f"{id}.json", tasks(raw, id)):
+            most_answers = max(most_answers, len(set(task["data"]["answers"])))
+            number += 1
         xml = configuration(task_of_record(batch), most_answers)
         (folder / f"{id}.xml").write_text(xml, encoding="utf-8")
     return number
+
+
+def writing_array(path: Path, lines: Iterable[Record]) -> Iterator[Record]:
+    """Records that are written as an array of JSON, one a line, each while the next one is asked for."""
+    with path.open("w", encoding="utf-8") as file:
+        file.write("[")
+        for number, line in enumerate(lines):
+            file.write(("," if number else "") + "\n" + json.dumps(line, ensure_ascii=False))
+            yield line
+        file.write("\n]\n")
 
 
 def configuration(task: TaskType, most_answers: int) -> str:
@@ -212,25 +222,25 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
     annotators without an account, so pseudonyms are in the control `RESPONSE` only.
     """
     task = task_of_record(raw.batches[batch])
-    decisions = {record["item"]: record for record in raw.decisions if record["batch"] == batch}
-    proposals: dict[str, list[Record]] = {}
-    for proposal in provenances.proposals(raw):
+    proposals: dict[str, list[int]] = {}
+    for place, proposal in provenances.placed_proposals(raw):
         if proposal["batch"] == batch:
-            proposals.setdefault(proposal["item"], []).append(proposal)
+            proposals.setdefault(proposal["item"], []).append(place)
     for item in sorted(items_of(raw, batch).items(), key=lambda one: (one[1], one[0])):
         id, (source, example_id) = item
         responses = [one for one in raw.annotations_of(id) if one["newest"] and one["response"] is not None]
-        outcomes = decisions.get(id, {}).get("outcomes", ())
+        outcomes = raw.decision_of(id).get("outcomes", ())
         accepted = {response for one in outcomes for response in one["annotations"]}
         example = raw.example(source, example_id)
         header = list(example.table.header)
+        names = _numbered(header)
         yield {
             "data": {
                 "id": example_id,
                 "question": example.question,
                 "answers": list(example.answers),
                 "table": {"header": header, "rows": [list(row) for row in example.table.rows]},
-                "cells": [dict(zip(header, row, strict=True)) for row in example.table.rows],
+                "cells": [dict(zip(names, row, strict=True)) for row in example.table.rows],
             },
             "meta": {"batch": batch, "item": id, **source_of(raw, source), **terms_of(raw, batch)},
             "annotations": [_annotation(task, one, one["id"] in accepted) for one in responses],
@@ -240,9 +250,21 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
                     "score": one["score"],
                     "result": _results(task, one["data"], {"id": one["id"]}),
                 }
-                for one in proposals.get(id, ())
+                for place in proposals.get(id, ())
+                for one in (raw.at(provenances.PROPOSALS, place),)
             ],
         }
+
+
+def _numbered(header: Iterable[str]) -> list[str]:
+    """Names of columns, with a number behind one that came before: a row of Label Studio holds its cells by name."""
+    given = list(header)
+    names: dict[str, None] = {}
+    for name in given:
+        candidates = (f"{name} ({number})" for number in itertools.count(2))
+        free = (candidate for candidate in candidates if candidate not in names and candidate not in given)
+        names[next(free) if name in names else name] = None
+    return list(names)
 
 
 def terms_of(raw: Raw, batch: str) -> dict[str, Any]:

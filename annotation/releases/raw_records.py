@@ -360,6 +360,15 @@ class Raw:
         found = self._db.execute(query, (source, example)).fetchall()
         return [self._files.at(self.folder / DECISIONS, place) for (place,) in found]
 
+    def decision_of(self, item: str) -> Record:
+        """The decision of an item, an empty record where there is none."""
+        found = self._db.execute("SELECT place FROM decisions WHERE item = ?", (item,)).fetchone()
+        return self.at(DECISIONS, *found) if found else {}
+
+    def at(self, file: str, offset: int) -> Record:
+        """The record of a file that starts at a byte (`placed`)."""
+        return self._files.at(self.folder / file, offset)
+
     def task_type_of(self, source: str, example: str) -> str:
         """The task type whose response made a derived example; KeyError."""
         offset, number, _ = self.derived.places[source, example]
