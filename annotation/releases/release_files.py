@@ -15,18 +15,19 @@ import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import tableqa
 from annotation.money.statements import DIGITS
 from annotation.quality import agreement
 from annotation.releases import automatic, mixing, provenances
+from annotation.releases.open_files import OpenFiles
 from annotation.releases.part_three import PartThree
 from annotation.releases.raw_records import (
     ANNOTATIONS,
@@ -370,25 +371,20 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
 
 def write_derived(raw: Raw, formats: Sequence[str], mix: int | None = None, gate: Gate | None = None) -> None:
     """Write the benchmark files, one record at a time; as far as the gate lets them through."""
-    with ExitStack() as stack:
-        files: dict[str, TextIO] = {}
-        endings = {}
+    with OpenFiles() as files:
+        endings: dict[Path, str] = {}
         for format, name, _, record in derived_in(raw, formats, mix, gate):
-            array = format in ARRAYS
-            if name in files:
-                files[name].write(",\n" if array else "\n")
-            else:
-                path = raw.folder / name
+            path = raw.folder / name
+            opening, parting, ending = ("[", ",\n", "]\n") if format in ARRAYS else ("", "\n", "\n")
+            if path not in endings:
                 for parent in reversed(
                     Path(name).parents[:-1]
                 ):  # never the release's own folder, see `writing`
                     (raw.folder / parent).mkdir(exist_ok=True)
-                files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
-                files[name].write("[" if array else "")
-                endings[name] = "]\n" if array else "\n"
-            files[name].write(canonical(record))
-        for name, file in files.items():
-            file.write(endings[name])
+            files.write(path, (parting if path in endings else opening) + canonical(record))
+            endings[path] = ending
+        for path, ending in endings.items():
+            files.write(path, ending)
 
 
 def write_beside(raw: Raw, manifest: Mapping[str, Any]) -> None:
@@ -1041,33 +1037,32 @@ def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
 
 def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: int | None) -> set[str]:
     """Every benchmark file made again, line by line. Returns the files' names."""
-    with ExitStack() as stack:
-        files: dict[str, tuple[Iterator[str], int, str, str]] = {}
+    with OpenFiles() as files:
+        last: dict[str, tuple[int, str, str]] = {}
         closings = {}
         for format, name, what, record in derived_in(raw, formats_of(manifest), seed):
             opening, parting, closing = ("[", ",", "]") if format in ARRAYS else ("", "", "")
             closings[name] = closing
-            if name not in files:
+            if name not in last:
                 if not (folder / name).is_file():
                     raise Difference(f"{name}: missing, although the {what} require it")
-                lines = iter(stack.enter_context((folder / name).open(encoding="utf-8", newline="\n")))
-                number, line = 1, next(lines, "")
+                number, line = 1, files.line(folder / name)
                 expected = opening + canonical(record)
             else:
-                lines, number, line, before = files[name]
+                number, line, before = last[name]
                 if line != f"{before}{parting}\n":
                     raise Difference(f"{name}, line {number}: fewer records than the {what} require")
-                number, line = number + 1, next(lines, "")
+                number, line = number + 1, files.line(folder / name)
                 expected = canonical(record)
             if not line.startswith(expected):
                 said = record.get("id", record.get("example_id"))
                 named = "the record" if said is None else f"record {said!r}"  # a prompt of SUC has no id
                 raise Difference(f"{name}, line {number}: {named} differs from the {what}")
-            files[name] = lines, number, line, expected
-        for name, (lines, number, line, expected) in files.items():
-            if line != f"{expected}{closings[name]}\n" or next(lines, ""):
+            last[name] = number, line, expected
+        for name, (number, line, expected) in last.items():
+            if line != f"{expected}{closings[name]}\n" or files.line(folder / name):
                 raise Difference(f"{name}: {number} records expected; the file has others or more")
-        return set(files)
+        return set(last)
 
 
 def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> int:
