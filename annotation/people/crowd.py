@@ -9,7 +9,7 @@ more items than they answered; after a failed qualification the code for being s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -22,6 +22,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation import events
 from annotation.journeys import setting_up
 from annotation.models import (
+    Assignment,
     Batch,
     CrowdEntry,
     CrowdLink,
@@ -61,12 +62,16 @@ class Ids:
 
 @dataclass(frozen=True)
 class End:
-    """Where somebody of the crowd stands: an outcome with its code once there is one, else whether work is left."""
+    """Where somebody of the crowd stands: an outcome with its code once there is one, else whether work is left.
+
+    `work_later`: there will be more, after a pause or on another day; the time that their platform gives may end before.
+    """
 
     outcome: str = ""
     code: str = ""
     address: str = ""
     work_left: bool = False
+    work_later: bool = False
 
 
 # -- the manager's side -----------------------------------------------------------------------------
@@ -323,7 +328,7 @@ def where(entry: CrowdEntry, *, now: datetime) -> End:
         return _end(entry, entry.outcome)
     if setting_up.has_left(entry.person, entry.link.project_id):
         return End()
-    work_left, failed = _standing(entry.person, entry.link.project, now)
+    work_left, work_later, failed = _standing(entry.person, entry.link.project, now)
     if work_left:
         return End(work_left=True)
     done = Tally.objects.filter(person=entry.person, batch__project=entry.link.project)
@@ -332,12 +337,13 @@ def where(entry: CrowdEntry, *, now: datetime) -> End:
     )
     has_skipped_most = work["skipped"] > work["submitted"]
     if work["submitted"] and not has_skipped_most:
-        return _end(entry, CrowdEntry.Outcome.COMPLETED)
+        return replace(_end(entry, CrowdEntry.Outcome.COMPLETED), work_later=work_later)
     if failed:
         return _end(entry, CrowdEntry.Outcome.SCREENED_OUT)
     # Who passed, and found that others had taken all there was, has done what there was to do.
     has_passed = not has_skipped_most and done.filter(submitted__gt=0).exists()
-    return _end(entry, CrowdEntry.Outcome.COMPLETED) if has_passed else End()
+    end = _end(entry, CrowdEntry.Outcome.COMPLETED) if has_passed else End()
+    return replace(end, work_later=work_later)
 
 
 def finish(*, entry: CrowdEntry, now: datetime) -> End:
@@ -351,8 +357,8 @@ def finish(*, entry: CrowdEntry, now: datetime) -> End:
     return end
 
 
-def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bool]:
-    """Whether the person can still get an item of an open batch, today or later, and whether a qualification failed: also
+def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bool, bool]:
+    """Whether the person can get an item of an open batch now, whether later, and whether a qualification failed: also
     one that they had begun when it was closed.
     """
     batches = list(
@@ -364,12 +370,15 @@ def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bo
     judged = dict(
         Qualification.objects.filter(batch__project=project, person=person).values_list("batch_id", "passed")
     )
-    failed = False
+    shut = {batch.pk for batch in batches if batch.pk not in judged and _is_shut(batch, person, now)}
+    failed = later = False
     for batch in batches:
         if batch.purpose == Batch.Purpose.QUALIFICATION:
             # Its places are made when somebody comes: what is left is told by the result that is not there yet.
             if batch.pk not in judged and batch.items_count:
-                return True, failed
+                if batch.pk not in shut:
+                    return True, later, failed
+                later = True
             continue
         if batch.requires_id is not None and judged.get(batch.requires_id) is False:
             failed = True
@@ -377,15 +386,17 @@ def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bo
         if batch.requires is not None and batch.requires.closed_at and batch.requires_id not in judged:
             failed |= Tally.objects.filter(person=person, batch=batch.requires).exists()
             continue
-        if left[batch.pk] and not _done_for_good(batch, person, now):
-            return True, failed
-    return False, failed
+        if left[batch.pk] and not {batch.pk, batch.requires_id} & shut:
+            return True, later, failed
+        later |= bool(left[batch.pk])
+    return False, later, failed
 
 
-def _done_for_good(batch: Batch, person: Person, now: datetime) -> bool:
-    """Whether the person has had all that one person may do in the batch; a limit of a day opens again."""
-    limit = batch.caps.get("items")
-    return limit is not None and gates.facts(batch=batch, person=person, now=now).items >= limit
+def _is_shut(batch: Batch, person: Person, now: datetime) -> bool:
+    """Whether a pause or a limit stands before the person's next item. What is on the desk may be finished."""
+    is_begun = Assignment.objects.filter(batch=batch, person=person, state=Assignment.State.LEASED).exists()
+    gate = gates.shut(batch=batch, person=person, now=now, begun=is_begun)
+    return gate is not None and gate.code in ("batch_paused", "cap_reached")
 
 
 def _end(entry: CrowdEntry, outcome: str) -> End:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 import pytest
@@ -26,6 +26,7 @@ from django.utils import timezone
 from annotation.journeys import annotating, assigning, releasing, setting_up
 from annotation.models import (
     Annotation,
+    Assignment,
     Batch,
     CrowdEntry,
     CrowdLink,
@@ -67,6 +68,12 @@ def link(world: World) -> CrowdLink:
 def come(link: CrowdLink, query: dict[str, str] = QUERY, client: Client | None = None) -> tuple[Client, Any]:
     client = client or Client()
     return client, client.post(f"/crowd/{link.public_id}/", query)
+
+
+def take(world: World, batch: Batch) -> Assignment:
+    assignment = world.take(batch, "pat")
+    assert assignment is not None
+    return assignment
 
 
 def text(response: Any) -> str:
@@ -415,16 +422,79 @@ class TestTheEnd:
         assert 'value="SCR33N"' in page.content.decode()
         assert CrowdEntry.objects.get().outcome == "screened out"
 
-    def test_a_cap_of_items_is_an_end_and_a_cap_of_a_day_is_not(self, link: CrowdLink, world: World) -> None:
+    def test_a_cap_of_items_is_an_end(self, link: CrowdLink, world: World) -> None:
         batch = world.batch(overlap=1)
         client, _ = come(link)
         world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
         world.label(batch, "pat", "extraction")
 
-        Batch.objects.filter(pk=batch.pk).update(caps={"items_per_day": 1})
-        assert "Your work is not complete yet" in text(client.get("/crowd/finish/"))
         Batch.objects.filter(pk=batch.pk).update(caps={"items": 1})
-        assert "Your work is complete" in text(client.get("/crowd/finish/"))
+
+        assert "You have completed all your items." in text(client.get("/crowd/finish/"))
+
+    STANDS_BEFORE: ClassVar[dict[str, dict[str, Any]]] = {
+        "a pause": {"paused_at": NOON},
+        "a limit of items a day": {"caps": {"items_per_day": 1}},
+        "a limit of hours a day": {"caps": {"hours_per_day": 0.0}},
+    }
+
+    @pytest.mark.parametrize("what", STANDS_BEFORE)
+    def test_who_cannot_go_on_now_gets_the_code_in_the_time_of_the_platform(
+        self, link: CrowdLink, world: World, what: str
+    ) -> None:
+        batch = world.batch(overlap=1)
+        client, _ = come(link)
+        person = world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
+        changed = Batch.objects.filter(pk=batch.pk)
+        changed.update(**self.STANDS_BEFORE[what])
+        assert "C0MPLETE" not in client.post("/crowd/finish/", follow=True).content.decode(), (
+            "nothing is done"
+        )
+        changed.update(paused_at=None, caps={})
+        world.answer(held := take(world, batch), {"label": "extraction"}, now=timezone.now())
+        assert "Your work is not complete yet" in text(client.get("/crowd/finish/"))
+
+        changed.update(**self.STANDS_BEFORE[what])
+
+        assert held.person == person
+        assert "You have no more items for now. Continue later" in text(client.get("/crowd/finish/"))
+        assert "C0MPLETE" in client.post("/crowd/finish/", follow=True).content.decode()
+        changed.update(paused_at=None, caps={})
+        assert world.take(batch, "pat") is not None, "the work goes on where somebody comes back"
+
+    def test_an_item_on_the_desk_of_a_paused_batch_is_finished_first(
+        self, link: CrowdLink, world: World
+    ) -> None:
+        batch = world.batch(overlap=1)
+        client, _ = come(link)
+        world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
+        world.label(batch, "pat", "extraction")
+        take(world, batch)
+
+        Batch.objects.filter(pk=batch.pk).update(paused_at=NOON)
+
+        assert "Your work is not complete yet" in text(client.get("/crowd/finish/"))
+
+    @pytest.mark.parametrize("passed", [None, True])
+    def test_work_behind_a_paused_qualification_is_no_work_now_unless_it_was_passed(
+        self, link: CrowdLink, world: World, passed: bool | None
+    ) -> None:
+        asked, work = world.batch(name="Asked", size=1), world.batch(name="Work", overlap=1)
+        other = world.batch(name="Other", overlap=1, size=1)
+        Batch.objects.filter(pk=asked.pk).update(purpose="qualification", paused_at=NOON)
+        Batch.objects.filter(pk=work.pk).update(requires=asked)
+        client, _ = come(link)
+        person = world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
+        world.label(other, "pat", "extraction")
+        if passed:
+            Qualification.objects.create(
+                batch=asked, person=person, right=1, judged=1, passed=True, at=timezone.now()
+            )
+
+        page = text(client.get("/crowd/finish/"))
+
+        assert ("Your work is not complete yet" in page) is bool(passed)
+        assert ("no more items for now" in page) is not passed
 
     @pytest.mark.parametrize(("answers", "is_completed"), [(1, False), (2, True)])
     def test_who_skips_more_than_they_answer_gets_no_code(
