@@ -38,8 +38,10 @@ def version(project_id: int, task_type: str, number: int) -> Guidelines:
 def ensure(*, project: Project, task: TaskType, now: datetime) -> Guidelines:
     """The newest version; where the project has none yet, version 1 is the text that comes with the kind."""
     found = Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number").first()
-    return found or Guidelines.objects.create(
-        project=project, task_type=task.key, number=1, text=task.guidelines(), made_at=now
+    first = {"text": task.guidelines(), "made_at": now}
+    return (
+        found
+        or Guidelines.objects.get_or_create(project=project, task_type=task.key, number=1, defaults=first)[0]
     )
 
 
@@ -67,15 +69,14 @@ def revise(
             "Version {number} is frozen for this study. Unfreeze it before you change it.",
             number=newest.number,
         )
-    return Guidelines.objects.create(
-        project=project,
-        task_type=task.key,
-        number=newest.number + 1,
-        text=text,
-        translations=dict(translations or {}),
-        made_by=person,
-        made_at=now,
+    written = {"text": text, "translations": dict(translations or {}), "made_by": person, "made_at": now}
+    saved, is_new = Guidelines.objects.get_or_create(
+        project=project, task_type=task.key, number=newest.number + 1, defaults=written
     )
+    if is_new:
+        return saved
+    # Another manager was faster: this is the version after theirs.
+    return revise(project=project, task=task, text=text, person=person, now=now, translations=translations)
 
 
 def newest(project: Project, task: TaskType) -> Guidelines | None:

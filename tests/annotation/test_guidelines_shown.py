@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
+import pytest
+from django.db.models import QuerySet
 from django.test import Client
 from django.utils import timezone
 
@@ -12,6 +15,7 @@ from annotation.journeys import annotating
 from annotation.models import Annotation, Assignment, Batch, Guidelines
 from annotation.people import stories
 from annotation.quality import guidance
+from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, envelope
 
 LATER = NOON + timedelta(hours=1)
@@ -114,3 +118,35 @@ def test_whoever_opens_an_item_again_sees_the_guidelines_as_they_are_now(world: 
     assert annotating.payload(again)["guidelines"] == 2
     later = world.answer(again, {"label": "reasoning"}, now=NOON + timedelta(seconds=40))
     assert Annotation.objects.get(pk=later.pk).guidelines.number == 2
+
+
+def test_two_managers_who_save_at_once_write_two_versions(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have read the version before; the slower one writes the version after the other's."""
+    task, read = task_type("question_type"), guidance.ensure
+    given: dict[str, Any] = {"project": world.project, "task": task, "now": NOON}
+    read(**given)
+
+    def read_before_the_other_saves(**arguments: Any) -> Guidelines:
+        version = read(**arguments)
+        monkeypatch.setattr(guidance, "ensure", read)
+        guidance.revise(text="# Of the faster one\n", person=world.rea, **given)
+        return version
+
+    monkeypatch.setattr(guidance, "ensure", read_before_the_other_saves)
+    saved = guidance.revise(text="# Of the slower one\n", person=world.mara, **given)
+
+    assert saved == guidance.newest(world.project, task)
+    texts = Guidelines.objects.filter(project=world.project).order_by("number").values_list("number", "text")
+    assert list(texts) == [(1, task.guidelines()), (2, "# Of the faster one\n"), (3, "# Of the slower one\n")]
+
+
+def test_two_first_readers_at_once_get_the_same_version(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, Any] = {"project": world.project, "task": task_type("question_type"), "now": NOON}
+    first = guidance.ensure(**given)
+    with monkeypatch.context() as patch:  # the second one looked before the first one wrote
+        patch.setattr(QuerySet, "first", lambda rows: None)
+        assert guidance.ensure(**given) == first
