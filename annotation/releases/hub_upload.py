@@ -12,12 +12,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from annotation.refusals import refuse
 from annotation.releases import automatic
 from annotation.releases.raw_records import SOURCES
 from annotation.releases.release_files import MANIFEST, Difference, formats_of, read_manifest, verify
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
 
 TOKEN, ENDPOINT = "HF_TOKEN", "HF_ENDPOINT"
 """Environment variables: the access token, and the address of another hub."""
@@ -90,7 +93,9 @@ def _personal_names(folder: Path, names: Iterable[str], personal: Iterable[str])
 def upload(
     folder: Path, repository: str, files: Iterable[HubFile], environment: Mapping[str, str] = os.environ
 ) -> str:
-    """Create the dataset repository and upload the files in one commit. Returns the address of the dataset.
+    """Create a private dataset repository and upload the files in one commit. Returns the address of the dataset.
+
+    An upload that failed before its commit leaves an empty repository behind, which the next one uses.
 
     Raises Refused(invalid_request): no token, the package huggingface_hub is missing, no connection, a name that is
     taken, a token that may not write. No message contains the token.
@@ -112,7 +117,7 @@ def upload(
     endpoint = (environment.get(ENDPOINT) or PUBLIC_HUB).rstrip("/")
     api = HfApi(endpoint=endpoint, token=token, library_name="askew")
     try:
-        api.create_repo(repository, repo_type="dataset")
+        _create(api, repository)
         api.create_commit(
             repository,
             [CommitOperationAdd(file.path, folder / file.path) for file in files],
@@ -128,6 +133,19 @@ def upload(
             endpoint=endpoint,
         )
     return f"{endpoint}/datasets/{repository}"
+
+
+def _create(api: HfApi, repository: str) -> None:
+    """Create the repository. Raises HfHubHTTPError (409) for one that has files."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        api.create_repo(repository, repo_type="dataset", private=True)
+    except HfHubHTTPError as error:
+        if error.response.status_code != 409:
+            raise
+        if set(api.list_repo_files(repository, repo_type="dataset")) - {".gitattributes"}:
+            raise
 
 
 def _refuse_reply(status: int, repository: str, endpoint: str) -> Any:

@@ -27,11 +27,14 @@ TOKEN = "hf_secret_of_rea"
 
 
 class Hub(ThreadingHTTPServer):
-    """Takes repositories and commits as the Hub does; `status` is its answer to a new repository."""
+    """Takes repositories and commits as the Hub does; `status` and `commit_status` are its answers to the first of each.
+
+    A repository that is there has the file that the Hub puts into new ones, and `files`.
+    """
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Replies)
-        self.status = 200
+        self.status = self.commit_status = 200
         self.tokens: set[str | None] = set()
         self.files: dict[str, bytes] = {}
         self.created: list[dict[str, Any]] = []
@@ -48,8 +51,9 @@ class _Replies(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.tokens.add(self.headers.get("Authorization"))
         if self.path == "/api/repos/create":
+            status = 409 if self.server.created and self.server.status == 200 else self.server.status
             self.server.created.append(json.loads(body))
-            self.reply({"url": f"{self.server.url}/datasets/lab/films"}, self.server.status)
+            self.reply({"url": f"{self.server.url}/datasets/lab/films"}, status)
         elif self.path == "/api/datasets/lab/films/preupload/main":
             names = [file["path"] for file in json.loads(body)["files"]]
             modes = [{"path": name, "uploadMode": "regular", "shouldIgnore": False} for name in names]
@@ -58,10 +62,18 @@ class _Replies(BaseHTTPRequestHandler):
             self.reply({"warnings": [], "errors": []})
         else:
             assert self.path.startswith("/api/datasets/lab/films/commit/main")
+            if self.server.commit_status != 200:
+                self.reply({"error": "busy"}, self.server.commit_status)
+                return
             for line in map(json.loads, body.splitlines()):
                 if line["key"] == "file":
                     self.server.files[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
             self.reply({"commitUrl": f"{self.server.url}/datasets/lab/films/commit/1", "commitOid": "1"})
+
+    def do_GET(self) -> None:
+        assert self.path.startswith("/api/datasets/lab/films/tree/main")
+        names = [".gitattributes", *self.server.files]
+        self.reply([{"type": "file", "path": name, "size": 1, "oid": "1"} for name in names])
 
     def reply(self, value: Any, status: int = 200) -> None:
         content = json.dumps(value).encode()
@@ -120,7 +132,8 @@ def test_with_yes_the_hub_has_the_files_of_the_release(hub: Hub, world: World, t
     folder = released(world, "hf")
     shown = push("--push-to-hub=lab/films", "--yes")
     assert f"{hub.url}/datasets/lab/films" in shown
-    assert [one["type"] for one in hub.created] == ["dataset"]
+    assert [(one["type"], one["visibility"]) for one in hub.created] == [("dataset", "private")]
+    assert "The dataset is private." in shown
     assert hub.files == {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }
@@ -150,10 +163,24 @@ def test_the_token_goes_into_the_header_and_nowhere_else(
 def test_an_error_of_the_hub_is_named(hub: Hub, world: World, status: int, message: str) -> None:
     released(world, "hf")
     hub.status = status
+    hub.files = {"data.csv": b""} if status == 409 else {}
     with pytest.raises(CommandError, match=message) as error:
         push("--push-to-hub=lab/films", "--yes")
     assert TOKEN not in str(error.value)
+    assert not any(name != "data.csv" for name in hub.files)
+
+
+def test_an_upload_whose_commit_failed_can_be_done_again(hub: Hub, world: World) -> None:
+    released(world, "hf")
+    hub.commit_status = 400
+    with pytest.raises(CommandError, match="status 400"):
+        push("--push-to-hub=lab/films", "--yes")
     assert hub.files == {}
+    hub.commit_status = 200
+    push("--push-to-hub=lab/films", "--yes")
+    assert "manifest.json" in hub.files
+    with pytest.raises(CommandError, match="already a dataset lab/films"):
+        push("--push-to-hub=lab/films", "--yes")
 
 
 def test_a_missing_token_is_named(hub: Hub, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
