@@ -137,7 +137,7 @@ def forget(uploads: Iterable[Upload]) -> None:
 def forget_if_done(job: Job) -> None:
     """Delete the upload of a job once the job is done. After a failure it stays for another attempt."""
     if Job.objects.filter(pk=job.pk, state=Job.State.DONE).exists():
-        forget(Upload.objects.filter(pk=job.ids["upload"]))
+        forget(Upload.objects.filter(pk=job.ids.get("upload")))
 
 
 def _delete_old(now: datetime) -> None:

@@ -188,9 +188,7 @@ def _take(upload: Upload, predictions: Path) -> None:
     part.rename(predictions)
 
 
-@jobs.afterwards(KIND)
-def _forget_file(job: Job) -> None:
-    uploads.forget(Upload.objects.filter(pk=job.ids.get("upload")))
+jobs.afterwards(KIND)(uploads.forget_if_done)
 
 
 def _models(predictions: Path) -> set[str]:

@@ -115,28 +115,25 @@ def ask_model(
 
     def questions() -> Iterator[tuple[Example, tableqa.Example, Asked]]:
         for key in keys:
-            if problem is not None or unusable >= stop_after:
+            if unusable >= stop_after:
                 return
             row = Example.objects.select_related("stored_table", "source").get(pk=key)
             yield row, row.example(), _metered(asked, predictor, row, crew)
 
-    def answer(
-        question: tuple[Example, tableqa.Example, Asked],
-    ) -> tuple[Example, dict[str, Any] | Exception]:
+    def answer(question: tuple[Example, tableqa.Example, Asked]) -> tuple[Example, dict[str, Any]]:
         row, example, metered = question
-        try:
-            return row, _answer(metered, example, samples, temperature)
-        except (ChatError, Unanswered) as error:
-            return row, error
+        return row, _answer(metered, example, samples, temperature)
 
-    for row, data in crew.map(answer, questions()):
-        if isinstance(data, Exception):
-            problem = problem or data
-            continue
-        ModelAnswer.objects.create(example=row, purpose=purpose, model=asked.name, data=data, made_at=now())
-        done += 1
-        unusable = unusable + 1 if _is_unusable(asked, data) else 0
-        progress(done, len(keys))
+    try:
+        for row, data in crew.map(answer, questions()):
+            ModelAnswer.objects.create(
+                example=row, purpose=purpose, model=asked.name, data=data, made_at=now()
+            )
+            done += 1
+            unusable = unusable + 1 if _is_unusable(asked, data) else 0
+            progress(done, len(keys))
+    except (ChatError, Unanswered) as error:
+        problem = error
     if unusable >= stop_after and problem is None:
         problem = ChatError(
             gettext("{model} gave {number} unusable replies in a row.").format(

@@ -9,7 +9,7 @@ import csv
 import html
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -256,15 +256,14 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
         }
 
 
-def _numbered(header: Iterable[str]) -> list[str]:
+def _numbered(header: Sequence[str]) -> list[str]:
     """Names of columns, with a number behind one that came before: a row of Label Studio holds its cells by name."""
-    given = list(header)
-    names: dict[str, None] = {}
-    for name in given:
+    names: list[str] = []
+    for name in header:
         candidates = (f"{name} ({number})" for number in itertools.count(2))
-        free = (candidate for candidate in candidates if candidate not in names and candidate not in given)
-        names[next(free) if name in names else name] = None
-    return list(names)
+        free = (candidate for candidate in candidates if candidate not in (*names, *header))
+        names.append(next(free) if name in names else name)
+    return names
 
 
 def terms_of(raw: Raw, batch: str) -> dict[str, Any]:

@@ -12,15 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from annotation.refusals import refuse
 from annotation.releases import automatic
 from annotation.releases.raw_records import SOURCES
 from annotation.releases.release_files import MANIFEST, Difference, formats_of, read_manifest, verify
-
-if TYPE_CHECKING:
-    from huggingface_hub import HfApi
 
 TOKEN, ENDPOINT = "HF_TOKEN", "HF_ENDPOINT"
 """Environment variables: the access token, and the address of another hub."""
@@ -117,7 +114,12 @@ def upload(
     endpoint = (environment.get(ENDPOINT) or PUBLIC_HUB).rstrip("/")
     api = HfApi(endpoint=endpoint, token=token, library_name="askew")
     try:
-        _create(api, repository)
+        try:
+            api.create_repo(repository, repo_type="dataset", private=True)
+        except HfHubHTTPError as error:
+            is_there = error.response.status_code == 409
+            if not is_there or set(api.list_repo_files(repository, repo_type="dataset")) - {".gitattributes"}:
+                raise
         api.create_commit(
             repository,
             [CommitOperationAdd(file.path, folder / file.path) for file in files],
@@ -133,19 +135,6 @@ def upload(
             endpoint=endpoint,
         )
     return f"{endpoint}/datasets/{repository}"
-
-
-def _create(api: HfApi, repository: str) -> None:
-    """Create the repository. Raises HfHubHTTPError (409) for one that has files."""
-    from huggingface_hub.errors import HfHubHTTPError
-
-    try:
-        api.create_repo(repository, repo_type="dataset", private=True)
-    except HfHubHTTPError as error:
-        if error.response.status_code != 409:
-            raise
-        if set(api.list_repo_files(repository, repo_type="dataset")) - {".gitattributes"}:
-            raise
 
 
 def _refuse_reply(status: int, repository: str, endpoint: str) -> Any:

@@ -19,10 +19,8 @@ class OpenFiles:
         self._open: OrderedDict[Path, BinaryIO] = OrderedDict()
         self._left: dict[Path, int] = {}
 
-    def __enter__(self) -> OpenFiles:
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """Close those that are open."""
         for file in self._open.values():
             file.close()
 

@@ -15,7 +15,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import chain
@@ -371,7 +371,7 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
 
 def write_derived(raw: Raw, formats: Sequence[str], mix: int | None = None, gate: Gate | None = None) -> None:
     """Write the benchmark files, one record at a time; as far as the gate lets them through."""
-    with OpenFiles() as files:
+    with closing(OpenFiles()) as files:
         endings: dict[Path, str] = {}
         for format, name, _, record in derived_in(raw, formats, mix, gate):
             path = raw.folder / name
@@ -1037,12 +1037,12 @@ def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
 
 def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: int | None) -> set[str]:
     """Every benchmark file made again, line by line. Returns the files' names."""
-    with OpenFiles() as files:
+    with closing(OpenFiles()) as files:
         last: dict[str, tuple[int, str, str]] = {}
-        closings = {}
+        endings = {}
         for format, name, what, record in derived_in(raw, formats_of(manifest), seed):
-            opening, parting, closing = ("[", ",", "]") if format in ARRAYS else ("", "", "")
-            closings[name] = closing
+            opening, parting, ending = ("[", ",", "]") if format in ARRAYS else ("", "", "")
+            endings[name] = ending
             if name not in last:
                 if not (folder / name).is_file():
                     raise Difference(f"{name}: missing, although the {what} require it")
@@ -1060,7 +1060,7 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
                 raise Difference(f"{name}, line {number}: {named} differs from the {what}")
             last[name] = number, line, expected
         for name, (number, line, expected) in last.items():
-            if line != f"{expected}{closings[name]}\n" or files.line(folder / name):
+            if line != f"{expected}{endings[name]}\n" or files.line(folder / name):
                 raise Difference(f"{name}: {number} records expected; the file has others or more")
         return set(last)
 

@@ -551,6 +551,4 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     return {"done": done + [str(change) for change in applied.waits]}
 
 
-@jobs.afterwards("study")
-def _forget_file(job: Job) -> None:
-    uploads.forget(Upload.objects.filter(pk=job.ids["upload"]))
+jobs.afterwards("study")(uploads.forget_if_done)

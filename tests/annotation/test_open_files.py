@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,10 @@ def test_files_hold_what_was_written_in_turns_however_few_are_open(
     folder = tmp_path_factory.mktemp("turns")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(open_files, "MOST_OPEN", most)
-        with OpenFiles() as files:
+        with closing(OpenFiles()) as files:
             for number, text in turns:
                 files.write(folder / str(number), f"{text}\n")
-        with OpenFiles() as files:
+        with closing(OpenFiles()) as files:
             for number, text in turns:
                 assert files.line(folder / str(number)) == f"{text}\n"
             assert not any(files.line(folder / str(number)) for number, _ in turns)

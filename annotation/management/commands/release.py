@@ -135,10 +135,8 @@ class Command(RefusingCommand):
                 f"Dry run: {total} for the dataset {repository}. Nothing was uploaded. Add --yes to upload."
             )
             return
-        address = hub_upload.upload(folder, repository, files)
-        self.stdout.write(
-            f"Uploaded {total} to {address}. The dataset is private. Check it, then make it public in its settings."
-        )
+        self.stdout.write(f"Uploaded {total} to {hub_upload.upload(folder, repository, files)}")
+        self.stdout.write("The dataset is private. Check it, then make it public in its settings.")
 
     def dry_run(self, slug: str) -> None:
         found = missing.missing(self.project(slug))
