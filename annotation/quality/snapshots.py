@@ -162,7 +162,8 @@ def _fresh(kept: Snapshot | None, batch: Batch, part: str, mark: tuple[int, list
 
 
 def _closed(batch: Batch) -> str:
-    return "" if batch.closed_at is None else batch.closed_at.isoformat()
+    """What figures of a closed batch still hang on: weeks are those of the project's time zone."""
+    return "" if batch.closed_at is None else f"{batch.closed_at.isoformat()} {batch.project.time_zone}"
 
 
 def _queued(

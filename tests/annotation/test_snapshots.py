@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.journeys import assigning
+from annotation.journeys import assigning, setting_up
 from annotation.models import Batch, Event, Job, Person, Snapshot
 from annotation.quality import snapshots
 from tests.annotation.cast import World
@@ -99,6 +99,28 @@ def test_what_is_behind_is_shown_with_its_age_and_refreshed_not_too_often(world:
     resting = kept.made_at + timedelta(seconds=60 * snapshots.SHARE - 1)
     assert shown(batch, resting).job is None, "what took a minute rests for twenty"
     assert shown(batch, resting + timedelta(seconds=2)).job is not None
+
+
+def test_weeks_of_a_closed_batch_are_those_of_the_time_zone_of_now(world: World) -> None:
+    """Responses at 23:30 UTC on a Sunday are of Monday in Auckland."""
+    batch = world.batch(overlap=2, size=1)
+    sunday = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
+    for who in ("ada", "bo"):
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        world.answer(assignment, {"label": "extraction"}, now=sunday)
+    assigning.close_batch(batch=batch, by=world.mara, now=sunday)
+
+    def weeks() -> list[str]:
+        figures = shown(Batch.objects.select_related("project").get(pk=batch.pk), timezone.now() + LATER).data
+        assert figures is not None
+        return [week["name"] for measure in figures["measures"] for week in measure["weeks"]]
+
+    assert set(weeks()) == {"2026-W09"}
+    setting_up.rename_project(
+        project=world.project, name="Films", time_zone="Pacific/Auckland", by=world.mara, now=sunday
+    )
+    assert set(weeks()) == {"2026-W10"}
 
 
 @pytest.mark.usefixtures("nothing_at_once")
