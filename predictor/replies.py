@@ -25,9 +25,10 @@ def final_reply(text: str) -> str | None:
     return None if _OPENS.search(final) else final.strip() if start else final
 
 
+_HEX = "[0-9a-f]{2}"
 _ESCAPES = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u]"
-    r"|(?P<escape>\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2}))|(?P<character>[\0\ud800-\udfff])"
+    rf"\\ud[89ab]{_HEX}\\ud[c-f]{_HEX}|\\[^u]|(?P<escape>\\u(?:0000|d[89a-f]{_HEX}))|(?P<character>[\0\ud800-\udfff])",
+    re.IGNORECASE,
 )
 """Whole pairs and other escapes, which stay; then what no file or database holds."""
 

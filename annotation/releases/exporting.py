@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.releases import provenances
-from annotation.releases.raw_records import Raw, records
+from annotation.releases.provenances import PROPOSALS
+from annotation.releases.raw_records import Raw, placed, records
 from annotation.releases.task_records import definition_of, task_of_record
 from tableqa.canonical import canonical
 from tableqa.sheets import guarded
@@ -223,7 +223,8 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
     """
     task = task_of_record(raw.batches[batch])
     proposals: dict[str, list[int]] = {}
-    for place, proposal in provenances.placed_proposals(raw):
+    path = raw.folder / PROPOSALS
+    for place, proposal in placed(path) if path.exists() else ():
         if proposal["batch"] == batch:
             proposals.setdefault(proposal["item"], []).append(place)
     for item in sorted(items_of(raw, batch).items(), key=lambda one: (one[1], one[0])):
@@ -251,7 +252,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
                     "result": _results(task, one["data"], {"id": one["id"]}),
                 }
                 for place in proposals.get(id, ())
-                for one in (raw.at(provenances.PROPOSALS, place),)
+                for one in (raw.at(PROPOSALS, place),)
             ],
         }
 

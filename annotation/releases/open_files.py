@@ -1,13 +1,10 @@
-"""Files that are written or read in turns, a line here and a line there, of which few are open at a time.
-
-A process may often have 1,024 files open, and a release of many sources in several formats has more benchmark files.
-"""
+"""Files that are written or read in turns: a process may often have 1,024 open, and a release has more benchmark files."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 MOST_OPEN = 200
 
@@ -25,7 +22,7 @@ class OpenFiles:
             file.close()
 
     def write(self, path: Path, text: str) -> None:
-        """Add a text to the end of a file, which is new at first."""
+        """Add a text to a file, which is new at first."""
         self._file(path, "r+b" if path in self._left else "wb").write(text.encode())
 
     def line(self, path: Path) -> str:
@@ -37,9 +34,9 @@ class OpenFiles:
             self._open.move_to_end(path)
             return self._open[path]
         if len(self._open) == MOST_OPEN:
-            longest_unused, file = self._open.popitem(last=False)
-            self._left[longest_unused] = file.tell()
-            file.close()
-        file = self._open[path] = path.open(mode)  # type: ignore[assignment]  # every mode here is binary
+            longest_unused, unused = self._open.popitem(last=False)
+            self._left[longest_unused] = unused.tell()
+            unused.close()
+        file = self._open[path] = cast("BinaryIO", path.open(mode))
         file.seek(self._left.get(path, 0))
         return file

@@ -74,15 +74,10 @@ def _rests_on(raw: Raw, key: tuple[str, str], found: set[tuple[str, str]]) -> bo
 
 def proposals(raw: Raw) -> Iterator[dict[str, Any]]:
     """The records of what was proposed, in their order."""
-    return (record for _, record in placed_proposals(raw))
-
-
-def placed_proposals(raw: Raw) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The same, each with the byte where its line starts."""
-    from annotation.releases.raw_records import placed
+    from annotation.releases.raw_records import records
 
     path = raw.folder / PROPOSALS
-    return placed(path) if path.exists() else iter(())
+    yield from records(path) if path.exists() else ()
 
 
 def training(raw: Raw, format: str) -> Iterator[tuple[list[tuple[str, dict[str, Any]]], dict[str, Any]]]:

@@ -21,6 +21,7 @@ from tableqa.readers.reader import (
     Names,
     ReaderError,
     Rejected,
+    all_of,
     at_most,
     inside,
     only_examples,
@@ -167,7 +168,7 @@ def _croissant(path: Path) -> Credit | None:
     licences = [_spdx(one) for one in _texts(said.get("license"))]
     url = " ".join(_texts(said.get("url")))
     cited = "\n".join(_texts(said.get("citeAs")))
-    return Credit(" AND ".join(licences), cited, "" if url == NO_URL else url)
+    return Credit(all_of(licences), cited, "" if url == NO_URL else url)
 
 
 def _info(folder: Path) -> Credit | None:

@@ -276,14 +276,26 @@ class Credit:
     url: str
 
 
+def all_of(licences: Sequence[str]) -> str:
+    """Licences that hold together as one SPDX expression, in which a choice (OR) is in parentheses."""
+    return " AND ".join(
+        f"({one})" if " OR " in one and len(licences) > 1 and one[0] != "(" else one for one in licences
+    )
+
+
 def joined_credit(credits: Iterable[Credit]) -> Credit:
     """The credit of data from several places: each licence and citation once, the URL where there is only one."""
     every_credit = tuple(credits)
-    licences = {part for credit in every_credit for part in credit.licence.split(" AND ") if part}
+    licences = {
+        part
+        for credit in every_credit
+        for part in ([credit.licence] if " OR " in credit.licence else credit.licence.split(" AND "))
+        if part
+    }
     citations = sorted({credit.citation for credit in every_credit if credit.citation})
     urls = {credit.url for credit in every_credit if credit.url}
     return Credit(
-        " AND ".join(sorted(licences)) or "NOASSERTION",
+        all_of(sorted(licences)) or "NOASSERTION",
         "\n".join(citations),
         urls.pop() if len(urls) == 1 else "",
     )

@@ -25,6 +25,9 @@ as they were."""
 RULES_OF_TAGS = 5
 """From these rules of a manifest on, a source without a licence makes the tag of the card `other`. Before, the tag named the
 licences of the other sources."""
+RULES_OF_EXPRESSIONS = 9
+"""From these rules on, a licence that is no identifier has neither a tag nor an address of its own, and the header of the
+card has no halves of surrogate pairs."""
 ROWS = 1_000
 """Records in a row group of the Parquet file."""
 
@@ -98,9 +101,23 @@ def texts(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str, str
 
 
 def licences(manifest: Mapping[str, Any]) -> list[str]:
-    """The SPDX identifiers of the sources' licences, each once."""
-    found = {part for source in manifest["sources"] for part in source["licence"].split(" AND ")}
+    """The SPDX identifiers of the sources' licences, each once; a choice (OR) or another text as it is."""
+    old = manifest.get("rules", 1) < RULES_OF_EXPRESSIONS
+    stated = {source["licence"] for source in manifest["sources"]}
+    found = {part for one in stated for part in (one.split(" AND ") if old or " OR " not in one else [one])}
     return sorted(found) or [_PLACEHOLDER]
+
+
+def _is_identifier(licence: str, manifest: Mapping[str, Any]) -> bool:
+    return manifest.get("rules", 1) < RULES_OF_EXPRESSIONS or _IDENTIFIER.fullmatch(licence) is not None
+
+
+def _yaml(value: Any, manifest: Mapping[str, Any]) -> str:
+    """A value as YAML in ASCII. JSON is YAML, too, but PyYAML reads no character from a surrogate pair."""
+    if manifest.get("rules", 1) < RULES_OF_EXPRESSIONS:
+        return json.dumps(value, ensure_ascii=True)
+    text = json.dumps(value, ensure_ascii=False).replace("\x7f", r"\x7f")
+    return text.encode("ascii", "backslashreplace").decode()
 
 
 def configs(files: Iterable[str]) -> dict[str, list[str]]:
@@ -112,6 +129,7 @@ def configs(files: Iterable[str]) -> dict[str, list[str]]:
     return splits
 
 
+_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _CONFIG_FILE = re.compile(r"data/(?P<config>[^/]+)/(?P<split>[^/]+)\.jsonl")
 
 
@@ -121,7 +139,8 @@ def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
     features = list(FEATURES)
     named = licences(manifest)
     known = [name.lower() for name in named if name != _PLACEHOLDER] or ["unknown"]
-    if _PLACEHOLDER in named and manifest.get("rules", 1) >= RULES_OF_TAGS:
+    is_unstated = _PLACEHOLDER in named and manifest.get("rules", 1) >= RULES_OF_TAGS
+    if is_unstated or not all(_is_identifier(name, manifest) for name in named):
         known = ["other"]
     header: dict[str, Any] = {
         "pretty_name": manifest["project"],
@@ -152,8 +171,7 @@ def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
     counts = manifest["counts"]
     lines = [
         "---",
-        # JSON is YAML, too, and says the same in every version of every parser.
-        *(f"{name}: {json.dumps(value, ensure_ascii=True)}" for name, value in header.items()),
+        *(f"{name}: {_yaml(value, manifest)}" for name, value in header.items()),
         "---",
         "",
         f"# {_plain(manifest['project'])}",
@@ -455,7 +473,11 @@ def croissant(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str,
     From the third form of data statements on, sources without a licence are among the licences as NOASSERTION.
     """
     named = licences(manifest)
-    stated = [f"{SPDX}{name}.html" for name in named if name != _PLACEHOLDER]
+    stated = [
+        f"{SPDX}{name}.html" if _is_identifier(name, manifest) else name
+        for name in named
+        if name != _PLACEHOLDER
+    ]
     is_partly_stated = _PLACEHOLDER in named and (manifest.get("statement") or {}).get("form", 1) >= 3
     forms = {HUB: "application/jsonlines", PARQUET: "application/x-parquet"}
     urls = [source["url"] for source in manifest["sources"] if source["url"]]

@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tableqa import Example
 from tableqa.canonical import canonical
 from tableqa.readers import READERS, Mapped, ReaderError, arrow
-from tableqa.readers.reader import credit
+from tableqa.readers.reader import Credit, credit, joined_credit
+from tableqa.release_rules import RULES
 from tableqa.writers import hub, whole
 
 SOURCE = {
@@ -103,6 +107,50 @@ def test_sources_without_a_licence_are_among_the_licences_of_croissant(form: int
 
     spdx = [f"https://spdx.org/licenses/{name}.html" for name in ("CC-BY-SA-4.0", "MIT")]
     assert stated == [*spdx, *partly]
+
+
+CHOICE = "MIT OR Apache-2.0"
+PAGE = "https://spdx.org/licenses/{}.html"
+
+
+@pytest.mark.parametrize(
+    ("licences", "tags", "stated"),
+    [
+        (["MIT"], ["mit"], [PAGE.format("MIT")]),
+        (["CC0-1.0 AND MIT"], ["cc0-1.0", "mit"], [PAGE.format("CC0-1.0"), PAGE.format("MIT")]),
+        ([CHOICE], ["other"], [CHOICE]),
+        ([CHOICE, "CC0-1.0"], ["other"], [PAGE.format("CC0-1.0"), CHOICE]),
+        (["ask the authors"], ["other"], ["ask the authors"]),
+    ],
+)
+def test_only_an_identifier_has_a_tag_and_an_address(
+    licences: list[str], tags: list[str], stated: list[str]
+) -> None:
+    sources = [{**SOURCE, "name": name, "licence": name} for name in licences]
+    manifest = {**MANIFEST, "sources": sources, "rules": RULES}
+
+    header = yaml.safe_load(hub.card(manifest, {}).split("---")[1])
+
+    assert header["license"] == tags
+    assert hub.croissant(manifest, {})["license"] == stated
+    before = hub.croissant({**manifest, "rules": 8}, {})["license"]
+    assert all(address.startswith("https://") for address in before)
+
+
+def test_a_choice_of_licences_stays_one_where_licences_are_joined() -> None:
+    credits = [Credit(licence, "", "") for licence in (CHOICE, "CC0-1.0", CHOICE)]
+    assert joined_credit(credits[::2]).licence == CHOICE
+    assert joined_credit(credits).licence == f"CC0-1.0 AND ({CHOICE})"
+    assert joined_credit([Credit(f"CC0-1.0 AND ({CHOICE})", "", "")]).licence == f"CC0-1.0 AND ({CHOICE})"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example("Tables \U0001f600 \x7f \x85 \ufeff")
+def test_the_header_of_a_card_says_the_name_of_the_project(name: str) -> None:
+    """Also beyond the first plane: PyYAML reads halves from an escaped surrogate pair."""
+    header = hub.card({**MANIFEST, "project": name, "rules": RULES}, {}).split("\n---\n")[0]
+    assert header.isascii()
+    assert yaml.safe_load(header.removeprefix("---\n"))["pretty_name"] == name
 
 
 def test_the_licence_of_a_release_is_read_from_its_croissant(released: Path) -> None:
