@@ -134,10 +134,15 @@ def forget(uploads: Iterable[Upload]) -> None:
         shutil.rmtree(unpacked_folder() / upload.public_id, ignore_errors=True)
 
 
+def forget_of(job: Job) -> None:
+    """Delete the upload of a job that is done or refused, where it has one."""
+    forget(Upload.objects.filter(pk=job.ids.get("upload")))
+
+
 def forget_if_done(job: Job) -> None:
     """Delete the upload of a job once the job is done. After a failure it stays for another attempt."""
     if Job.objects.filter(pk=job.pk, state=Job.State.DONE).exists():
-        forget(Upload.objects.filter(pk=job.ids.get("upload")))
+        forget_of(job)
 
 
 def _delete_old(now: datetime) -> None:

@@ -188,7 +188,7 @@ def _take(upload: Upload, predictions: Path) -> None:
     part.rename(predictions)
 
 
-jobs.afterwards(KIND)(uploads.forget_if_done)
+jobs.afterwards(KIND)(uploads.forget_of)
 
 
 def _models(predictions: Path) -> set[str]:

@@ -336,14 +336,11 @@ def where(entry: CrowdEntry, *, now: datetime) -> End:
         submitted=Sum("submitted", default=0), skipped=Sum("skipped", default=0)
     )
     has_skipped_most = work["skipped"] > work["submitted"]
-    if work["submitted"] and not has_skipped_most:
-        return replace(_end(entry, CrowdEntry.Outcome.COMPLETED), work_later=work_later)
-    if failed:
-        return _end(entry, CrowdEntry.Outcome.SCREENED_OUT)
     # Who passed, and found that others had taken all there was, has done what there was to do.
-    has_passed = not has_skipped_most and done.filter(submitted__gt=0).exists()
-    end = _end(entry, CrowdEntry.Outcome.COMPLETED) if has_passed else End()
-    return replace(end, work_later=work_later)
+    has_worked = not has_skipped_most and done.filter(submitted__gt=0).exists()
+    if has_worked and (work["submitted"] or not failed):
+        return replace(_end(entry, CrowdEntry.Outcome.COMPLETED), work_later=work_later)
+    return _end(entry, CrowdEntry.Outcome.SCREENED_OUT) if failed else End()
 
 
 def finish(*, entry: CrowdEntry, now: datetime) -> End:

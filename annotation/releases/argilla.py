@@ -40,11 +40,8 @@ def write_argilla(raw: Raw, folder: Path) -> int:
         task, out = task_of_record(batch), folder / id
         (out / ".argilla").mkdir(parents=True)
         distribution = {"strategy": "overlap", "min_submitted": max(1, batch["overlap"])}
-        about = {
-            "guidelines": _guidelines(raw, id),
-            "allow_extra_metadata": True,
-            "distribution": distribution,
-        }
+        guidelines = _guidelines(raw, id)
+        about = {"guidelines": guidelines, "allow_extra_metadata": True, "distribution": distribution}
         model = {"name": batch["name"], "status": "ready", "workspace_id": None, "last_activity_at": None}
         _write(out / ".argilla" / "dataset.json", {**_UNSAVED, **model, **about})
         _write(out / ".argilla" / "settings.json", {**settings(task), **about})
@@ -54,12 +51,10 @@ def write_argilla(raw: Raw, folder: Path) -> int:
 
 def _guidelines(raw: Raw, batch: str) -> str:
     """The last version that people of a batch worked under; without a response, the text of its task type."""
-    record, numbers = raw.batches[batch], {0}
-    numbers.update(one["guidelines"]["number"] for one in raw.annotations if one["batch"] == batch)
-    for entry in read_manifest(raw.folder)["guidelines"]:
-        if (entry["type"], entry["number"]) == (record["type"], max(numbers)):
-            return str(entry["text"])
-    return task_of_record(record).guidelines()
+    record, every = raw.batches[batch], read_manifest(raw.folder)["guidelines"]
+    texts: dict[int, str] = {one["number"]: one["text"] for one in every if one["type"] == record["type"]}
+    numbers = {one["guidelines"]["number"] for one in raw.annotations if one["batch"] == batch}
+    return texts[max(numbers)] if numbers else task_of_record(record).guidelines()
 
 
 def _write(path: Path, value: Any) -> None:

@@ -551,4 +551,4 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     return {"done": done + [str(change) for change in applied.waits]}
 
 
-jobs.afterwards("study")(uploads.forget_if_done)
+jobs.afterwards("study")(uploads.forget_of)

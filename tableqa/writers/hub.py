@@ -108,8 +108,9 @@ def licences(manifest: Mapping[str, Any]) -> list[str]:
     return sorted(found) or [_PLACEHOLDER]
 
 
-def _is_identifier(licence: str, manifest: Mapping[str, Any]) -> bool:
-    return manifest.get("rules", 1) < RULES_OF_EXPRESSIONS or _IDENTIFIER.fullmatch(licence) is not None
+def _address(licence: str, manifest: Mapping[str, Any]) -> str:
+    is_text = manifest.get("rules", 1) >= RULES_OF_EXPRESSIONS and not _IDENTIFIER.fullmatch(licence)
+    return licence if is_text else f"{SPDX}{licence}.html"
 
 
 def _yaml(value: Any, manifest: Mapping[str, Any]) -> str:
@@ -140,7 +141,7 @@ def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
     named = licences(manifest)
     known = [name.lower() for name in named if name != _PLACEHOLDER] or ["unknown"]
     is_unstated = _PLACEHOLDER in named and manifest.get("rules", 1) >= RULES_OF_TAGS
-    if is_unstated or not all(_is_identifier(name, manifest) for name in named):
+    if is_unstated or any(_address(name, manifest) == name for name in named):
         known = ["other"]
     header: dict[str, Any] = {
         "pretty_name": manifest["project"],
@@ -473,11 +474,7 @@ def croissant(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str,
     From the third form of data statements on, sources without a licence are among the licences as NOASSERTION.
     """
     named = licences(manifest)
-    stated = [
-        f"{SPDX}{name}.html" if _is_identifier(name, manifest) else name
-        for name in named
-        if name != _PLACEHOLDER
-    ]
+    stated = [_address(name, manifest) for name in named if name != _PLACEHOLDER]
     is_partly_stated = _PLACEHOLDER in named and (manifest.get("statement") or {}).get("form", 1) >= 3
     forms = {HUB: "application/jsonlines", PARQUET: "application/x-parquet"}
     urls = [source["url"] for source in manifest["sources"] if source["url"]]
