@@ -62,9 +62,9 @@ class Ids:
 
 @dataclass(frozen=True)
 class End:
-    """Where somebody of the crowd stands: an outcome with its code once there is one, else whether work is left.
+    """Where somebody of the crowd stands: an outcome with its code once there is one, else whether work is left now.
 
-    `work_later`: there will be more, after a pause or on another day; the time that their platform gives may end before.
+    A platform's time may end before there is more (`work_later`), after a pause or on another day.
     """
 
     outcome: str = ""

@@ -75,14 +75,8 @@ def settings(task: TaskType) -> Record:
 
 def _property(name: str, settings: Record, is_required: bool) -> Record:
     named = {"name": name, "title": name.replace("_", " ").capitalize(), "description": None}
-    return {
-        **_UNSAVED,
-        **named,
-        "required": is_required,
-        "settings": settings,
-        "type": settings["type"],
-        "dataset_id": None,
-    }
+    kind = {"required": is_required, "settings": settings, "type": settings["type"], "dataset_id": None}
+    return {**_UNSAVED, **named, **kind}
 
 
 def _question(field: Field) -> Record:

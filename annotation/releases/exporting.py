@@ -34,30 +34,9 @@ LOSES: Final = {
 }
 """What each form does not contain, as a sentence for people."""
 COLUMNS: Final = (
-    *(
-        "response",
-        "batch",
-        "batch_name",
-        "task_type",
-        "variant",
-        "item",
-        "source",
-        "example",
-        "question",
-        "answers",
-    ),
-    *(
-        "annotator",
-        "simulated",
-        "external",
-        "revision",
-        "slot",
-        "added",
-        "unsure",
-        "active_seconds",
-        "made_at",
-    ),
-    *("decision", "is_accepted"),
+    *("response", "batch", "batch_name", "task_type", "variant", "item", "source", "example"),
+    *("question", "answers", "annotator", "simulated", "external", "revision", "slot", "added"),
+    *("unsure", "active_seconds", "made_at", "decision", "is_accepted"),
 )
 """Columns of a row; after them come the fields of the response, as `response.NAME`."""
 LONGEST_CELL: Final = 32_767

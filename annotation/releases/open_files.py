@@ -10,7 +10,7 @@ MOST_OPEN = 200
 
 
 class OpenFiles:
-    """The `MOST_OPEN` files that were used last; others are closed, and opened again where they were left."""
+    """The `MOST_OPEN` files used last; others are closed, and opened again where they were left."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[Path, BinaryIO] = OrderedDict()

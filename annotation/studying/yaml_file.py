@@ -124,16 +124,12 @@ class _Dumper(yaml.SafeDumper):
 
 for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("null", r"~|null|Null|NULL|", "~nN\0"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("int", r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789"),
     ("float", r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
 ):
     for _side in (_Loader, _Dumper):  # a text that would be read as a number is written in quotation marks
-        _side.add_implicit_resolver(
-            f"tag:yaml.org,2002:{_tag}",
-            re.compile(f"(?:{_pattern})$"),
-            ["" if c == "\0" else c for c in _first],
-        )
+        _side.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), list(_first))
 
 
 class _Reading:

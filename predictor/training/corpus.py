@@ -178,16 +178,9 @@ def make(
     workers: int,
 ) -> None:
     """Make the corpora `folder`/answered and `folder`/made, or keep them where they are whole and of the same contents."""
-    contents = digest(
-        {
-            "examples": [digest(example.to_dict()) for example in examples],
-            "tables": [table.digest() for table in tables],
-            "made": made,
-            "seed": seed,
-            "tokenizer": sha256((tokenizer_folder / "tokenizer.json").read_bytes()).hexdigest(),
-            "code": _code(),
-        }
-    )
+    tokenizer = sha256((tokenizer_folder / "tokenizer.json").read_bytes()).hexdigest()
+    given = [[digest(example.to_dict()) for example in examples], [table.digest() for table in tables]]
+    contents = digest([*given, made, seed, tokenizer, _code()])
     done = folder / "done.json"
     if done.exists() and json.loads(done.read_text()) == contents:
         return

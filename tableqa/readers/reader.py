@@ -286,12 +286,8 @@ def all_of(licences: Sequence[str]) -> str:
 def joined_credit(credits: Iterable[Credit]) -> Credit:
     """The credit of data from several places: each licence and citation once, the URL where there is only one."""
     every_credit = tuple(credits)
-    licences = {
-        part
-        for credit in every_credit
-        for part in ([credit.licence] if " OR " in credit.licence else credit.licence.split(" AND "))
-        if part
-    }
+    stated = {credit.licence for credit in every_credit if credit.licence}
+    licences = {part for one in stated for part in ([one] if " OR " in one else one.split(" AND "))}
     citations = sorted({credit.citation for credit in every_credit if credit.citation})
     urls = {credit.url for credit in every_credit if credit.url}
     return Credit(

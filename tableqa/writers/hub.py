@@ -26,8 +26,7 @@ RULES_OF_TAGS = 5
 """From these rules of a manifest on, a source without a licence makes the tag of the card `other`. Before, the tag named the
 licences of the other sources."""
 RULES_OF_EXPRESSIONS = 9
-"""From these rules on, a licence that is no identifier has neither a tag nor an address of its own, and the header of the
-card has no halves of surrogate pairs."""
+"""Up to the rules before, any text had a tag and an address as a licence, and headers of cards halves of surrogate pairs."""
 ROWS = 1_000
 """Records in a row group of the Parquet file."""
 
