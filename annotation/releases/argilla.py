@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.releases.exporting import RESPONSE, items_of, origin_of, source_of, terms_of, writing_array
-from annotation.releases.raw_records import Raw
+from annotation.releases.raw_records import Raw, decision_of
 from annotation.releases.release_files import read_manifest
 from annotation.releases.task_records import task_of_record
 from tableqa.canonical import canonical
@@ -110,7 +110,7 @@ def records(raw: Raw, batch: str) -> Iterator[Record]:
     html = SERIALISATIONS["html"]
     for item, (source, example_id) in sorted(items.items(), key=lambda one: (one[1], one[0])):
         example = raw.example(source, example_id)
-        outcomes = raw.decision_of(item).get("outcomes", ())
+        outcomes = decision_of(raw, item).get("outcomes", ())
         suggested = _values(task, outcomes[0]["response"]["data"]) if outcomes else {}
         responses: dict[str, list[Record]] = {}
         for line in raw.annotations_of(item):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.releases.provenances import PROPOSALS
-from annotation.releases.raw_records import Raw, placed, records
+from annotation.releases.raw_records import Raw, decision_of, placed, record_at, records
 from annotation.releases.task_records import definition_of, task_of_record
 from tableqa.canonical import canonical
 from tableqa.sheets import guarded
@@ -53,7 +53,7 @@ def rows(raw: Raw) -> Iterator[Record]:
             continue
         batch = raw.batches[record["batch"]]
         example = raw.example(record["source"], record["example"])
-        decision = raw.decision_of(record["item"])
+        decision = decision_of(raw, record["item"])
         accepted = {id for one in decision.get("outcomes", ()) for id in one["annotations"]}
         yield {
             "response": record["id"],
@@ -209,7 +209,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
     for item in sorted(items_of(raw, batch).items(), key=lambda one: (one[1], one[0])):
         id, (source, example_id) = item
         responses = [one for one in raw.annotations_of(id) if one["newest"] and one["response"] is not None]
-        outcomes = raw.decision_of(id).get("outcomes", ())
+        outcomes = decision_of(raw, id).get("outcomes", ())
         accepted = {response for one in outcomes for response in one["annotations"]}
         example = raw.example(source, example_id)
         header = list(example.table.header)
@@ -231,7 +231,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
                     "result": _results(task, one["data"], {"id": one["id"]}),
                 }
                 for place in proposals.get(id, ())
-                for one in (raw.at(PROPOSALS, place),)
+                for one in (record_at(raw, PROPOSALS, place),)
             ],
         }
 

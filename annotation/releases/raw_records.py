@@ -360,15 +360,6 @@ class Raw:
         found = self._db.execute(query, (source, example)).fetchall()
         return [self._files.at(self.folder / DECISIONS, place) for (place,) in found]
 
-    def decision_of(self, item: str) -> Record:
-        """The decision of an item, an empty record where there is none."""
-        found = self._db.execute("SELECT place FROM decisions WHERE item = ?", (item,)).fetchone()
-        return self.at(DECISIONS, *found) if found else {}
-
-    def at(self, file: str, offset: int) -> Record:
-        """The record of a file that starts at a byte (`placed`)."""
-        return self._files.at(self.folder / file, offset)
-
     def task_type_of(self, source: str, example: str) -> str:
         """The task type whose response made a derived example; KeyError."""
         offset, number, _ = self.derived.places[source, example]
@@ -668,6 +659,17 @@ def _contradiction(key: tuple[str, str], reason: str, item: str, left_out: bool)
 
 def _cells(table: tableqa.Table) -> int:
     return (table.shape[0] + 1) * table.shape[1]
+
+
+def decision_of(raw: Raw, item: str) -> Record:
+    """The decision of an item, an empty record where there is none."""
+    found = raw._db.execute("SELECT place FROM decisions WHERE item = ?", (item,)).fetchone()
+    return record_at(raw, DECISIONS, *found) if found else {}
+
+
+def record_at(raw: Raw, file: str, offset: int) -> Record:
+    """The record of a file that starts at a byte (`placed`)."""
+    return raw._files.at(raw.folder / file, offset)
 
 
 def load(folder: Path) -> Raw:
