@@ -20,6 +20,7 @@ TABLES: Final = (
     "annotation_event",
     "annotation_example",
     "annotation_handling",
+    "annotation_ledgerentry",
     "annotation_outcome",
     "annotation_proposal",
     "annotation_provenance",

@@ -402,6 +402,35 @@ class Annotation(models.Model):
         return f"{self.public_id} (revision {self.revision})"
 
 
+class LedgerEntry(models.Model):
+    """A row of the ledger of work that is no submission: a skip, a return, or a correction. Immutable, without texts.
+
+    Submissions are rows of the ledger, too: their revisions hold them (`annotation.money.ledger`). `revision` is the newest
+    revision of the response when the row was written, 0 before the first; `seconds` and `items` are what came since the row
+    before. Corrections are of kind `submitted` and take out what earlier versions of Askew paid at another time. The keys
+    stay when the assignment is deleted.
+    """
+
+    assignment = models.ForeignKey(Assignment, models.DO_NOTHING, db_constraint=False, related_name="+")
+    batch = models.ForeignKey(Batch, models.PROTECT, related_name="+")
+    person = models.ForeignKey(Person, models.PROTECT, db_index=False, related_name="+")
+    kind = models.CharField(max_length=10)
+    revision = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField()
+    items = models.SmallIntegerField(default=0)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["submitted", "skipped", "returned"]), name="known_kind_of_ledger_entry"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.1f} s {self.kind} by {self.person_id}"
+
+
 class Flag(models.Model):
     """A note on an item. It neither ends nor submits anything.
 

@@ -35,6 +35,7 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
+    Sum,
     Value,
 )
 from django.db.models.functions import Coalesce, Now
@@ -49,6 +50,7 @@ from annotation.models import (
     Decision,
     Exclusion,
     Item,
+    LedgerEntry,
     Person,
     Place,
     Qualification,
@@ -508,6 +510,7 @@ def give_back(
         # Why somebody skips is their own word, and stands with the assignment alone; why a lease ended is kept.
         detail = {"reason": reason} if state == State.RETURNED and reason else None
         events.log(assignment, State.LEASED, state, by=actor, now=now, detail=detail)
+        _enter_in_ledger(assignment, state, now)
     assignment.state = state
     return True
 
@@ -522,7 +525,33 @@ def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
         if changed:
             _count(assignment, returned=-1, skipped=1)
             events.log(assignment, State.RETURNED, State.SKIPPED, by=assignment.person, now=now)
+            _enter_in_ledger(assignment, State.SKIPPED, now)
     assignment.state = State.SKIPPED
+
+
+def _enter_in_ledger(assignment: Assignment, kind: State, now: datetime) -> None:
+    """The time since the row before, of a skip or return, for pay (`annotation.money.ledger`). In a transaction."""
+    revisions = Annotation.objects.filter(assignment=assignment.pk).order_by("-revision")
+    submitted = revisions.filter(response__isnull=False)
+    since = LedgerEntry.objects.filter(
+        assignment=assignment.pk, revision__gte=_first(submitted, "revision", 0)
+    ).order_by()
+    seconds = since.values("assignment").annotate(sum=Sum("seconds"))
+    LedgerEntry.objects.create(
+        assignment=assignment,
+        batch_id=assignment.batch_id,
+        person_id=assignment.person_id,
+        kind=kind.value,
+        revision=_first(revisions, "revision", 0),
+        seconds=_first(Assignment.objects.filter(pk=assignment.pk), "active_seconds", 0.0)
+        - _first(submitted, "active_seconds", 0.0)
+        - _first(seconds, "sum", 0.0),
+        at=now,
+    )
+
+
+def _first(rows: QuerySet[Any, Any], field: str, default: float) -> Coalesce:
+    return Coalesce(Subquery(rows.values(field)[:1]), default)
 
 
 def fingerprint(response: Mapping[str, Any]) -> int:

@@ -186,7 +186,8 @@ def reinstate(
         unmet=last.unmet,
         unsure=last.unsure,
         guidelines_id=last.guidelines_id,
-        active_seconds=last.active_seconds,
+        # With the time since it was withdrawn, which nothing else would count.
+        active_seconds=_rounded(max(last.active_seconds, assignment.active_seconds)),
         made_at=now,
         event_id=event,
     )

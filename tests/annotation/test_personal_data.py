@@ -31,6 +31,7 @@ EXPORTED = {
     "inquiry.answered_by": "answers",
     "decision.made_by": "decisions",
     "flag.made_by": "flags_on_items",
+    "ledgerentry.person": "ledger",
     "itemaction.made_by": "item_actions",
     "savedview.made_by": "saved_views",
     "sentback.made_by": "sent_back_by_them",
