@@ -7,6 +7,7 @@ that filter for Python; it shows stored messages (`tableqa.language.Message`), t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -70,6 +71,14 @@ def number(text: str) -> str:
     """A number as Python writes it, such as 1,204.5, in the form of the reader's language."""
     marks = {".": str(get_format("DECIMAL_SEPARATOR")), ",": str(get_format("THOUSAND_SEPARATOR"))}
     return re.sub("[.,]", lambda mark: marks[mark[0]], text)
+
+
+def by_kind(seconds: Mapping[str, float], unit: int, digits: int) -> str:
+    """Times on submissions, skips and returns, in a unit of so many seconds; "" where all are on submissions."""
+    if not any(value for kind, value in seconds.items() if kind != "submitted"):
+        return ""
+    times = {kind: decimal(value / unit, digits) for kind, value in seconds.items()}
+    return gettext("responses {submitted}, skips {skipped}, returns {returned}").format(**times)
 
 
 def decimal(value: float, digits: int = 3) -> str:

@@ -75,7 +75,10 @@ class SessionShape(serializers.Serializer[Any]):
 
     items = serializers.IntegerField()
     skipped = serializers.IntegerField()
-    minutes = serializers.FloatField()
+    minutes = serializers.FloatField(help_text="Active time: the sum of the three below.")
+    minutes_submitted = serializers.FloatField()
+    minutes_skipped = serializers.FloatField()
+    minutes_returned = serializers.FloatField()
     per_hour = serializers.FloatField(allow_null=True)
     earned = serializers.CharField(allow_blank=True)
     checks = ChecksShape(allow_null=True)
@@ -95,7 +98,8 @@ class Session(APIView):
             "items": session.items,
             "skipped": session.skipped,
             "minutes": round(session.minutes, 1),
-            "per_hour": session.per_hour,
+            **{f"minutes_{kind}": round(value / 60, 1) for kind, value in session.by_kind.items()},
+            "per_hour": session.an_hour,
             "earned": session.earned,
             "checks": sessions.checks(batch, actor.person),
             "day": sessions.day(batch=batch, person=actor.person, now=now),

@@ -41,7 +41,7 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
                 replace(_whole(line[name]), address=line["links"].get(name, "") if line[name] else "")
                 for name in ("submitted", "places", "accepted", "items", "excluded")
             ),
-            _hours(line["hours"]),
+            _hours(line["hours"], line["spent"].by_kind),
             _with_ends(line["seconds"], line["spent"].ends, line["spent"].timed, 0),
             *(text(line[name] or NOTHING) for name in ("cost", "per_hundred") if costs),
         )
@@ -153,7 +153,7 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
 
 
 def pay(rows: Sequence[Line]) -> Figure | None:
-    """Work and pay: a line has person, batch, items, skipped, hours, hourly and amount (in currency, or None)."""
+    """Work and pay: a line has person, batch, items, skipped, hours, by_kind (seconds), hourly, and amount (in currency)."""
     if not rows:
         return None
     title = gettext("Pay by person and batch")
@@ -169,7 +169,7 @@ def pay(rows: Sequence[Line]) -> Figure | None:
             text(row["batch"]),
             _whole(row["items"]),
             _whole(row["skipped"]),
-            _hours(row["hours"]),
+            _hours(row["hours"], row["by_kind"]),
             _decimal(row["hourly"], 0),
             _decimal(row["amount"], 2),
             text(row["currency"]),
@@ -182,7 +182,7 @@ def pay(rows: Sequence[Line]) -> Figure | None:
 def costs(rows: Sequence[Line]) -> Figure | None:
     """What each batch cost.
 
-    A line has batch, address, hours, accepted, items_address, and by currency amounts and per_hundred.
+    A line has batch, address, hours, by_kind (seconds), accepted, items_address, and by currency amounts and per_hundred.
     """
     if not rows:
         return None
@@ -196,7 +196,7 @@ def costs(rows: Sequence[Line]) -> Figure | None:
     lines = tuple(
         (
             Cell(row["batch"], address=row["address"]),
-            _hours(row["hours"]),
+            _hours(row["hours"], row["by_kind"]),
             replace(_whole(row["accepted"]), address=row["items_address"] if row["accepted"] else ""),
             _decimal(row["amounts"].get(currency), 2),
             _decimal(row["per_hundred"].get(currency), 2),
@@ -209,7 +209,7 @@ def costs(rows: Sequence[Line]) -> Figure | None:
 
 
 def members(rows: Sequence[Line]) -> Figure | None:
-    """Who is in a project: a line has person, roles, submitted, in_progress, hours and amounts by currency."""
+    """Who is in a project: a line has person, roles, submitted, in_progress, hours, by_kind (seconds), and amounts."""
     if not rows:
         return None
     title = gettext("Members")
@@ -224,7 +224,7 @@ def members(rows: Sequence[Line]) -> Figure | None:
             text(row["roles"]),
             _whole(row["submitted"]),
             _whole(row["in_progress"]),
-            _hours(row["hours"]),
+            _hours(row["hours"], row["by_kind"]),
             _decimal(amount, 2),
             text(currency or NOTHING),
         )
@@ -346,9 +346,9 @@ def _whole(value: int | None) -> Cell:
     return text(NOTHING) if value is None else Cell(words.number(f"{value:,}"), float(value))
 
 
-def _hours(value: float | None) -> Cell:
-    """Hours of active time; a dash where nothing was timed."""
-    return _decimal(value or None, 2)
+def _hours(value: float | None, by_kind: Mapping[str, float]) -> Cell:
+    """Hours of active time, with those on submissions, skips and returns apart; a dash where nothing was timed."""
+    return replace(_decimal(value or None, 2), detail=words.by_kind(by_kind, 3600, 2))
 
 
 def _decimal(value: float | None, digits: int) -> Cell:

@@ -1,46 +1,43 @@
 """What work costs, from a rate and what was done. Pure functions: payment sheets and dashboards say the same.
 
     rate = {"currency": "EUR", "per_hour": 14.5}   # or per_item; `annotation.money.rates` says which held when
-    owed(rate, items=120, seconds=9_000)           # Decimal("36.25")
-    per_hundred(owed(...), examples=80)            # Decimal("45.31")
+    rounded(exact(rate, items=120, seconds=Fraction(9_000)))    # Decimal("36.25")
+    per_hundred(Decimal("36.25"), examples=80)                  # Decimal("45.31")
 
-Amounts are decimal and rounded to the cent, half up, once, at the end: what is owed to a person for a batch at one rate
-is one sum.
+Amounts are decimal and rounded to the cent, half up. What a part of a person's work in a batch comes to is the difference
+between two rounded running totals (`annotation.money.ledger`), so that parts add up.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
 from typing import Any
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 CENT = Decimal("0.01")
-HOUR = Decimal(3600)
+HOUR = 3600
 
 
-def owed(rate: Mapping[str, Any], *, items: int, seconds: float) -> Decimal | None:
-    """What this much submitted work comes to; None where nothing is paid. `seconds` of active time.
+def exact(rate: Mapping[str, Any], *, items: int, seconds: Fraction) -> Fraction:
+    """What this much work comes to, before it is rounded; less than nothing for what is taken out.
 
-    Raises ValueError for less than nothing, and for a rate that is by neither hour nor item.
+    Raises ValueError for a rate that is by neither hour nor item.
     """
-    if not rate:
-        return None
-    if items < 0 or seconds < 0:
-        raise ValueError(
-            gettext("{items} items in {seconds} s do not give a rate.").format(items=items, seconds=seconds)
-        )
     if "per_item" in rate:
-        amount = Decimal(str(rate["per_item"])) * items
-    elif "per_hour" in rate:
-        amount = Decimal(str(rate["per_hour"])) * Decimal(str(seconds)) / HOUR
-    else:
-        raise ValueError(
-            gettext("The rate {dict!r} is neither per hour nor per item.").format(dict=dict(rate))
-        )
-    return amount.quantize(CENT, ROUND_HALF_UP)
+        return Fraction(str(rate["per_item"])) * items
+    if "per_hour" in rate:
+        return Fraction(str(rate["per_hour"])) * seconds / HOUR
+    raise ValueError(gettext("The rate {dict!r} is neither per hour nor per item.").format(dict=dict(rate)))
+
+
+def rounded(amount: Fraction) -> Decimal:
+    """To the cent, half up."""
+    return Decimal(math.floor(amount * 100 + Fraction(1, 2))).scaleb(-2)
 
 
 def per_hundred(amount: Decimal | None, *, examples: int) -> Decimal | None:

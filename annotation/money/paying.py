@@ -1,25 +1,26 @@
 """Time and money: how long people worked, what they earned, what an example cost.
 
 Time is the active time that the server saw (gaps of at most a minute between signs of life), not how long a tab was
-open. It counts for every item somebody worked on, also one they skipped or gave back; items are counted when submitted,
-gold ones too: whoever answers is paid for it. What was done under a rate keeps it (`annotation.money.rates`): the end of
-an assignment decides.
+open. It counts for every item somebody worked on, also one they skipped or gave back; items are counted when they are first
+submitted, gold ones too: whoever answers is paid for it. All are sums of one ledger (`annotation.money.ledger`), whose rows
+keep the rate of their time (`annotation.money.rates`).
 """
 
 from __future__ import annotations
 
 import zoneinfo
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Case, Count, IntegerField, Q, QuerySet, Sum, Value, When
+from django.db.models import Q, QuerySet
 
-from annotation.models import Assignment, Batch, CrowdEntry, Membership, Person, Project
-from annotation.money import costs, rates
+from annotation import words
+from annotation.models import Batch, CrowdEntry, Membership, Person, Project
+from annotation.money import costs, ledger
 from tableqa import sheets
 
 
@@ -31,62 +32,24 @@ def rate(pay: Mapping[str, Any]) -> str:
     return f"{Decimal(str(pay[name])):.2f} {pay['currency']} an {by}"
 
 
-@dataclass(frozen=True)
-class Part:
-    """Items submitted and skipped while a rate held once: from when until when, None where it has no such end."""
+class Total:
+    """What rows of the ledger come to: items, time on submissions, skips and returns apart, and money by currency."""
 
-    begin: datetime | None
-    end: datetime | None
-    items: int
-    skipped: int
-
-
-@dataclass(frozen=True)
-class Share:
-    """One person's work in one batch within a period, at one rate; `parts` are the times in which the rate held."""
-
-    person_id: int
-    batch: Batch
-    items: int
-    skipped: int
-    seconds: float
-    pay: Mapping[str, Any]
-    parts: tuple[Part, ...]
+    def __init__(self, rows: Iterable[ledger.Row] = ()) -> None:
+        self.rows = list(rows)
+        self.items = sum(row.items for row in self.rows)
+        self.skipped = sum(row.rows for row in self.rows if row.kind == ledger.SKIPPED)
+        self.micros: Counter[str] = Counter()
+        self.amounts: dict[str, Decimal] = {}
+        for row in self.rows:
+            self.micros[row.kind] += row.micros
+            if row.amount is not None:
+                currency = row.pay["currency"]
+                self.amounts[currency] = self.amounts.get(currency, Decimal()) + row.amount
 
     @property
-    def is_at_one_of_several(self) -> bool:
-        """Whether the batch has had more than this rate."""
-        return any(part.begin or part.end for part in self.parts)
-
-    def and_also(self, other: Share) -> Share:
-        """Both together: more work of the same person in the same batch at the same rate."""
-        parts = {(part.begin, part.end): part for part in self.parts}
-        for part in other.parts:
-            same = parts.get((part.begin, part.end), Part(part.begin, part.end, 0, 0))
-            parts[part.begin, part.end] = replace(
-                same, items=same.items + part.items, skipped=same.skipped + part.skipped
-            )
-        return replace(
-            self,
-            parts=tuple(parts.values()),
-            items=self.items + other.items,
-            skipped=self.skipped + other.skipped,
-            seconds=self.seconds + other.seconds,
-        )
-
-    @property
-    def amount(self) -> Decimal | None:
-        """What it earns; None where nobody pays."""
-        return costs.owed(self.pay, items=self.items, seconds=self.seconds)
-
-    @property
-    def currency(self) -> str:
-        return str(self.pay.get("currency", ""))
-
-    @property
-    def rate(self) -> str:
-        """The rate in the reader's language."""
-        return costs.rate_in_words(self.pay)
+    def seconds(self) -> float:
+        return self.micros.total() / ledger.SECOND
 
     @property
     def hours(self) -> float:
@@ -97,9 +60,53 @@ class Share:
         return self.seconds / 60
 
     @property
+    def by_kind(self) -> dict[str, float]:
+        """Seconds on submissions, on skips and on returns."""
+        return {kind: self.micros[kind] / ledger.SECOND for kind in ledger.KINDS}
+
+    @property
+    def hours_by_kind(self) -> str:
+        """The hours apart, in words; "" where all are on submissions."""
+        return words.by_kind(self.by_kind, 3600, 2)
+
+    @property
+    def minutes_by_kind(self) -> str:
+        """The same in minutes."""
+        return words.by_kind(self.by_kind, 60, 1)
+
+    @property
     def an_hour(self) -> float | None:
         """Items an hour, None before there is a minute of work to tell from."""
         return self.items / self.hours if self.seconds >= 60 else None
+
+
+class Share(Total):
+    """One person's work in one batch within a period, at one rate; `parts` are the times in which the rate held."""
+
+    def __init__(self, batch: Batch, rows: Sequence[ledger.Row]) -> None:
+        super().__init__(rows)
+        self.batch, self.person_id, self.pay = batch, rows[0].person, rows[0].pay
+        of_spans = [(span, Total(rows)) for span, rows in _grouped(rows, lambda row: row.span).items()]
+        self.parts = [(span, part) for span, part in of_spans if part.items or part.skipped] or of_spans[:1]
+
+    @property
+    def is_at_one_of_several(self) -> bool:
+        """Whether the batch has had more than this rate."""
+        return any(any(span) for span, _ in self.parts)
+
+    @property
+    def amount(self) -> Decimal | None:
+        """What it earns; None where nobody pays."""
+        return self.amounts.get(self.currency)
+
+    @property
+    def currency(self) -> str:
+        return str(self.pay.get("currency", ""))
+
+    @property
+    def rate(self) -> str:
+        """The rate in the reader's language."""
+        return costs.rate_in_words(self.pay)
 
 
 @dataclass(frozen=True)
@@ -116,103 +123,53 @@ class Period:
         end = None if self.last is None else datetime.combine(self.last + timedelta(days=1), time(), zone)
         return begin, end
 
-    def within(self, project: Project) -> Q:
-        """The assignments that ended in the period; of an open one also those that did not end yet."""
-        (begin, end), found = self.ends(project), Q()
-        if begin is not None:
-            found &= Q(ended_at__gte=begin)
-        if end is not None:
-            found &= Q(ended_at__lt=end)
-        return found
-
 
 ALWAYS = Period()
 
 
 def shares(project: Project, period: Period = ALWAYS) -> list[Share]:
-    """Everybody's work by batch, person and rate; in three queries. Simulated and external people earn nothing."""
-    return _shares(Q(period.within(project)) & _PAID, Batch.objects.filter(project=project))
+    """Everybody's work by batch, person and rate; in four queries. Simulated and external people earn nothing."""
+    return _shares(ledger.PAID, Batch.objects.filter(project=project), *period.ends(project))
 
 
 def of_batch(batch: Batch) -> list[Share]:
     """Everybody's work in one batch, as `shares` has it."""
-    return _shares(_PAID, Batch.objects.filter(pk=batch.pk))
+    return _shares(ledger.PAID, Batch.objects.filter(pk=batch.pk))
 
 
 def own(person: Person, projects: Iterable[Project]) -> list[Share]:
-    """One person's work in their projects, the newest batch first; in three queries."""
-    found = _shares(Q(person=person), Batch.objects.filter(project__in=list(projects)))
+    """One person's work in their projects, the newest batch first; in five queries."""
+    found = _shares(Q(of_person=person.pk), Batch.objects.filter(project__in=list(projects)))
     return sorted(found, key=lambda share: -share.batch.pk)
 
 
 def own_since(person: Person, projects: Iterable[Project], since: datetime) -> list[Share]:
-    """One person's work on what they submitted or skipped from a moment on; in three queries."""
-    return _shares(Q(person=person, ended_at__gte=since), Batch.objects.filter(project__in=list(projects)))
+    """One person's work that they submitted, skipped or returned from a moment on; in five queries."""
+    return _shares(Q(of_person=person.pk), Batch.objects.filter(project__in=list(projects)), since)
 
 
-_PAID = Q(person__is_simulated=False, person__is_external=False)
-
-
-def _shares(which: Q, batches: QuerySet[Batch]) -> list[Share]:
-    """The database adds up, by the times between changes of rates; what was done at one rate is one share."""
+def _shares(
+    which: Q, batches: QuerySet[Batch], begin: datetime | None = None, end: datetime | None = None
+) -> list[Share]:
+    """What the ledger booked in a period, by batch, person and rate."""
     known = {one.pk: one for one in batches.select_related("project")}
-    in_force = rates.in_force(list(known.values()))
-    ends = sorted({one.until for periods in in_force.values() for one in periods if one.until is not None})
-    work = Assignment.objects.filter(which, batch__in=list(known))
-    stretch = Case(
-        *(When(ended_at__lt=until, then=Value(number)) for number, until in enumerate(ends)),
-        default=Value(len(ends)),
-        output_field=IntegerField(),
-    )
-    # Without a change there is nothing to tell apart, and the database groups by an index.
-    by = ("batch_id", "person_id", *(("stretch",) if ends else ()))
-    counted = (
-        (work.annotate(stretch=stretch) if ends else work)
-        .order_by(*by)
-        .values_list(*by)
-        .annotate(
-            items=Count("pk", filter=Q(state=Assignment.State.SUBMITTED)),
-            skipped=Count("pk", filter=Q(state=Assignment.State.SKIPPED)),
-            seconds=Sum("active_seconds"),
-        )
-    )
-    found: dict[tuple[Any, ...], Share] = {}
-    for batch, person, *number, items, skipped, seconds in counted:
-        until = next((ends[one] for one in number if one < len(ends)), None)
-        pay = rates.rate_before(in_force[batch], until)
-        part = Part(*rates.span_before(in_force[batch], until), items, skipped)
-        share = Share(person, known[batch], items, skipped, seconds or 0.0, pay, (part,))
-        key = (batch, person, *sorted(pay.items()))
-        before = found.get(key)
-        found[key] = share if before is None else before.and_also(share)
-    return list(found.values())
+    rows = ledger.rows(list(known.values()), which, begin, end)
+    lines = _grouped(rows, lambda row: (row.batch, row.person, *sorted(row.pay.items())))
+    found = [Share(known[batch], rows) for (batch, *_), rows in lines.items()]
+    # What a correction took out in the same period leaves nothing.
+    return [one for one in found if any((one.items, one.skipped, one.amount, *one.micros.values()))]
 
 
-@dataclass
-class Total:
-    """What several shares come to: money by currency."""
-
-    items: int = 0
-    seconds: float = 0.0
-    amounts: dict[str, Decimal] = field(default_factory=dict)
-
-    def add(self, share: Share) -> None:
-        self.items += share.items
-        self.seconds += share.seconds
-        if share.amount is not None:
-            self.amounts[share.currency] = self.amounts.get(share.currency, Decimal()) + share.amount
-
-    @property
-    def hours(self) -> float:
-        return self.seconds / 3600
+def _grouped(rows: Iterable[ledger.Row], key: Callable[[ledger.Row], Any]) -> dict[Any, list[ledger.Row]]:
+    found: dict[Any, list[ledger.Row]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
 
 
 def summed(found: Iterable[Share]) -> Total:
     """What the shares come to."""
-    total = Total()
-    for share in found:
-        total.add(share)
-    return total
+    return Total(row for share in found for row in share.rows)
 
 
 def by_person(found: Iterable[Share]) -> dict[int, list[Share]]:
@@ -259,6 +216,9 @@ PAYMENTS = (
     "kind",
     "items",
     "skipped",
+    "hours_submitted",
+    "hours_skipped",
+    "hours_returned",
     "hours",
     "rate",
     "amount",
@@ -274,7 +234,7 @@ def sheet(project: Project, period: Period = ALWAYS) -> sheets.Sheet:
         for one in Membership.objects.filter(project=project, person__in=found).select_related("person")
     }
     ids = dict(CrowdEntry.objects.filter(person__in=found).values_list("person_id", "external_id"))
-    numeric = {"items", "skipped", "hours", "amount"}
+    numeric = {"items", "skipped", "amount", *(name for name in PAYMENTS if name.startswith("hours"))}
     columns = tuple(sheets.Column(name, numeric=name in numeric) for name in PAYMENTS)
     rows = [
         (
@@ -285,7 +245,7 @@ def sheet(project: Project, period: Period = ALWAYS) -> sheets.Sheet:
             sheets.Cell(share.batch.task_type),
             sheets.count(share.items),
             sheets.count(share.skipped),
-            sheets.Cell(f"{share.hours:.3f}"),
+            *(sheets.Cell(f"{seconds / 3600:.3f}") for seconds in (*share.by_kind.values(), share.seconds)),
             sheets.Cell(rate(share.pay)),
             sheets.Cell("" if share.amount is None else str(share.amount)),
             sheets.Cell(share.currency),

@@ -1,18 +1,18 @@
-"""Which rate held when: what was done under a rate keeps it, whatever is paid later.
+"""Which rate held when: what was done under a rate keeps it, unless somebody corrects the rate.
 
-    found = in_force(batches)                   # of each batch its periods, from the log of changes; one query
-    rate_at(found[batch.pk], assignment.ended_at)
+    terms = in_force(batches)                   # of each batch, from the log of changes; one query
+    terms[batch.pk].rates(begin, end)           # the rate of the work of a time, and what corrected it
 
-A batch's own rate holds in place of its project's. A change counts from the moment in which it is made: work that ended
-before keeps the rate it ended under. Where nothing was paid at first, the first rate holds from the beginning, because
-until then there was none to keep; where pay is taken away, nothing is earned from then on.
+A batch's own rate holds in place of its project's. A change counts from the moment in which it is made. A correction is
+about work of before, and is paid when it is made, so that no sheet of the past changes: the work is taken out at the old
+rate, and counts at the new one. Where nothing was paid at first, the first rate corrects that; where pay is taken away,
+nothing is earned from then on.
 """
 
 from __future__ import annotations
 
-import bisect
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -21,74 +21,97 @@ from django.db.models import Q
 from annotation.models import Batch, Event
 
 Pay = Mapping[str, Any]
-
-
-class Change(NamedTuple):
-    """A rate was another one until then."""
-
-    at: datetime
-    before: Pay
+Moment = datetime | None
+"""None: the time is open on this side."""
 
 
 class InForce(NamedTuple):
     """A rate and the moment from which it holds no more; None: it still does."""
 
-    until: datetime | None
+    until: Moment
     pay: Pay
 
 
-def timeline(changes: Iterable[Change], now: Pay) -> list[InForce]:
-    """The rates one after the other, from the changes in their order and the rate of now."""
-    return [*(InForce(one.at, one.before) for one in changes), InForce(None, now)]
+class Rate(NamedTuple):
+    """Work from `since` on and before `until` has this rate: in its own time, or, as a correction, from `at` on."""
+
+    since: Moment
+    until: Moment
+    pay: Pay
+    at: Moment = None
+
+    def covers(self, begin: Moment, end: Moment) -> bool:
+        begins = self.since is None or (begin is not None and self.since <= begin)
+        return begins and (self.until is None or (end is not None and end <= self.until))
 
 
-def effective(of_batch: Sequence[InForce], of_project: Sequence[InForce]) -> tuple[InForce, ...]:
-    """What held in a batch: its own rate, else the project's. No two neighbours are alike, and only the last has no end."""
-    ends = sorted({one.until for one in (*of_batch, *of_project) if one.until is not None})
-    found: list[InForce] = []
-    for until in (*ends, None):
-        pay = rate_before(of_batch, until) or rate_before(of_project, until)
-        if found and (found[-1].pay == pay or not any(one.pay for one in found)):
-            found.pop()
-        found.append(InForce(until, pay))
-    return tuple(found)
+class Terms(tuple[Rate, ...]):
+    """The rates of a batch: each replaces those before it, as far as it goes."""
+
+    def moments(self) -> list[datetime]:
+        """When anything changes: within two neighbours all work has the same rates."""
+        moments = {moment for one in self for moment in (one.since, one.until, one.at)}
+        return sorted(moment for moment in moments if moment is not None)
+
+    def rates(self, begin: Moment, end: Moment) -> tuple[Pay, list[tuple[datetime, Pay]]]:
+        """The rate of the work between two neighbours, and what it was corrected to, with the moments."""
+        first: Pay = {}
+        corrections: list[tuple[datetime, Pay]] = []
+        for one in self:
+            if one.covers(begin, end):
+                corrections = [] if one.at is None else [*corrections, (one.at, one.pay)]
+                first = one.pay if one.at is None else first
+        return first, sorted(corrections, key=lambda one: one[0])
+
+    def periods(self, *, corrected: bool = False) -> list[InForce]:
+        """The rates one after the other, on request with all corrections; no two neighbours are alike."""
+        found: list[InForce] = []
+        begin = None
+        for end in (*self.moments(), None):
+            pay, corrections = self.rates(begin, end)
+            if corrected and corrections:
+                pay = corrections[-1][-1]
+            if found and found[-1].pay == pay:
+                found.pop()
+            found.append(InForce(end, pay))
+            begin = end
+        return found
 
 
-def rate_before(periods: Sequence[InForce], until: datetime | None) -> Pay:
-    """The rate of the time that ends just before a moment (None: of now)."""
-    last: Pay = periods[-1].pay
-    if until is None:
-        return last
-    return next((one.pay for one in periods if one.until is None or one.until >= until), last)
+def effective(of_project: Iterable[Rate], of_batch: Iterable[Rate]) -> Terms:
+    """What holds in a batch: its own rate, else the project's; the first rate also for work before it."""
+    terms = Terms([*of_project, *(one for one in of_batch if one.pay)])
+    first, *later = terms.periods()
+    if first.pay or not later:
+        return terms
+    return Terms([*terms, Rate(None, first.until, later[0].pay, first.until)])
 
 
-def span_before(
-    periods: Sequence[InForce], until: datetime | None
-) -> tuple[datetime | None, datetime | None]:
-    """From when and until when the rate of `rate_before` holds; None is open on that side."""
-    ends = [period.until for period in periods[:-1] if period.until is not None]
-    place = len(ends) if until is None else bisect.bisect_left(ends, until)
-    return (ends[place - 1] if place else None), (ends[place] if place < len(ends) else None)
-
-
-def rate_at(periods: Sequence[InForce], moment: datetime | None) -> Pay:
-    """The rate that what ended at a moment was done under; None: it has not ended."""
-    last: Pay = periods[-1].pay
-    if moment is None:
-        return last
-    return next((one.pay for one in periods if one.until is None or moment < one.until), last)
-
-
-def in_force(batches: Collection[Batch]) -> dict[int, tuple[InForce, ...]]:
+def in_force(batches: Collection[Batch]) -> dict[int, Terms]:
     """What held in each of the batches (with their projects), by their keys; one query, however much was done in them."""
     projects = {batch.project_id: batch.project for batch in batches}
     own = Q(thing="batch", thing_id__in=[batch.pk for batch in batches])
     log = Event.objects.filter(own | Q(thing="project", thing_id__in=list(projects)), detail__what="pay")
-    changes: defaultdict[tuple[str, int], list[Change]] = defaultdict(list)
-    for thing, key, at, detail in log.order_by("pk").values_list("thing", "thing_id", "at", "detail"):
-        changes[thing, key].append(Change(at, (detail or {})["from"]))
-    of_projects = {key: timeline(changes["project", key], one.pay) for key, one in projects.items()}
+    rates: defaultdict[tuple[str, int], list[Rate]] = defaultdict(list)
+    corrections: defaultdict[tuple[str, int], list[Rate]] = defaultdict(list)
+    since: dict[tuple[str, int], datetime] = {}
+    rows: Iterable[Any] = log.order_by("pk").values_list("thing", "thing_id", "at", "detail")
+    for thing, thing_id, at, detail in rows:
+        key = (thing, thing_id)
+        if "until" in detail:
+            begin, end = (
+                detail[name] and datetime.fromisoformat(detail[name]) for name in ("since", "until")
+            )
+            booked = None if detail.get("in_its_time") else at
+            corrections[key].append(Rate(begin, end, detail["to"], booked))
+        else:
+            rates[key].append(Rate(since.get(key), at, detail["from"]))
+            since[key] = at
+    for key, pay in (
+        *((("project", pk), project.pay) for pk, project in projects.items()),
+        *((("batch", batch.pk), batch.pay) for batch in batches),
+    ):
+        rates[key] += [Rate(since.get(key), None, pay), *corrections[key]]
     return {
-        batch.pk: effective(timeline(changes["batch", batch.pk], batch.pay), of_projects[batch.project_id])
-        for batch in batches
+        batch.pk: effective(rates["project", batch.project_id], rates["batch", batch.pk]) for batch in batches
     }

@@ -191,7 +191,7 @@ def _pay(project: Project, batches: Sequence[Batch], until: datetime) -> list[st
     paid: defaultdict[str, list[str]] = defaultdict(list)
     for batch in batches:
         end = min(batch.closed_at or until, until)
-        paid[_rates(in_force[batch.pk], batch.opened_at or until, end, zone)].append(batch.name)
+        paid[_rates(in_force[batch.pk].periods(corrected=True), batch.opened_at or until, end, zone)].append(batch.name)
     if len(paid) == 1:
         return [words for words in paid if words]
     return sorted(f"{words or 'nothing'} ({', '.join(names)})" for words, names in paid.items())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Final
 
 from django.utils.crypto import salted_hmac
@@ -25,23 +24,8 @@ NEARLY: Final = 0.1
 """Share of a daily limit that is left when the person is reminded of it; at the last item of a short day, too."""
 
 
-@dataclass(frozen=True)
-class Session:
-    """What somebody did since their last break; `seconds` of active time, `amounts` by currency."""
-
-    items: int = 0
-    skipped: int = 0
-    seconds: float = 0.0
-    amounts: Mapping[str, Decimal] = field(default_factory=dict)
-
-    @property
-    def minutes(self) -> float:
-        return self.seconds / 60
-
-    @property
-    def per_hour(self) -> float | None:
-        """Items an hour; None before there is a minute of work to tell from."""
-        return self.items * 3600 / self.seconds if self.seconds >= 60 else None
+class Session(paying.Total):
+    """What somebody did since their last break."""
 
     @property
     def earned(self) -> str:
@@ -91,9 +75,7 @@ def session(*, person: Person, projects: Sequence[Project], now: datetime) -> Se
     since = begun([moment for moment in ended if moment is not None], now)
     if since is None:
         return Session()
-    shares = paying.own_since(person, projects, since)
-    total = paying.summed(shares)
-    return Session(total.items, sum(share.skipped for share in shares), total.seconds, total.amounts)
+    return Session(paying.summed(paying.own_since(person, projects, since)).rows)
 
 
 def checks(batch: Batch, person: Person) -> Checks | None:

@@ -13,16 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from itertools import chain
 from statistics import NormalDist
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce, TruncDate
+from django.db.models import Case, Count, F, Q, QuerySet, Value, When
+from django.db.models.functions import TruncDate
 from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch, Decision, Example, Item
-from annotation.money import costs, paying
+from annotation.money import costs, ledger, paying
 from annotation.quality import agreement
 from tableqa.clustered import mean_over
 from tableqa.monitors import concentration, edit_sizes, openings, places, templates
@@ -50,28 +49,24 @@ State = Assignment.State
 
 
 def work(batch: Batch) -> dict[str, Any]:
-    """What was done, by person and day in the project's time zone, and where people skip, as JSON; in eleven queries.
+    """What was done, by person and day in the project's time zone, and where people skip, as JSON.
 
-    `days`: [day, person, submitted, seconds of active time on these, seconds on what was not submitted, how many of the
-    submitted have a time]. `unpaid` are people who earn nothing: simulated ones, and those whose labels were made
-    elsewhere; `elsewhere` are the latter. `owed`: what the others earned, by currency, as `annotation.money.paying` has
+    `days`: [day, person, items submitted, seconds of active time on submissions, on skips and on returns, how many of the
+    items have a time], sums of the ledger. `unpaid` are people who earn nothing: simulated ones, and those whose labels were
+    made elsewhere; `elsewhere` are the latter. `owed`: what the others earned, by currency, as `annotation.money.paying` has
     it. `skips`: by reason, and by source beside how many assignments there were. `decided`: how many items are accepted,
     and how many excluded. `answered`: how many have a response. `per_accepted`: seconds per accepted item, see there.
     """
     zone = zoneinfo.ZoneInfo(batch.project.time_zone)
     everything = Assignment.objects.filter(batch=batch)
-    on_submissions = Sum("active_seconds", filter=Q(state=State.SUBMITTED), default=0.0)
-    days = (
-        everything.annotate(day=TruncDate(Coalesce("ended_at", "seen_at"), tzinfo=zone))
-        .order_by("day", "person_id")
-        .values_list("day", "person_id")
-        .annotate(
-            submissions=Count("pk", filter=Q(state=State.SUBMITTED)),
-            on_them=on_submissions,
-            beside=Sum("active_seconds", filter=~Q(state=State.SUBMITTED), default=0.0),
-            timed=Count("pk", filter=Q(state=State.SUBMITTED, active_seconds__gt=0)),
-        )
+    rows = ledger.worked(
+        Q(of_batch=batch.pk),
+        day=TruncDate("booked_at", tzinfo=zone),
+        timed=Case(When(spent__gt=0, then=Value(1)), default=Value(0)),
     )
+    days: defaultdict[tuple[date, int], Counter[str]] = defaultdict(Counter)
+    for (_, person, kind, day, timed), (micros, items, _) in rows.items():
+        days[day, person].update({kind: micros, "items": items, "timed": items * timed})
     unpaid = dict(
         everything.filter(Q(person__is_simulated=True) | Q(person__is_external=True))
         .order_by("person_id")
@@ -87,20 +82,28 @@ def work(batch: Batch) -> dict[str, Any]:
     )
     kinds = Decision.objects.filter(item__batch=batch).order_by().values_list("kind")
     decided = dict(kinds.annotate(number=Count("pk")))
-    per_item = everything.filter(item__is_gold=False).order_by().values("item_id")
-    times = per_item.annotate(seconds=Sum("active_seconds", default=0.0)).values_list("item_id", "seconds")
+    times: Counter[int] = Counter()
+    of_items = Q(of_batch=batch.pk, assignment__item__is_gold=False)
+    for (*_, item), (micros, *_) in ledger.worked(of_items, item=F("assignment__item_id")).items():
+        times[item] += micros
     accepted = set(
         Decision.objects.filter(
             item__batch=batch, item__is_gold=False, kind=Decision.Kind.ACCEPTED
         ).values_list("item_id", flat=True)
     )
     return {
-        "per_accepted": per_accepted([(seconds, item in accepted) for item, seconds in times]),
+        "per_accepted": per_accepted(
+            [(micros / ledger.SECOND, item in accepted) for item, micros in sorted(times.items())]
+        ),
         "answered": agreement.answered(batch).count(),
         "decided": [decided.get(Decision.Kind.ACCEPTED, 0), decided.get(Decision.Kind.EXCLUDED, 0)],
         "days": [
-            [day.isoformat(), str(person), number, round(on_them, 1), round(beside, 1), timed]
-            for day, person, number, on_them, beside, timed in days
+            [
+                *(day.isoformat(), str(person), done["items"]),
+                *(round(done[kind] / ledger.SECOND, 1) for kind in ledger.KINDS),
+                done["timed"],
+            ]
+            for (day, person), done in sorted(days.items())
         ],
         "owed": {name: str(amount) for name, amount in paying.summed(paying.of_batch(batch)).amounts.items()},
         "unpaid": [str(key) for key in unpaid],
@@ -361,15 +364,14 @@ def by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[date], list[
 class Spent:
     """What the work on one batch comes to. No `amounts`: nothing is paid.
 
-    beside  seconds on what was not submitted
+    by_kind seconds on submissions, skips and returns
     timed   how many of the submitted have a time; what was made elsewhere has none
     each    seconds of active time a submission, of those that have a time; `ends` of its interval over people
     """
 
     name: str
     submitted: int
-    seconds: float
-    beside: float
+    by_kind: Mapping[str, float]
     amounts: Mapping[str, Decimal]
     timed: int = 0
     each: float | None = None
@@ -377,8 +379,8 @@ class Spent:
 
     @property
     def hours(self) -> float:
-        """All active time, also on what was skipped, returned, or is on a desk."""
-        return (self.seconds + self.beside) / 3600
+        """All active time, also on what was skipped or returned."""
+        return sum(self.by_kind.values()) / 3600
 
     @property
     def cost(self) -> str:
@@ -398,21 +400,20 @@ class Spent:
 
 def spent(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str]) -> Spent:
     """What these days come to: time and amounts by currency as `work` gives them."""
-    submitted, timed, seconds, beside = 0, Counter[str](), defaultdict[str, list[float]](list), []
-    for _, person, number, on_them, besides, with_time in days:
+    submitted, timed, seconds = 0, Counter[str](), defaultdict[str, list[float]](list)
+    by_kind: dict[str, list[float]] = {kind: [] for kind in ledger.KINDS}
+    for _, person, number, *times, with_time in days:
         submitted += number
         timed[person] += with_time
-        seconds[person].append(on_them)
-        beside.append(besides)
+        seconds[person].append(times[0])
+        for kind, value in zip(ledger.KINDS, times, strict=True):
+            by_kind[kind].append(value)
     each = mean_over((math.fsum(seconds[person]), timed[person]) for person in seconds)
-    everything = math.fsum(chain.from_iterable(seconds.values()))
-    amounts = {currency: Decimal(amount) for currency, amount in owed.items()}
     return Spent(
         name,
         submitted,
-        everything,
-        math.fsum(beside),
-        amounts,
+        {kind: math.fsum(times) for kind, times in by_kind.items()},
+        {currency: Decimal(amount) for currency, amount in owed.items()},
         timed.total(),
         each.value,
         (each.low, each.high),

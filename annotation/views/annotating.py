@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,6 +19,7 @@ from annotation import access
 from annotation.help import helping, predicting, suggesting
 from annotation.journeys import annotating
 from annotation.models import Annotation, Assignment, Batch, CrowdEntry, Draft, Qualification, Tally
+from annotation.money import paying
 from annotation.people import sessions
 from annotation.quality import guidance, inquiring, qualifying
 from annotation.refusals import Refused
@@ -111,14 +111,13 @@ def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpRe
 def _done(request: PageRequest, actor: access.Actor, batch: Batch, refusal: str) -> HttpResponse:
     """The end of an ordinary batch, or why it has no item now: what the person did in it, and the batch that comes next."""
     now = timezone.now()
-    mine = Assignment.objects.filter(batch=batch, person=actor.person)
-    seconds = mine.aggregate(seconds=Sum("active_seconds"))["seconds"] or 0.0
+    own = paying.own(actor.person, [batch.project])
     following, left = _next_batch(actor, batch)
     context = {
         "batch": batch,
         "task": batch.task(),
         "progress": Tally.objects.filter(batch=batch, person=actor.person).first(),
-        "minutes": round(seconds / 60),
+        "total": paying.summed(share for share in own if share.batch.pk == batch.pk),
         "session": sessions.session(person=actor.person, projects=[batch.project], now=now),
         "checks": sessions.checks(batch, actor.person),
         "day": sessions.day(batch=batch, person=actor.person, now=now),

@@ -35,7 +35,7 @@ from annotation.explorer.links import (
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import ANY, BETWEEN, MOST_VALUES, SEPARATOR, STATES, Selection
 from annotation.models import Batch, Item, Membership, Person, Project, Release, Source, Tally
-from annotation.money import costs, paying
+from annotation.money import costs, ledger, paying
 from annotation.quality import agreement, dashboards, qualifying, snapshots
 from annotation.quality.snapshots import Shown
 from annotation.roles import Permission
@@ -503,6 +503,9 @@ def _pace_and_sums(
         "accepted": sum(line["accepted"] or 0 for line in lines),
         "items": sum(counter["items"] for counter in progress.values()),
         "hours": sum(line["spent"].hours for line in lines),
+        "hours_by_kind": words.by_kind(
+            {kind: sum(line["spent"].by_kind[kind] for line in lines) for kind in ledger.KINDS}, 3600, 2
+        ),
         "costs": _costs(lines),
         "remaining": remaining,
         "forecast": forecast,

@@ -150,17 +150,17 @@ def earned(
 
 def _parts(
     share: paying.Share, begin: datetime | None, end: datetime | None
-) -> list[tuple[paying.Part, dict[str, str]]]:
+) -> list[tuple[paying.Total, dict[str, str]]]:
     """The parts of the share within a period, each with the filters of its items."""
     return [
         (
             part,
             submitted_between(
-                max(filter(None, (part.begin, begin)), default=None),
-                min(filter(None, (part.end, end)), default=None),
+                max(filter(None, (since, begin)), default=None),
+                min(filter(None, (until, end)), default=None),
             ),
         )
-        for part in share.parts
+        for (since, until), part in share.parts
     ]
 
 
@@ -192,6 +192,7 @@ def _members_table(
                 "submitted": account.submitted,
                 "in_progress": account.open,
                 "hours": None if total is None else total.hours,
+                "by_kind": {} if total is None else total.by_kind,
                 "amounts": {}
                 if total is None
                 else {currency: float(each) for currency, each in total.amounts.items()},
@@ -210,6 +211,7 @@ def _pay_table(people: Sequence[Mapping[str, Any]]) -> Figure | None:
                 "items": share.items,
                 "skipped": share.skipped,
                 "hours": share.hours,
+                "by_kind": share.by_kind,
                 "hourly": share.an_hour,
                 "amount": None if share.amount is None else float(share.amount),
                 "currency": share.currency,
@@ -227,6 +229,7 @@ def _cost_table(who: Reader, found: Sequence[paying.Cost]) -> Figure | None:
                 "batch": cost.batch.name,
                 "address": reverse("batch", args=[cost.batch.public_id]),
                 "hours": cost.total.hours,
+                "by_kind": cost.total.by_kind,
                 "accepted": cost.accepted,
                 "items_address": complete_url(who, batch=cost.batch, state="accepted"),
                 "amounts": {currency: float(each) for currency, each in cost.total.amounts.items()},

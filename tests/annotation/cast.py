@@ -11,10 +11,11 @@ from typing import Any
 from unittest.mock import patch
 
 from django.db import connection
+from django.db.models import QuerySet
 
-from annotation import access
+from annotation import access, immutable
 from annotation.journeys import annotating, assigning, importing, setting_up
-from annotation.models import Assignment, Batch, Person, Project, Source
+from annotation.models import Annotation, Assignment, Batch, LedgerEntry, Person, Project, Source
 from annotation.roles import Role
 from annotation.work import draws, queue
 from tableqa import Example
@@ -44,6 +45,21 @@ class ReaderOf:
 
     def files(self, path: Any, tables: Any = None) -> Iterator[Path]:
         yield Path(path)
+
+
+def set_work(
+    assignments: QuerySet[Assignment], *, seconds: float | None = None, at: datetime | None = None
+) -> None:
+    """Let what these assignments ended with have taken so many seconds of active time, and have come at a moment."""
+    keys = list(assignments.values_list("pk", flat=True))
+    for rows, names in (
+        (Assignment.objects.filter(pk__in=keys), ("active_seconds", "ended_at")),
+        (LedgerEntry.objects.filter(assignment__in=keys), ("seconds", "at")),
+        (QuerySet(Annotation).filter(assignment__in=keys), ("active_seconds", "made_at")),
+    ):
+        values = zip(names, (seconds, at), strict=True)
+        with immutable.writable():
+            rows.update(**{name: value for name, value in values if value is not None})
 
 
 @dataclass

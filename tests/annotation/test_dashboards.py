@@ -7,6 +7,7 @@ import io
 import re
 from datetime import date, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from html.parser import HTMLParser
 from typing import Any
 
@@ -30,7 +31,7 @@ from tableqa.agreement import ONE_CATEGORY
 from tableqa.clustered import mean_over
 from tableqa.proportions import proportion
 from tasks.contract import task_types
-from tests.annotation.cast import NOON, World
+from tests.annotation.cast import NOON, World, set_work
 from tests.annotation.test_live_agreement import LABELS, labelled, questions, text
 
 
@@ -96,7 +97,7 @@ def test_where_nobody_can_say_how_long_at_most_no_number_stands_for_it(world: Wo
     world.batch(name="To come", size=4, overlap=3)
     rows = Assignment.objects.filter(batch=batch).submitted()
     for place, row in enumerate(rows):
-        Assignment.objects.filter(pk=row.pk).update(ended_at=now - timedelta(days=(12, 20, 30)[place % 3]))
+        set_work(rows.filter(pk=row.pk), at=now - timedelta(days=(12, 20, 30)[place % 3]))
     page = text(browser(world.mara).get("/projects/films/dashboard/"))
     assert "without an upper limit." in page
     assert "or later, without an upper limit" in page
@@ -110,7 +111,7 @@ def test_labels_made_elsewhere_are_no_pace_and_have_no_time(world: World) -> Non
         batch=batch, text=f"example,annotator,label\n{lines}", by=world.mara, now=NOON - timedelta(days=3)
     )
     world.label(batch, "ada", "extraction")
-    Assignment.objects.filter(batch=batch, person=world.ada).update(active_seconds=30.0)
+    set_work(Assignment.objects.filter(batch=batch, person=world.ada), seconds=30.0)
 
     found = dashboards.work(batch)
     spent = dashboards.spent("", found["days"], {})
@@ -141,18 +142,17 @@ def test_days_without_work_count_as_such() -> None:
 # -- hours and cost ---------------------------------------------------------------------------------
 
 
-def test_what_is_owed_is_rounded_once_and_half_up() -> None:
+def test_what_work_comes_to_is_rounded_half_up() -> None:
     by_hour = {"currency": "EUR", "per_hour": 14.5}
-    assert costs.owed(by_hour, items=3, seconds=9_000) == Decimal("36.25")
-    assert costs.owed({"currency": "EUR", "per_item": 0.125}, items=1, seconds=0) == Decimal("0.13")
-    assert costs.owed({}, items=3, seconds=9) is None
+    by_item = {"currency": "EUR", "per_item": 0.125}
+    assert costs.rounded(costs.exact(by_hour, items=3, seconds=Fraction(9_000))) == Decimal("36.25")
+    assert costs.rounded(costs.exact(by_item, items=1, seconds=Fraction(0))) == Decimal("0.13")
+    assert costs.rounded(costs.exact(by_item, items=-1, seconds=Fraction(0))) == Decimal("-0.12")
     assert costs.per_hundred(Decimal("36.25"), examples=80) == Decimal("45.31")
     assert costs.per_hundred(Decimal("36.25"), examples=0) is None
     assert costs.in_words(Decimal("1234.5"), by_hour) == "1,234.50 EUR"
-    with pytest.raises(ValueError, match="do not give a rate"):
-        costs.owed(by_hour, items=-1, seconds=0)
     with pytest.raises(ValueError, match="neither per hour nor per item"):
-        costs.owed({"currency": "EUR"}, items=1, seconds=0)
+        costs.exact({"currency": "EUR"}, items=1, seconds=Fraction(0))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_the_dashboard_and_the_payments_come_to_the_same(world: World, pay: dict
     skipped = world.take(world.batch(name="Other"), "ada")
     assert skipped is not None
     annotating.skip(assignment=skipped, reason="odd", now=NOON)
-    Assignment.objects.filter(pk=skipped.pk).update(active_seconds=77.0)
+    set_work(Assignment.objects.filter(pk=skipped.pk), seconds=77.0)
     world.project.pay = pay
     world.project.save()
     expected = paying.by_batch(world.project, paying.shares(world.project))

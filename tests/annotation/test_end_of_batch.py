@@ -6,7 +6,7 @@ from django.test import Client
 
 from annotation.journeys import assigning
 from annotation.models import Assignment, Batch
-from tests.annotation.cast import NOON, World
+from tests.annotation.cast import NOON, World, set_work
 
 
 def end_of(world: World, client: Client, batch: Batch) -> str:
@@ -53,7 +53,7 @@ def test_the_summary_has_items_and_minutes(world: World, client: Client) -> None
     done = world.batch(size=2)
     for _ in range(2):
         world.label(done, "ada", "extraction")
-    Assignment.objects.filter(batch=done).update(active_seconds=95)
+    set_work(Assignment.objects.filter(batch=done), seconds=95)
     client.force_login(world.ada)
     page = client.get(f"/batches/{done.public_id}/annotate/").content.decode()
     assert "Thank you for your work." in page

@@ -17,7 +17,7 @@ from annotation.people import draft_words
 from annotation.views import pages
 from tableqa import Example, Table
 from tasks.contract import Item, task_types
-from tests.annotation.cast import World, envelope
+from tests.annotation.cast import World, envelope, set_work
 
 WITHDRAW = "Withdraw and change"
 
@@ -156,7 +156,7 @@ def test_the_pages_of_a_filtered_list_keep_the_filter(world: World, client: Clie
 def test_times_are_in_minutes(world: World, client: Client) -> None:
     batch = world.batch(size=1, overlap=1)
     answer_all(world, batch, "ada")
-    Assignment.objects.update(active_seconds=150)
+    set_work(Assignment.objects.all(), seconds=150)
     said = page(client, world, "ada")
     assert said.count(">2.5<") == 2  # of the item, and of the batch
     assert "Hours" not in said
@@ -167,7 +167,9 @@ def test_the_summary_leaves_out_batches_without_work(world: World, client: Clien
     assert world.take(batch, "ada") is not None
     assert "Summary" not in page(client, world, "ada")
     Assignment.objects.update(active_seconds=90)
-    assert "Summary" in page(client, world, "ada"), "time at an item in progress is work"
+    assert "Summary" not in page(client, world, "ada"), "time at an item in progress counts when it ends"
+    annotating.give_back(assignment=Assignment.objects.get(), now=timezone.now())
+    assert "returns 1.5" in page(client, world, "ada")
 
 
 def test_it_says_until_when_a_response_can_be_changed(world: World, client: Client) -> None:

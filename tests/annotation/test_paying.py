@@ -71,8 +71,7 @@ def test_a_batch_may_pay_by_a_rate_of_its_own(world: World) -> None:
 
 def test_days_of_a_period_begin_where_the_project_is_at_home(world: World) -> None:
     batch = world.batch()
-    worked(world, batch, "ada", 60)
-    Assignment.objects.update(ended_at=NOON.replace(hour=23, minute=30))
+    worked(world, batch, "ada", 60, begun=int(timedelta(hours=11, minutes=29).total_seconds()))
     here, next_day = NOON.date(), NOON.date() + timedelta(days=1)
     assert paying.shares(world.project, paying.Period(here, here))
     assert not paying.shares(world.project, paying.Period(next_day, None))
@@ -106,7 +105,7 @@ def test_the_sheet_is_a_csv_that_no_spreadsheet_runs(tmp_path: Path) -> None:
     lines = client.get(f"/projects/{world.project.slug}/payments/").content.decode().splitlines()
     assert lines[0] == ",".join(paying.PAYMENTS)
     assert lines[1].startswith("\"'=HYPERLINK(")
-    assert lines[1].endswith(",1,0,0.033,36.00 EUR an hour,1.20,EUR")
+    assert lines[1].endswith(",1,0,0.033,0.000,0.000,0.033,36.00 EUR an hour,1.20,EUR")
 
 
 def test_the_page_keeps_rates_and_says_what_is_wrong_with_them(world: World) -> None:

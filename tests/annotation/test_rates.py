@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from annotation.journeys import adjudicating, changing, releasing, setting_up
 from annotation.models import Batch, Project
 from annotation.money import paying, rates
-from annotation.money.rates import Change, InForce
+from annotation.money.rates import InForce, Rate
 from annotation.quality import dashboards
 from annotation.releases import release_files
 from tests.annotation.cast import NOON, World
@@ -73,8 +74,8 @@ def test_pages_sheet_dashboard_and_cost_say_the_same_after_a_change(world: World
     assert "36.00 EUR an hour" in page
     assert "Items that ended earlier keep their rate" in " ".join(page.split())
     first, second = sheet.splitlines()[1:]
-    assert first.endswith(",2,0,0.033,36.00 EUR an hour,1.20,EUR")
-    assert second.endswith(",2,0,0.033,72.00 EUR an hour,2.40,EUR")
+    assert first.endswith(",2,0,0.033,0.000,0.000,0.033,36.00 EUR an hour,1.20,EUR")
+    assert second.endswith(",2,0,0.033,0.000,0.000,0.033,72.00 EUR an hour,2.40,EUR")
     assert "1.20 EUR" in mine
     assert "2.40 EUR" in mine
     assert "rate of today" not in mine + page
@@ -122,7 +123,7 @@ def test_the_first_rate_holds_from_the_beginning_and_pay_may_end(world: World) -
     pay(world, 121)
     worked(world, batch, "ada", 60, begun=120)
 
-    paid, free = paying.shares(Project.objects.get())
+    free, paid = paying.shares(Project.objects.get())
 
     assert (paid.items, paid.amount) == (2, Decimal("1.20"))
     assert (free.items, free.amount) == (1, None)
@@ -196,25 +197,33 @@ moments = st.integers(0, 40).map(lambda hours: NOON + timedelta(hours=hours))
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[InForce]:
+def histories(draw: st.DrawFn) -> list[Rate]:
     times = sorted(draw(st.sets(moments, max_size=4)))
     paid = draw(st.lists(some_rates, min_size=len(times) + 1, max_size=len(times) + 1))
-    return rates.timeline(map(Change, times, paid), paid[-1])
+    spans = pairwise([None, *times, None])
+    return [Rate(since, until, rate) for (since, until), rate in zip(spans, paid, strict=True)]
 
 
 @given(histories(), histories(), moments)
 def test_a_batch_s_own_rate_holds_else_the_project_s_and_the_first_rate_reaches_back(
-    own: list[InForce], project: list[InForce], moment: Any
+    own: list[Rate], project: list[Rate], moment: Any
 ) -> None:
-    found = rates.effective(own, project)
+    found = rates.effective(project, own)
+    periods, corrected = found.periods(), found.periods(corrected=True)
 
-    expected = rates.rate_at(own, moment) or rates.rate_at(project, moment)
+    expected = at_first = rate_at(own, moment) or rate_at(project, moment)
     if not expected and all(
-        not (rates.rate_at(own, before) or rates.rate_at(project, before))
+        not (rate_at(own, before) or rate_at(project, before))
         for before in (NOON + timedelta(hours=hours) for hours in range(-1, 41))
         if before <= moment
     ):
-        expected = next((one.pay for one in found if one.pay), {})
-    assert rates.rate_at(found, moment) == expected
-    assert found[-1].until is None
-    assert all(one.pay != other.pay for one, other in pairwise(found))
+        expected = next((one.pay for one in periods if one.pay), {})
+    assert rate_at(periods, moment) == at_first
+    assert rate_at(corrected, moment) == expected
+    for rows in (periods, corrected):
+        assert rows[-1].until is None
+        assert all(one.pay != other.pay for one, other in pairwise(rows))
+
+
+def rate_at(periods: Sequence[InForce | Rate], moment: Any) -> Any:
+    return next(one.pay for one in periods if one.until is None or moment < one.until)

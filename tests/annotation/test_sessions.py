@@ -16,7 +16,7 @@ from annotation.models import Assignment, Batch
 from annotation.people import sessions
 from annotation.people.sessions import BREAK, begun, left_today
 from annotation.work.gates import Facts
-from tests.annotation.cast import NOON, World
+from tests.annotation.cast import NOON, World, set_work
 from tests.annotation.test_gold import examples, mark, small
 
 pytestmark = pytest.mark.both
@@ -90,9 +90,9 @@ def test_items_pace_and_pay_are_of_this_session_and_this_person(world: World, cl
     for _ in range(3):
         answer(world, batch, "ada")
     answer(world, batch, "bo")
-    Assignment.objects.filter(person=world.ada).update(active_seconds=60)
+    set_work(Assignment.objects.filter(person=world.ada), seconds=60)
     first = Assignment.objects.filter(person=world.ada).earliest("pk")
-    Assignment.objects.filter(pk=first.pk).update(ended_at=timezone.now() - timedelta(hours=3))
+    set_work(Assignment.objects.filter(pk=first.pk), at=timezone.now() - timedelta(hours=3))
 
     session = told(client, world, batch)
 
