@@ -22,8 +22,9 @@ configuration. Up to 6, a manifest counted revisions alone, not the responses th
 not asked counted as an empty one for conditions on it, decisions of defined task types kept values of fields that are not
 asked beside them, and lists with more than 50 answers that differ in form were different. Up to 8, a release for evaluation
 did not list what nobody had verified, records of Askew's own format had neither the id of their example nor its source, a
-licence such as "MIT OR Apache-2.0" had one address at SPDX, and the header of a card spelt emoji as halves of surrogate
-pairs.
+licence such as "MIT OR Apache-2.0" had one address at SPDX, the header of a card spelt emoji as halves of surrogate pairs,
+hours on responses had those that were taken back, hours of skips and returns were one number, and the data statement counted
+people of revisions.
 """
 
 _version: ContextVar[int] = ContextVar("rules", default=RULES)

@@ -16,7 +16,7 @@ from datetime import datetime
 from statistics import median
 from typing import Any, Final
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils.formats import number_format
 from django.utils.translation import gettext_noop
 
@@ -33,7 +33,7 @@ from annotation.models import (
     Qualification,
     Tally,
 )
-from annotation.money import paying, rates
+from annotation.money import ledger, paying, rates
 from annotation.refusals import refuse
 from tableqa.writers import hub
 
@@ -191,7 +191,9 @@ def _pay(project: Project, batches: Sequence[Batch], until: datetime) -> list[st
     paid: defaultdict[str, list[str]] = defaultdict(list)
     for batch in batches:
         end = min(batch.closed_at or until, until)
-        paid[_rates(in_force[batch.pk].periods(corrected=True), batch.opened_at or until, end, zone)].append(batch.name)
+        paid[_rates(in_force[batch.pk].periods(corrected=True), batch.opened_at or until, end, zone)].append(
+            batch.name
+        )
     if len(paid) == 1:
         return [words for words in paid if words]
     return sorted(f"{words or 'nothing'} ({', '.join(names)})" for words, names in paid.items())
@@ -215,9 +217,9 @@ def _rates(periods: Sequence[rates.InForce], begin: datetime, end: datetime, zon
 def _hours(project: Project, batches: Sequence[int], watermark: int, until: datetime) -> dict[str, Any]:
     """Hours at work: what is in the release, and all that is paid.
 
-    `all` is the time of the newest responses on the items of the release, as its records have it: gold items are in none;
+    `all` is the time of the current responses on the items of the release, as its records have it: gold items are in none;
     `median_day` and `longest_day` are of a person and day of it. `beside` is what else was paid until then: gold items,
-    what was not submitted (skipped, given back), and other batches by their purpose. `paid` is both, as on a payment
+    responses that were taken back, skips, returns, and other batches by their purpose. `paid` is both, as on a payment
     sheet. `exact` has the same in full precision.
     """
     newer = Annotation.objects.filter(
@@ -225,7 +227,11 @@ def _hours(project: Project, batches: Sequence[int], watermark: int, until: date
     )
     rows = (
         Annotation.objects.filter(~Exists(newer), assignment__batch__in=batches, event_id__lte=watermark)
-        .filter(assignment__person__is_simulated=False, assignment__person__is_external=False)
+        .filter(
+            response__isnull=False,
+            assignment__person__is_simulated=False,
+            assignment__person__is_external=False,
+        )
         .filter(assignment__item__is_gold=False)
         .values_list("assignment__person_id", "made_at", "active_seconds")
     )
@@ -249,21 +255,21 @@ def _hours(project: Project, batches: Sequence[int], watermark: int, until: date
 
 def _beside(project: Project, batches: Sequence[int], until: datetime, in_it: float) -> dict[str, float]:
     """Hours that are paid and not those of the release's responses, by what they went into; what is none is left out."""
-    done = Assignment.objects.filter(
-        batch__project=project,
-        ended_at__lte=until,
-        person__is_simulated=False,
-        person__is_external=False,
+    of_project = dict(Batch.objects.filter(project=project).values_list("pk", "purpose"))
+    rows = ledger.worked(
+        ledger.PAID & Q(of_batch__in=list(of_project), booked_at__lte=until),
+        gold=F("assignment__item__is_gold"),
+        state=F("assignment__state"),
     )
-    rows = done.values_list("batch_id", "batch__purpose", "item__is_gold", "active_seconds")
-    released = set(batches)
-    spent = _sum_hours(
-        (purpose if batch not in released else "gold" if is_gold else "", seconds)
-        for batch, purpose, is_gold, seconds in rows.iterator(chunk_size=2_000)
-    )
-    spent["not_submitted"] = max(0.0, spent.pop("", 0.0) - in_it)
-    order = ("gold", "not_submitted", *Batch.Purpose.values)
-    return {name: spent[name] for name in order if round(spent.get(name, 0.0), DIGITS)}
+    micros: Counter[str] = Counter()
+    for (batch, _, kind, is_gold, state), (spent, *_) in rows.items():
+        # Who resumes what they returned has its time with the response.
+        name = "" if Assignment.State.SUBMITTED in (kind, state) else kind
+        micros[of_project[batch] if batch not in batches else "gold" if is_gold else name] += spent
+    hours = {name: spent / ledger.SECOND / 3600 for name, spent in micros.items()}
+    hours["withdrawn"] = max(0.0, hours.pop("", 0.0) - in_it)
+    order = ("gold", "withdrawn", "skipped", "returned", *Batch.Purpose.values)
+    return {name: hours[name] for name in order if round(hours.get(name, 0.0), DIGITS)}
 
 
 def _sum_hours(pairs: Iterable[tuple[Any, float]]) -> dict[Any, float]:

@@ -74,7 +74,7 @@ _RULES_OF_REL_CELL = _RULES_OF_ITEMS = _RULES_OF_EXACT = 4
 _RULES_OF_ENDINGS = _RULES_OF_CONFIGS = 6
 _RULES_OF_CURRENT_COUNTS = 7
 _RULES_OF_CONDITIONS = 8
-RULES_OF_OWN_IDS = _RULES_OF_UNVERIFIED = 9
+RULES_OF_OWN_IDS = _RULES_OF_UNVERIFIED = _RULES_OF_HOURS = 9
 _Result = TypeVar("_Result")
 OWN_FORMATS = frozenset(("askew", "torr", "suc"))
 """Formats of Askew's own: no publication names their files, so JSON Lines end in `.jsonl`."""
@@ -674,7 +674,8 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
     texts = {(entry["type"], entry["number"]): digest(entry["text"]) for entry in manifest["guidelines"]}
     seconds = []
     for record in raw.annotations:
-        if record["newest"] and not record["simulated"] and not record.get("external"):
+        stands = record["response"] is not None or _rules(raw) < _RULES_OF_HOURS
+        if record["newest"] and stands and not record["simulated"] and not record.get("external"):
             seconds.append(record["active_seconds"])
         batch, under = raw.batches[record["batch"]], record["guidelines"]
         if texts.get((batch["type"], under["number"])) != under["digest"]:

@@ -27,6 +27,8 @@ RULES_OF_TAGS = 5
 licences of the other sources."""
 RULES_OF_EXPRESSIONS = 9
 """Up to the rules before, any text had a tag and an address as a licence, and headers of cards halves of surrogate pairs."""
+RULES_OF_PEOPLE = 9
+"""From these rules on, the statement counts people of current responses, as the card does; before, people of revisions."""
 ROWS = 1_000
 """Records in a row group of the Parquet file."""
 
@@ -222,6 +224,11 @@ def statement(manifest: Mapping[str, Any]) -> str:
     """DATA_STATEMENT.md."""
     counts = manifest["counts"]
     simulated = counts["simulated_annotators"]
+    is_current = manifest.get("rules", 1) >= RULES_OF_PEOPLE
+    people = f"{counts['respondents' if is_current else 'annotators']} people under pseudonyms"
+    if simulated:
+        of_whom = f"; {simulated} annotators" if is_current else f", of whom {simulated}"
+        people += f"{of_whom} are simulated by a program"
     kinds = sorted({f"`{batch['type']}`" for batch in manifest["batches"]})
     conditions_of = manifest.get("statement")  # early releases have none
     form = (conditions_of or {}).get("form", 1)
@@ -254,8 +261,7 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "",
         "## Annotators",
         "",
-        f"{counts['annotators']} people under pseudonyms"
-        + (f", of whom {simulated} are simulated by a program" if simulated else "")
+        people
         + (f"; {elsewhere} of them worked elsewhere, and their labels were imported" if elsewhere else "")
         + (". Age, gender, origin and training were not recorded." if conditions_of is None else "."),
         "",
@@ -374,7 +380,10 @@ def _asked_of_oneself(name: str) -> tuple[int, str]:
 
 _BESIDE = {
     "gold": "gold items",
-    "not_submitted": "items skipped or given back",
+    "not_submitted": "items skipped or given back",  # up to rules 8
+    "withdrawn": "responses taken back",
+    "skipped": "skipped items",
+    "returned": "returned items",
     "work": "other batches of work",
     "calibration": "calibration rounds",
     "qualification": "qualifications",

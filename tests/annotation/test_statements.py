@@ -13,10 +13,11 @@ from annotation.journeys import adjudicating, annotating, releasing, setting_up
 from annotation.models import Assignment, Batch, Gold, Item, Membership, Person, Project
 from annotation.money import paying, statements
 from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.releases import methods, release_files
 from annotation.roles import Role
 from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, envelope
+from tests.undone import undone
 
 LATER = NOON + timedelta(days=1)
 
@@ -36,20 +37,50 @@ def make_work(world: World) -> Batch:
 
 
 def test_hours_in_full_precision_do_not_depend_on_the_order_of_rows(world: World) -> None:
-    batch, seconds = world.batch(overlap=1), (3600.1, 7200.2, 10800.3, 0.7)
-    for _ in seconds:
-        taken = world.take(batch, "ada")
-        assert taken is not None
-        annotating.skip(assignment=taken, reason="not for me", now=NOON)
-    keys = list(Assignment.objects.order_by("pk").values_list("pk", flat=True))
-    found = []
-    for order in itertools.permutations(keys):
-        for key in order:  # PostgreSQL puts a row that is written anew behind the others
-            Assignment.objects.filter(pk=key).update(active_seconds=seconds[keys.index(key)])
-        counted = statements.counted(world.project, [batch], watermark=10**9, until=LATER)
-        found.append(counted["hours"]["exact"]["beside"])
-    assert found[0]["not_submitted"] > 1
+    batch, found = world.batch(overlap=1), []
+    for seconds in itertools.permutations((3600.1, 7200.2, 10800.3, 0.7)):
+        with undone():
+            for time_at_work in seconds:
+                taken = world.take(batch, "ada")
+                assert taken is not None
+                Assignment.objects.filter(pk=taken.pk).update(active_seconds=time_at_work)
+                annotating.skip(assignment=taken, reason="not for me", now=NOON)
+            counted = statements.counted(world.project, [batch], watermark=10**9, until=LATER)
+            found.append(counted["hours"]["exact"]["beside"])
+    assert found[0]["skipped"] > 1
     assert found == found[:1] * 24
+
+
+def test_hours_of_a_response_that_is_taken_back_are_not_those_of_the_release(
+    world: World, tmp_path: Path
+) -> None:
+    taken = world.take(world.batch(overlap=1, size=1, name="More"), "bo")
+    assert taken is not None
+    annotating.ping(assignment=world.reload(taken), now=NOON + timedelta(seconds=50))
+    annotation = annotating.submit(
+        assignment=world.reload(taken),
+        response=envelope(taken, {"label": "extraction"}),
+        now=NOON + timedelta(seconds=90),
+    )
+    annotating.undo(annotation=annotation, now=NOON + timedelta(seconds=95))
+    annotating.ping(assignment=world.reload(taken), now=NOON + timedelta(seconds=125))
+    annotating.skip(assignment=world.reload(taken), reason="odd", now=NOON + timedelta(seconds=126))
+    make_work(world)
+
+    text = released(world, "v1", tmp_path)
+
+    manifest = json.loads((tmp_path / "v1" / "manifest.json").read_text(encoding="utf-8"))
+    hours, counts = manifest["statement"]["hours"], manifest["counts"]
+    assert hours["exact"]["all"] == pytest.approx(4 * 90 / 3600)
+    assert hours["exact"]["beside"] == pytest.approx({"withdrawn": 90 / 3600, "skipped": 30 / 3600})
+    assert hours["exact"]["paid"] == pytest.approx(paying.summed(paying.shares(world.project)).hours)
+    assert "responses taken back 2 minutes, skipped items 30 seconds" in text
+    assert (counts["annotators"], counts["respondents"]) == (2, 1)
+    assert "\n1 people under pseudonyms." in text
+    assert "4 responses by 1 people" in hub.card(manifest, manifest["files"])
+    assert methods._responses(counts).startswith("4 responses by 1 person")
+    for rules, said in ((8, "\n2 people under pseudonyms."), (9, "\n1 people under pseudonyms.")):
+        assert said in hub.statement({**manifest, "rules": rules})
 
 
 def say(world: World, **said: str) -> None:
@@ -117,7 +148,7 @@ def test_hours_leave_gold_out_and_what_else_is_paid_adds_up_to_the_payment_sheet
     assert hours["all"] == pytest.approx(of_records, abs=0.0001)
     assert hours["paid"] == pytest.approx(paid, abs=0.0001)
     assert hours["paid"] == pytest.approx(hours["all"] + sum(hours["beside"].values()), abs=0.0003)
-    assert set(hours["beside"]) == {"gold", "not_submitted", "calibration"}
+    assert set(hours["beside"]) == {"gold", "skipped", "calibration"}
     assert "gold items" in text
     assert "0.0 " not in text[text.index("### Hours") : text.index("### Training")]
 
