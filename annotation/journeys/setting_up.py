@@ -19,7 +19,7 @@ from django.db.models import F
 from django.utils.translation import gettext_noop
 
 from annotation import events
-from annotation.models import ApiToken, Assignment, CrowdEntry, Invitation, Membership, Person, Project
+from annotation.models import ApiToken, Assignment, Batch, CrowdEntry, Invitation, Membership, Person, Project
 from annotation.money import statements
 from annotation.refusals import refuse, require_storable
 from annotation.roles import Permission, Role
@@ -402,6 +402,34 @@ def change_terms(
         _changed(project, "terms changed", by, now, before, changed)
     for name, value in changed.items():
         setattr(project, name, value)
+
+
+def correct_rate(
+    *,
+    project: Project,
+    batch: Batch | None,
+    pay: Mapping[str, Any],
+    begin: datetime | None,
+    end: datetime | None,
+    reason: str,
+    by: Person,
+    now: datetime,
+) -> None:
+    """Pay work between two moments, until now at most, by another rate: in a batch, or where batches have no own rate.
+
+    The difference is booked now. Raises Refused(invalid_request).
+    """
+    rate, until, reason = limits.pay(pay), min(end or now, now), reason.strip()
+    require_storable(reason)
+    if not rate:
+        refuse("invalid_request", "Enter the correct rate.")
+    if not reason:
+        refuse("invalid_request", "Enter the reason of the correction.")
+    if begin is not None and begin >= until:
+        refuse("invalid_request", "A correction is about earlier work. Choose days in the past.")
+    period = {"since": begin and begin.isoformat(), "until": until.isoformat()}
+    detail = {"what": "pay", "from": {}, "to": rate, **period, "reason": reason}
+    events.log(batch or project, "", "rate corrected", by=by, now=now, detail=detail)
 
 
 def change_statement(*, project: Project, statement: Mapping[str, str], by: Person, now: datetime) -> None:

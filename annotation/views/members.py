@@ -52,19 +52,26 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     may_set_up = Permission.SET_UP in access.may(actor, project)
     changes_rates = may_set_up and request.POST.get("section") == "rates"
     rates = paying.rates_form(project, request.POST if changes_rates else None)
-    form = InviteForm(None if changes_rates else request.POST or None, project=project)
+    corrects = may_set_up and request.POST.get("section") == "correction"
+    correction = paying.CorrectionForm(project, request.POST if corrects else None)
+    form = InviteForm(None if changes_rates or corrects else request.POST or None, project=project)
     context: dict[str, Any] = {"form": form}
     if changes_rates and rates.is_valid():
         with refusals_on(rates):
             paying.save_rates(request, project, rates)
             return redirect(f"{reverse('people', args=[project.slug])}#rates")
+    elif corrects and correction.is_valid():
+        with refusals_on(correction):
+            correction.save(request)
+            return redirect(f"{reverse('people', args=[project.slug])}#pay")
     elif form.is_valid():
         with refusals_on(form):
             context = _invited(request, project, form)
     context |= {"project": project, "contents": {name: gettext(title) for name, title in CONTENTS.items()}}
     context |= _invitations(request, project)
     if may_set_up:
-        context |= _figures(request, project, context["invitations"]) | {"rates": rates}
+        context |= _figures(request, project, context["invitations"])
+        context |= {"rates": rates, "correction": correction, "corrects": corrects}
         context["crowd_links"] = list(CrowdLink.objects.filter(project=project).order_by("-pk")[:SHOWN])
         context["now"] = timezone.now()
     context["members"] = _members(request, project, context)

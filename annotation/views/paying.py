@@ -76,6 +76,41 @@ class RatesForm(forms.Form):
         self.fields.update(budget.fields())
 
 
+class CorrectionForm(PeriodForm):
+    """A rate that should have held on some days."""
+
+    batch = forms.ModelChoiceField(
+        queryset=Batch.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        label=gettext_lazy("Batch"),
+        empty_label=gettext_lazy("all without a separate rate"),
+    )
+    currency, per_hour, per_item = (RatesForm.base_fields[name] for name in RatesForm.PAY)
+    reason = forms.CharField(max_length=500, label=gettext_lazy("Reason"))
+
+    def __init__(self, project: Project, data: Any) -> None:
+        super().__init__(data, prefix="correction", initial={"currency": project.pay.get("currency", "")})
+        self.project = project
+        self.fields["batch"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
+
+    def save(self, request: PageRequest) -> None:
+        """Save what a valid form says. Raises Refused."""
+        data = self.cleaned_data
+        begin, end = self.period().ends(self.project)
+        setting_up.correct_rate(
+            project=self.project,
+            batch=data["batch"],
+            pay={name: data[name] for name in RatesForm.PAY},
+            begin=begin,
+            end=end,
+            reason=data["reason"],
+            by=request.user,
+            now=timezone.now(),
+        )
+        messages.success(request, gettext("Rate corrected."))
+
+
 @page("GET")
 def payments(request: PageRequest, slug: str) -> HttpResponse:
     """The payment sheet as a file, of a period if one is given. A wrong period leads to the page with its form."""
