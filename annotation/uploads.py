@@ -17,10 +17,9 @@ from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext
 
-from annotation import jobs
+from annotation import jobs, sandbox
 from annotation.models import Job, Person, Project, Upload
 from annotation.refusals import refuse
-from annotation.transfer import sandbox
 from tableqa.readers.archive import unpacked_by
 from tableqa.readers.whole import unpack_once
 
@@ -184,7 +183,7 @@ class UploadedFiles:
 
 @contextmanager
 def apart(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]:
-    """The files of an import for a process of its own (`annotation.transfer.sandbox`), which unpacks archives itself."""
+    """The files of an import for a process of its own (`annotation.sandbox`), which unpacks archives itself."""
     with sandbox.folder() as folder:
         path, archives, tables_in = _linked(questions, folder / "questions"), {}, ""
         archives[str(path)] = str(unpacked_folder() / questions.public_id)

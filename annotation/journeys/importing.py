@@ -22,10 +22,9 @@ from django.core.files import File
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation import bulk, events, immutable, jobs, uploads
+from annotation import bulk, events, immutable, jobs, sandbox, uploads
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse, refuse_as
-from annotation.transfer import sandbox
 from annotation.work import continued_sources
 from tableqa.language import grouped, phrase, reason_of, sentence
 from tableqa.readers import READERS, ReaderError

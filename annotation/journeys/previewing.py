@@ -8,9 +8,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from annotation import uploads
+from annotation import sandbox, uploads
 from annotation.models import Project, Source, Upload
-from annotation.transfer import sandbox
 from annotation.work import continued_sources
 from tableqa.readers.preview import Chosen, Preview
 from tableqa.readers.whole import Order

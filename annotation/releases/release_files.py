@@ -674,7 +674,7 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
     texts = {(entry["type"], entry["number"]): digest(entry["text"]) for entry in manifest["guidelines"]}
     seconds = []
     for record in raw.annotations:
-        stands = record["response"] is not None or _rules(raw) < _RULES_OF_HOURS
+        stands = record["response"] is not None or raw.rules < _RULES_OF_HOURS
         if record["newest"] and stands and not record["simulated"] and not record.get("external"):
             seconds.append(record["active_seconds"])
         batch, under = raw.batches[record["batch"]], record["guidelines"]

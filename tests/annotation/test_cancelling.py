@@ -13,11 +13,10 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation import bulk, jobs, uploads
+from annotation import bulk, jobs, sandbox, uploads
 from annotation.journeys import importing, setting_up
 from annotation.models import Job, Project, Source, Upload
 from annotation.refusals import Refused
-from annotation.transfer import sandbox
 from tests.annotation.cast import NOON, World, make_world
 
 LINES = "".join(

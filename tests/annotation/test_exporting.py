@@ -340,14 +340,14 @@ def test_an_export_holds_one_record_at_a_time(tmp_path: Path, form: str) -> None
     ]
     (folder / "proposals.jsonl").write_text("\n".join(proposals) + "\n", "utf-8")
     del proposals
-    release = exporting.open_release(folder)
+    release = release_files.load(folder)
     write = {
         "csv": exporting.write_csv,
         "xlsx": exporting.write_xlsx,
         "label_studio": exporting.write_label_studio,
         "argilla": argilla.write_argilla,
     }[form]
-    write(exporting.open_release(RELEASE), tmp_path / "warm")  # what is imported and cached once
+    write(release_files.load(RELEASE), tmp_path / "warm")  # what is imported and cached once
     tracemalloc.start()
     try:
         write(release, tmp_path / "out")

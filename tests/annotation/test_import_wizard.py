@@ -16,11 +16,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import uploads
+from annotation import sandbox, uploads
 from annotation.journeys import perturbing, releasing
 from annotation.models import Job, Source, Upload
 from annotation.releases import release_files
-from annotation.transfer import sandbox
 from tableqa.readers import archive, preview, table_encodings
 from tableqa.readers.child import TASKS
 from tests.annotation.cast import World

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation import doctor, uploads
+from annotation import doctor, sandbox, uploads
 from annotation.journeys import importing
 from annotation.models import Example, Job, Source, StoredTable, Upload
 from annotation.refusals import Refused
-from annotation.transfer import sandbox
 from tableqa.readers import READERS, archive, whole
 from tests.annotation.cast import NOON, World
 

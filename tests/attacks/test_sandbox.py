@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from django.conf import settings as installed
 
+from annotation import sandbox
 from annotation.refusals import Refused
-from annotation.transfer import sandbox
 from tableqa.readers.whole import Order, Read, Rows
 from tests.waiting import wait_until
 
