@@ -53,7 +53,7 @@ NO_DATABASE = message(
 LOST = message("jobs.lost", "The worker of this job was lost {attempts} times.")
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
-CANCELLED = message("jobs.cancelled", "This job was cancelled. Nothing was changed.")
+CANCELLED = message("jobs.cancelled", "This job was cancelled.")
 
 LOOP, MODELS, IMPORTS = "loop", "models", "imports"
 OF_MODELS: Final = ("proposals", "ask_model", "ask_originals", "draw_items", "evaluate")

@@ -60,7 +60,7 @@ def test_an_import_that_waits_is_cancelled_with_its_files(world: World) -> None:
 
     jobs.cancel(job)
 
-    assert state(job) == ("failed", "This job was cancelled. Nothing was changed.")
+    assert state(job) == ("failed", "This job was cancelled.")
     assert jobs.run(job.pk) == "not queued"
     assert nothing_is_left(job)
 
