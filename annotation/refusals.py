@@ -7,8 +7,8 @@ from typing import Any, Final, NoReturn
 
 from django.utils.translation import gettext
 
+from tableqa.foreign_values import printable, unstorable
 from tableqa.language import sentence, shown
-from tableqa.tables import unstorable
 
 STATUS: Final[dict[str, int]] = {
     "invalid_response": 422,
@@ -63,9 +63,9 @@ class Refused(Exception):
     def __init__(self, code: str, detail: str, **more: Any) -> None:
         self.code = code
         self.status = STATUS[code]
-        self.detail = self.stored = detail
+        self.detail = self.stored = printable(detail)  # it may quote what was refused
         self.more = more
-        super().__init__(detail)
+        super().__init__(self.detail)
 
 
 def refuse(code: str, text: str, /, *, more: Mapping[str, Any] | None = None, **values: object) -> NoReturn:
@@ -77,21 +77,21 @@ def refuse(code: str, text: str, /, *, more: Mapping[str, Any] | None = None, **
     detail = gettext(text)
     refused = Refused(code, detail.format(**values) if values else detail, **(more or {}))
     if values:
-        refused.stored = sentence(text, values)
+        refused.stored = printable(sentence(text, values))
     raise refused from None
 
 
 def refuse_as(code: str, reason: str, /, *, more: Mapping[str, Any] | None = None) -> NoReturn:
     """Raise `Refused` with a message (`tableqa.language.Message`), which is shown in the reader's language."""
     refused = Refused(code, shown(reason), **(more or {}))
-    refused.stored = reason
+    refused.stored = printable(reason)
     raise refused from None
 
 
-def require_storable(*texts: str) -> None:
-    """Refuse texts that no file or database can keep (NUL, half a surrogate pair): at the door of every journey."""
-    for text in texts:
-        if reason := unstorable(text):
+def require_storable(*values: Any) -> None:
+    """Refuse texts, and JSON values with parts, that `tableqa.foreign_values` refuses: at the door of every journey."""
+    for value in values:
+        if reason := unstorable(value):
             refuse(
                 "invalid_request",
                 "The text contains {reason}, which cannot be saved. Remove it.",

@@ -22,8 +22,9 @@ from predictor.usage import MAX_TOKENS, Call, call_from_dict
 from tableqa import Context, Example, Table, Turn
 from tableqa.canonical import digest
 from tableqa.examples import ExampleError
+from tableqa.foreign_values import unstorable
 from tableqa.scales import scale_of, with_scale
-from tableqa.tables import TableError, unstorable
+from tableqa.tables import TableError
 
 PROTOCOL = 1
 

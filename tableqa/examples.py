@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tableqa.canonical import canonical, freeze, thaw
+from tableqa.foreign_values import faults, printable, unstorable_part
 from tableqa.language import joined, phrase, reason_of
-from tableqa.tables import Table, TableError, unstorable_part
+from tableqa.tables import Table, TableError
 
 
 class ExampleError(ValueError):
@@ -214,9 +215,21 @@ def _json(value: Any, where: str) -> Any:
     if not value:
         return _NOTHING
     try:
-        canonical(value).encode("utf-8")
+        text = canonical(value)
     except (TypeError, ValueError) as error:
+        _refuse_faults(value, where)
         raise ExampleError(
             phrase("{where} cannot be written as JSON: {error}", where=where, error=error)
         ) from error
+    if "\\u0000" in text or unstorable_part(
+        text
+    ):  # seldom: the text tells faster than a walk through the value
+        _refuse_faults(value, where)
     return freeze(value)
+
+
+def _refuse_faults(value: Any, where: str) -> None:
+    """ExampleError for the first part of a JSON value that cannot be stored; named by its path."""
+    for path, reason in faults(value):
+        steps = (f"[{step}]" if isinstance(step, int) else f".{printable(step)}" for step in path)
+        raise ExampleError(phrase("{where} contains {reason}", where="".join([where, *steps]), reason=reason))

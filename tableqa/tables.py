@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Any
 
 from tableqa.canonical import Worded, digest
+from tableqa.foreign_values import unstorable_part
 from tableqa.language import Message, gettext, gettext_noop, phrase, sentence, word
 
 MAX_ROWS = 20_000
@@ -25,7 +26,6 @@ A `Table` itself has no limits; whoever takes one from outside (a reader, `opera
 
 HEADER = "h"
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class TableError(ValueError):
@@ -345,21 +345,6 @@ def default_ids(letter: str, number: int) -> tuple[str, ...]:
 def is_id(value: object) -> bool:
     """Whether `value` can be the id of a row or column: a letter, then at most 31 letters, digits, "_" and "-"."""
     return isinstance(value, str) and _ID.fullmatch(value) is not None
-
-
-def unstorable(text: str) -> str | None:
-    """What in `text` cannot be written to a file or database, in the reader's language; None where all can."""
-    reason = unstorable_part(text)
-    return reason and reason.shown()
-
-
-def unstorable_part(text: str) -> Message | None:
-    """`unstorable` as a message."""
-    if "\0" in text:
-        return phrase("a NUL character")
-    if not text.isascii() and _SURROGATE.search(text):
-        return phrase("an unpaired surrogate (wrongly decoded text)")
-    return None
 
 
 _ROW = gettext_noop("row {number}")

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
 
 from annotation.refusals import Refused
+from tableqa.foreign_values import printable_in
 from tasks.contract import Invalid, UnknownTaskType
 
 CONTENT_TYPE = "application/problem+json"
@@ -55,7 +56,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 def problem(status: int, code: str, detail: str, **more: Any) -> Response:
     """A problem document; `more` are members of its own besides the standard ones."""
     return Response(
-        _sayable({**document(status, code, detail), **more}), status=status, content_type=CONTENT_TYPE
+        printable_in({**document(status, code, detail), **more}), status=status, content_type=CONTENT_TYPE
     )
 
 
@@ -68,14 +69,3 @@ def document(status: int, code: str, detail: str) -> dict[str, Any]:
         "code": code,
         "detail": detail,
     }
-
-
-def _sayable(said: Any) -> Any:
-    """The same without half surrogate pairs, which no UTF-8 can say: what was refused is quoted in many refusals."""
-    if isinstance(said, str):
-        return said if said.isascii() else said.encode("utf-8", "replace").decode()
-    if isinstance(said, dict):
-        return {_sayable(name): _sayable(value) for name, value in said.items()}
-    if isinstance(said, list | tuple):
-        return [_sayable(one) for one in said]
-    return said

@@ -38,9 +38,10 @@ from annotation.models import (
 from annotation.refusals import Refused, refuse
 from annotation.work import draws, lending
 from tableqa import likeness
+from tableqa.foreign_values import unstorable
 from tableqa.language import shown
 from tasks.common.errors import ERRORS
-from tasks.contract import Invalid, Proposed, Proposing, TaskType, unstorable_in
+from tasks.contract import Invalid, Proposed, Proposing, TaskType
 
 RULES = "rules"
 MOST_TOLD = 4
@@ -166,7 +167,7 @@ def holding(
 
 def hold(task: TaskType, item: tasks.contract.Item, proposed: Proposed) -> Held | None:
     """The proposal as the kind reads it; None where it breaks the contract, changes nothing, or cannot be stored."""
-    if unstorable_in(proposed.data):
+    if unstorable(proposed.data):
         return None
     try:
         response = task.parse(proposed.data, item)

@@ -35,8 +35,9 @@ from predictor.configuration import STOP_AFTER, chat_model, is_live, live_second
 from predictor.listing import Listed, ask_for_list, breaker_of
 from predictor.protocol import Options, Prediction, PredictRequest
 from tableqa import verdicts
+from tableqa.foreign_values import unstorable
 from tableqa.language import Message, message, shown
-from tasks.contract import Answering, ModelInTheLoop, TaskType, unstorable_in
+from tasks.contract import Answering, ModelInTheLoop, TaskType
 
 State = Literal["answered", "waiting", "busy", "stale", "changed", "unavailable", "slow", "nothing", "none"]
 
@@ -374,7 +375,7 @@ def _asked(task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any
         )
     if response.get("base", item.base) != item.base:
         refuse("invalid_request", "The response belongs to another table. Reload the item.")
-    if reason := unstorable_in(response):
+    if reason := unstorable(response):
         refuse(
             "invalid_request",
             "The response contains {reason}, which cannot be saved. Remove it.",

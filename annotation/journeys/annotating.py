@@ -36,7 +36,8 @@ from annotation.quality import consenting, inquiring, qualifying
 from annotation.refusals import Refused, refuse, require_storable
 from annotation.work import gates, places, queue, revisions, withdrawing
 from annotation.work.gates import asks
-from tasks.contract import Invalid, Making, Problem, unstorable_in
+from tableqa.foreign_values import unstorable
+from tasks.contract import Invalid, Making, Problem
 
 State = Assignment.State
 
@@ -115,7 +116,7 @@ def save_draft(
     Raises Refused: stale_draft with the newer draft, already_submitted; consent_needed from
     somebody who took their consent back: of them nothing more is kept.
     """
-    if reason := unstorable_in(response):
+    if reason := unstorable(response):
         refuse(
             "invalid_request", "The draft contains {reason}, which cannot be saved. Remove it.", reason=reason
         )

@@ -47,7 +47,7 @@ def define(
     a new version: batches without responses and gold answers take it, all others keep theirs (`batches_of`). Changed
     guidelines become a new version of the guidelines. Raises Refused (invalid_request).
     """
-    require_storable(*_texts(data))
+    require_storable(data)
     task = _checked(name, data)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
@@ -201,11 +201,3 @@ def _fits(task: DefinedTask, batch: Batch) -> bool:
     except resolving.BadRule:
         return False
     return True
-
-
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [text for pair in value.items() for part in pair for text in _texts(part)]
-    return [text for part in value for text in _texts(part)] if isinstance(value, list | tuple) else []

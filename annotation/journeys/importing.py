@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from annotation import bulk, events, immutable, jobs, sandbox, uploads
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
-from annotation.refusals import Refused, refuse, refuse_as
+from annotation.refusals import Refused, refuse, refuse_as, require_storable
 from annotation.work import continued_sources
 from tableqa.language import grouped, phrase, reason_of, sentence
 from tableqa.readers import READERS, ReaderError
@@ -126,6 +126,7 @@ def import_examples(
     is left behind then.
     """
     choices = Choices(name.strip() or path.stem, split, limit, fields or {}, credit or NO_CREDIT, good_only)
+    require_storable(dict(said or {}))
     _check_choices(reader, choices)
     _discard_abandoned(project, choices.name, now)
     _refuse_another_format(project, choices.name, reader)
@@ -280,6 +281,7 @@ def _begin(
     """The source of an import, invisible until its examples are written; `credit` is that of its files."""
     chosen = {name: value for name, value in asdict(choices.credit).items() if value}
     credit = replace(credit, **chosen)
+    require_storable(asdict(credit))
     _check_length(credit.licence)
     how = {
         **said,
@@ -362,7 +364,8 @@ def _check_length(licence: str) -> None:
 
 
 def _check_choices(reader: str, choices: Choices) -> None:
-    """Raises Refused(import_failed) for choices that no import can be made with."""
+    """Raises Refused for choices that no import can be made with."""
+    require_storable(asdict(choices))
     check_fields(reader, choices.fields)
     check_licence(choices.credit.licence)
     name, split = choices.name, choices.split

@@ -24,10 +24,10 @@ from annotation.terms import Context as TermContext
 from annotation.terms.budget import budget
 from annotation.terms.task import filled
 from annotation.words import shown
+from tableqa.foreign_values import faults, unstorable
 from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.readers import READERS
 from tableqa.selection import RULES
-from tableqa.tables import unstorable
 from tasks.common.definitions import BadDefinition, in_order, name_faults
 from tasks.common.schema_faults import nearest, schema_faults, unknown
 from tasks.contract import TaskType, task_types
@@ -267,7 +267,7 @@ def parse(text: str, *, folder: FilePath | None = None) -> Study:
     written = yaml_file.read(text)
     if found := list(schema.faults(written)):
         raise StudyError(found)
-    if found := list(_unstorable(written.value, (), written)):
+    if found := list(_unstorable(written)):
         raise StudyError(found)
     reading = _Reading(written, folder)
     study = reading.study()
@@ -276,20 +276,10 @@ def parse(text: str, *, folder: FilePath | None = None) -> Study:
     return study
 
 
-def _unstorable(value: Any, path: Path, written: Written) -> Iterator[Fault]:
-    if isinstance(value, str):
-        if reason := unstorable(value):
-            words = gettext("The text contains {reason}, which cannot be saved. Remove it.")
-            yield written.fault(path, words.format(reason=reason))
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            if reason := unstorable(key):
-                words = gettext("The key contains {reason}, which cannot be saved.")
-                yield written.fault((*path, key), words.format(reason=reason))
-            yield from _unstorable(part, (*path, key), written)
-    elif isinstance(value, list):
-        for place, part in enumerate(value):
-            yield from _unstorable(part, (*path, place), written)
+def _unstorable(written: Written) -> Iterator[Fault]:
+    for path, reason in faults(written.value):
+        words = gettext("The text contains {reason}, which cannot be saved. Remove it.")
+        yield written.fault(path, words.format(reason=reason.shown()))
 
 
 class _Reading:

@@ -16,6 +16,7 @@ import yaml
 from django.utils.translation import gettext
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from tableqa.foreign_values import printable
 from tableqa.language import Message
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -46,7 +47,10 @@ class StudyError(Exception):
     """A study file that cannot be used. Carries every fault that was found, in the order of lines."""
 
     def __init__(self, faults: list[Fault]) -> None:
-        self.faults = sorted(faults, key=lambda fault: fault.line)
+        self.faults = sorted(
+            (Fault(fault.line, printable(fault.where), printable(fault.message)) for fault in faults),
+            key=lambda fault: fault.line,
+        )
         super().__init__("\n".join(map(str, self.faults)))
 
 

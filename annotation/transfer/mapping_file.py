@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from annotation.refusals import refuse
+from annotation.refusals import refuse, require_storable
 from annotation.transfer.mapping import ImportMapping
 
 _TEXTS: Final = ("task_type", "source", "batch", "licence", "citation", "url")
@@ -26,6 +26,7 @@ def parse(data: Any) -> ImportMapping:
                 key=str(key),
                 known=", ".join(available),
             )
+    require_storable(data)
     parts: dict[str, Any] = {key: str(data[key]) for key in _TEXTS if data.get(key)}
     parts |= {key: _texts(key, data[key]) for key in _MAPS if data.get(key)}
     values = data.get("values") or {}

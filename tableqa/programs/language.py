@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, cast, get_args
 
-from tableqa.tables import MAX_TEXT, is_id, unstorable
+from tableqa.foreign_values import unstorable
+from tableqa.tables import MAX_TEXT, is_id
 
 MAX_DEPTH = 24
 MAX_NODES = 2_000

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tableqa.examples import Example
+from tableqa.foreign_values import in_column
 from tableqa.language import phrase, reason_of, word
 from tableqa.readers.cell_tables import hitab_table, is_hitab, is_totto, totto_table
 from tableqa.readers.html_tables import HtmlTableError, html_table
@@ -101,7 +102,7 @@ def mapped_example(
     table = table_from(place, fields.value[taken["table"]], title, caption)
     check_parted(place, table)
     answers = _answers(fields, taken["answers"]) if "answers" in taken else []
-    passage = passage_of(fields.value.get(taken.get("context", "")))
+    passage = passage_of(in_column(fields.value, taken.get("context")))
     context = None
     if passage is not None:
         context = context_of(fields.place, text=passage)

@@ -18,6 +18,7 @@ from typing import Any
 
 from tableqa.answers import are_sentences
 from tableqa.examples import Example
+from tableqa.foreign_values import in_column
 from tableqa.language import gettext_noop, grouped, joined, phrase, word
 from tableqa.on_disk import Shelf
 from tableqa.readers import arrow, hub_folder, wikisql
@@ -239,7 +240,7 @@ class OwnData:
                 if isinstance(record, Rejected):
                     continue
                 with suppress(ReaderError):
-                    name = _file_named(record.value.get(_columns(record, self.fields).get("table", "")))
+                    name = _file_named(in_column(record.value, _columns(record, self.fields).get("table")))
                     if name is not None and name not in sheets and seen.add(name, 1):
                         yield library.find(name, record.place.line)
 
@@ -260,7 +261,7 @@ class OwnData:
                 **guessed(names, mapping),
                 **{part: name for part, name in mapping.items() if name in names},
             }
-            if "context" not in mapping and _is_no_passage(values.get(parts.get("context", ""))):
+            if "context" not in mapping and _is_no_passage(in_column(values, parts.get("context"))):
                 del parts["context"]
             encoding = self._table_encoding(questions, folder)
             of_tables = (encoding.chosen or encoding.shared.encoding) if encoding.shared else ""
@@ -276,7 +277,7 @@ class OwnData:
             form = _sentence(questions, name, self.fields)
             first = next(self._records(questions), None)
             columns = _columns(first, self.fields) if first else {}
-            if first and _is_no_passage(first.value.get(columns.get("context", ""))):
+            if first and _is_no_passage(in_column(first.value, columns.get("context"))):
                 del columns["context"]
             encoding = self._table_encoding(questions, folder)
             library = _library(questions, folder, encoding)
@@ -293,7 +294,7 @@ class OwnData:
         for record in islice(self._each_record(path), MOST_FOR_ANSWERS):
             if isinstance(record, Fields):
                 with suppress(ReaderError):  # reading tells the problems
-                    value = record.value.get(_columns(record, self.fields).get("answers", ""))
+                    value = in_column(record.value, _columns(record, self.fields).get("answers"))
                     texts += [value] if isinstance(value, str) and value and _list_in(value) is None else []
         doubtful = [text for text in texts if ";" in text]
         if not doubtful or any("|" in text for text in texts) or are_sentences([text] for text in texts):
@@ -465,9 +466,9 @@ def _example(
     except ReaderError as error:
         error.column = columns["table"]
         raise
-    passage = passage_of(value.get(columns.get("context", "")))
+    passage = passage_of(in_column(value, columns.get("context")))
     used = {name for part, name in columns.items() if part != "context" or passage is not None}
-    if isinstance(value.get(columns.get("answers", "")), dict):
+    if isinstance(in_column(value, columns.get("answers")), dict):
         used.discard(columns["answers"])  # it says more than the texts
     if is_totto(value[columns["table"]]) and value.get("highlighted_cells") is not None:
         further["highlighted_cells"] = highlighted_ids(
@@ -606,7 +607,7 @@ def _has_dates(
         if isinstance(record, Rejected):
             continue
         with suppress(ReaderError):  # reading tells the problems
-            name = _file_named(record.value.get(columns(record).get("table", "")))
+            name = _file_named(in_column(record.value, columns(record).get("table")))
             if name is None or not name.lower().endswith(".xlsx"):
                 continue
             if Workbook(library.find(name, record.place.line)).has_dates:

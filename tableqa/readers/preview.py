@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
+from tableqa.foreign_values import printable, printable_in
 from tableqa.language import reason_of, with_texts
 from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked
 from tableqa.readers import credit as credit_of
@@ -100,7 +101,7 @@ def preview(order: Order, progress: Callable[[int], None] = lambda number: None)
             problem = (
                 described(error, order.shown)
                 if isinstance(error, ReaderError)
-                else Problem(path.name, None, "", reason_of(error), "")
+                else Problem(path.name, None, "", printable(reason_of(error)), "")
             )
             return Preview(name or "own", layout, fields, problems=(problem,))
         return Preview(
@@ -110,7 +111,7 @@ def preview(order: Order, progress: Callable[[int], None] = lambda number: None)
             examples,
             problems,
             credit,
-            with_texts(read_as, order.shown),
+            printable(with_texts(read_as, order.shown)),
             has_ids=not isinstance(read, OwnData) or "id" in layout.parts,
             losses=losses(name, split_in_name(path), _columns_kept(layout, examples)),
         )
@@ -153,7 +154,9 @@ def _with_columns(
         parts = earlier
     fields = {**differing(parts, columns), **options}
     read = own.with_fields(fields)
-    return read, read.layout(path, tables), fields
+    layout = read.layout(path, tables)
+    # A name that cannot be stored is shown escaped. Its records have a problem, so nobody can choose it.
+    return read, Layout(**printable_in(asdict(layout))), fields
 
 
 def _differing_options(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeVar, cast
 
 from tableqa.examples import Context, Example, ExampleError, Turn
+from tableqa.foreign_values import decimal
 from tableqa.json_text import check_depth
 from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, word
 from tableqa.on_disk import Shelf
@@ -96,12 +97,12 @@ def decoded_line(line: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The same JSON value with plain floats: what may be stored."""
+    """The same JSON value with plain floats, and decimals that no float has as texts: what may be stored."""
     if isinstance(value, dict):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [plain(inner) for inner in value]
-    return float(value) if isinstance(value, Number) else value
+    return decimal(value.text) if isinstance(value, Number) else value
 
 
 def kind(value: object) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tableqa.foreign_values import printable
 from tableqa.language import phrase, with_texts
 from tableqa.readers.reader import ReaderError, Rejected
 from tableqa.readers.records import ADDED, Number, as_written, decoded_line
@@ -28,6 +29,8 @@ FORMS: Mapping[str, str] = {
 quotes, and one JSON object whose members are lists with the reason at their end."""
 
 
+_ESCAPED = "backslashreplace"
+"""How files of rejected records write a lone surrogate: as JSON does."""
 _FIRST_LINE = 1024 * 1024
 _ENDS_HEADER = re.compile("".join(rf'[,;\t|]"?{name}"?' for name in ADDED) + r"\s*\Z")
 
@@ -73,7 +76,8 @@ def described(error: ReaderError, shown: Callable[[str], str] = str, by_command:
     by_command: the fix is for the command line, and may name its options.
     """
     fix = error.command if by_command else error.mend
-    return Problem(shown(error.file), error.line, error.column, with_texts(error.what, shown), fix)
+    what = printable(with_texts(error.what, shown))
+    return Problem(printable(shown(error.file)), error.line, printable(error.column), what, printable(fix))
 
 
 def one_sentence(problem: Problem) -> str:
@@ -135,7 +139,7 @@ class Rejections:
         if form in ("csv", "tsv", "tabs"):
             self._write_rows(path, form)
             return
-        with path.open("w", encoding="utf-8", newline="\n") as file:
+        with path.open("w", encoding="utf-8", errors=_ESCAPED, newline="\n") as file:
             if form == "members":
                 file.write("{" + ",\n".join(map(_member, self._records())) + "}\n")
             else:
@@ -145,12 +149,12 @@ class Rejections:
         columns = [*(name for name in self._columns if name not in ADDED), *ADDED]
         rows = ({name: _cell(value) for name, value in row.items()} for row in self._records())
         if form == "csv":
-            with path.open("w", encoding="utf-8-sig", newline="") as file:
+            with path.open("w", encoding="utf-8-sig", errors=_ESCAPED, newline="") as file:
                 as_csv = csv.DictWriter(file, columns, restval="")
                 as_csv.writeheader()
                 as_csv.writerows(rows)
             return
-        with path.open("w", encoding="utf-8", newline="") as file:
+        with path.open("w", encoding="utf-8", errors=_ESCAPED, newline="") as file:
             as_tsv = csv.DictWriter(
                 file, columns, restval="", dialect=_Tabs if form == "tabs" else _QuotedTabs
             )

@@ -40,7 +40,6 @@ from tasks.contract.responses import Problem as Problem
 from tasks.contract.responses import as_lines as as_lines
 from tasks.contract.responses import from_lines as from_lines
 from tasks.contract.responses import response_data as response_data
-from tasks.contract.responses import unstorable_in as unstorable_in
 from tasks.contract.suggesting import Suggesting as Suggesting
 from tasks.contract.task_type import STEPS as STEPS
 from tasks.contract.task_type import Step as Step

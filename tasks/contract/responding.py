@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from tableqa.foreign_values import unstorable
 from tableqa.language import gettext
 from tableqa.operations import from_dict
 from tasks.contract.items import Item
@@ -17,7 +18,6 @@ from tasks.contract.responses import (
     from_lines,
     frozen,
     response_data,
-    unstorable_in,
 )
 
 
@@ -137,7 +137,7 @@ class Responding(ABC):
         if problems:
             raise Invalid(problems)
         data = envelope.get("data")
-        if reason := unstorable_in(data):
+        if reason := unstorable(data):
             raise Invalid(
                 [
                     Problem(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from tableqa import Example
 from tableqa.operations import Operation
-from tableqa.tables import unstorable
 
 
 @dataclass(frozen=True)
@@ -72,21 +71,6 @@ class Perturbed:
 
     example: Example
     operations: tuple[Operation, ...]
-
-
-def unstorable_in(value: Any) -> str | None:
-    """What some text anywhere inside a JSON value holds that cannot be written to a file or database, in words."""
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, str):
-            if reason := unstorable(part):
-                return reason
-        elif isinstance(part, Mapping):
-            waiting += [*part.keys(), *part.values()]
-        elif isinstance(part, list | tuple):
-            waiting += part
-    return None
 
 
 def response_data(response: Any) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import pytest
 
+from tableqa.foreign_values import unstorable
 from tableqa.readers import READERS, ReaderError, Sifting, archive, credit
-from tableqa.tables import unstorable
 from tests.annotation.test_malformed_files import FORMS, laid_out, reader_of, sealed
 from tests.attacks import LONG_RUN
 from tests.attacks.changed import changed
@@ -123,7 +123,7 @@ def read(name: str, path: Path, tables: Path | None = None) -> int:
         # What was read can be kept: as text in UTF-8, under a digest.
         kept = json.dumps(example.to_dict(), ensure_ascii=False)
         kept.encode()
-        assert not unstorable(example.question), example.question
+        assert not unstorable(example.to_dict()), example.id
         example.table.digest()
     return number
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import tracemalloc
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,10 @@ def test_a_number_keeps_the_text_it_has_in_the_file(tmp_path: Path, text: str) -
     (record,) = read_records(written(tmp_path, f'[{{"n": {text}}}]'))
     assert text_of(record.fields.value["n"]) == text
     value = plain(record.fields.value["n"])
-    assert type(value) in (int, float)
-    assert value == float(text)
+    assert (
+        Decimal(value) == Decimal(text) if isinstance(value, str) else Decimal(repr(value)) == Decimal(text)
+    )
+    assert type(value) in ((str,) if len(text) > 17 else (int, float))
 
 
 def test_empty_lines_between_records_are_passed_over(tmp_path: Path) -> None:

@@ -1,0 +1,138 @@
+"""One gate for values that other programs wrote: rules for texts, names, numbers, times and optional columns.
+
+Every import asks it at its boundary: readers of examples, labels made elsewhere, responses of other tools, restored
+releases, study files and definitions. A value stays exactly as its file has it, or is refused with its place. SQLite and
+PostgreSQL accept the same.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from tableqa.language import Message, phrase, with_texts
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_NOT_PRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a value must not be, and what a refusal calls it."""
+
+    reason: Message
+    applies: Callable[[Any], object]
+
+
+TEXTS: Final = (
+    Rule(phrase("a NUL character"), lambda text: "\0" in text),
+    Rule(phrase("an unpaired surrogate (wrongly decoded text)"), _SURROGATE.search),
+)
+"""Texts and keys: neither a database nor a file in UTF-8 stores these. Other control characters are kept in texts."""
+NAMES: Final = (*TEXTS, Rule(phrase("a control character"), _CONTROL.search))
+"""Names of people: they are compared in normal form (`normal`)."""
+NUMBERS: Final = (
+    Rule(phrase("a number that is infinite or not a number (NaN)"), lambda number: not math.isfinite(number)),
+)
+"""Numbers: JSON has no word for these. Null stays null; a whole number has all of its digits, also beyond 2^53."""
+TIMES: Final = (datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC))
+"""The first and the last time that a response can have; others are unknown."""
+LONGEST_SECONDS: Final = 7 * 24 * 60 * 60.0
+"""Active time that a response can have; more, or less than 0, is unknown."""
+
+
+def faults(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Message]]:
+    """Each text, key and number inside a JSON value that breaks a rule: its path and the reason.
+
+    The path of a key ends with the key; that of a value in an object with its key, in a list with its index.
+    """
+    if isinstance(value, str):
+        if reason := _broken(TEXTS, value):
+            yield path, reason
+    elif isinstance(value, float):
+        if reason := _broken(NUMBERS, value):
+            yield path, reason
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if isinstance(key, str) and (reason := _broken(TEXTS, key)):
+                yield (*path, key), reason
+            yield from faults(inner, (*path, key))
+    elif isinstance(value, list | tuple):
+        for index, inner in enumerate(value):
+            yield from faults(inner, (*path, index))
+
+
+def unstorable_part(value: Any) -> Message | None:
+    """What a text, or any part of a JSON value, contains that cannot be stored; None if everything can."""
+    if isinstance(value, str):  # nearly every value, by the million: no rule is tried on most
+        if "\0" not in value and (value.isascii() or not _SURROGATE.search(value)):
+            return None
+        return _broken(TEXTS, value)
+    return next((reason for _, reason in faults(value)), None)
+
+
+def unstorable(value: Any) -> str | None:
+    """`unstorable_part` in the reader's language."""
+    reason = unstorable_part(value)
+    return reason and reason.shown()
+
+
+def _broken(rules: tuple[Rule, ...], value: Any) -> Message | None:
+    return next((rule.reason for rule in rules if rule.applies(value)), None)
+
+
+def unstorable_name(name: str) -> str | None:
+    """What a person's name contains that no name has, in the reader's language; None if it contains nothing like it."""
+    reason = _broken(NAMES, name)
+    return reason and reason.shown()
+
+
+def normal(value: Any) -> Any:
+    """A name or option, or all texts of a list or object, in Unicode normal form C: an accent has one spelling."""
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value)
+    if isinstance(value, dict):
+        return {key: normal(inner) for key, inner in value.items()}
+    return [normal(inner) for inner in value] if isinstance(value, list) else value
+
+
+def decimal(text: str) -> float | str:
+    """A decimal of a JSON file as a float that has its value; as its text where no float has it."""
+    number = float(text)
+    try:
+        return number if not math.isfinite(number) or Decimal(text) == Decimal(repr(number)) else text
+    except InvalidOperation:  # an exponent of 20 digits
+        return text
+
+
+def in_column(row: Mapping[Any, Any], column: str | None, default: Any = None) -> Any:
+    """The value of an optional column. None is no column; "" would be the one without a name."""
+    return default if column is None else row.get(column, default)
+
+
+def printable(text: str) -> str:
+    """A text or message for terminals, pages and logs: control characters and surrogates are escaped, as in JSON."""
+    if text.isprintable():
+        return text
+    return with_texts(text, lambda part: _NOT_PRINTED.sub(lambda match: f"\\u{ord(match[0]):04x}", part))
+
+
+def printable_in(value: Any) -> Any:
+    """A JSON value with every text and key `printable`."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, Mapping):
+        return {printable_in(key): printable_in(inner) for key, inner in value.items()}
+    return type(value)(map(printable_in, value)) if isinstance(value, list | tuple) else value
+
+
+def storable(text: str) -> str:
+    """A reply of a model, with other characters for those that cannot be stored."""
+    return _SURROGATE.sub("?", text.replace("\0", "\ufffd"))
