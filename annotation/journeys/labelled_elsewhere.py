@@ -57,9 +57,9 @@ from annotation.quality import guidance
 from annotation.refusals import Refused, refuse
 from annotation.work import queue
 from annotation.work.places import due_at, have_them_counted
+from tableqa.foreign_values import in_column, normal, printable, unstorable, unstorable_name
 from tableqa.json_text import read_json
 from tableqa.on_disk import database
-from tableqa.tables import unstorable
 from tasks import contract
 from tasks.contract import Invalid, TaskType
 
@@ -207,6 +207,8 @@ class Preview:
     troubles: list[Trouble] = field(default_factory=list)
     troubles_left_out: int = 0
     known: int = 0
+    has_unnamed_column: bool = False
+    """A column without a name has values; they are left out."""
 
     @property
     def annotators(self) -> dict[str, int]:
@@ -219,7 +221,7 @@ class Preview:
 
     def tell(self, line: int, message: str) -> None:
         if len(self.troubles) < MOST_PROBLEMS:
-            self.troubles.append(Trouble(line, message))
+            self.troubles.append(Trouble(line, printable(message)))
         else:
             self.troubles_left_out += 1
 
@@ -228,20 +230,22 @@ class Preview:
 class Columns:
     """Which columns say what. The others are fields of the response; one called `response` is the whole of it as JSON.
 
-    made_at  column with the time of the response (ISO 8601 with a time zone); "" where the file has none
-    origin   column with where the response comes from, a JSON object for the audit log; "" where the file has none
-    seconds  column with the seconds of active time; "" where the file has none
-    simulated  column that says whether the annotator is a program: true, or false, or empty
+    made_at  column with the time of the response (ISO 8601 with a time zone); None where the file has none
+    origin   column with where the response comes from, a JSON object for the audit log; None where the file has none
+    seconds  column with the seconds of active time; None where the file has none
+    simulated  column that says whether the annotator is a program: true, or false, or empty; None where none does
+
+    A column without a name, such as the index that pandas writes, is none of them and no field: it is left out.
     """
 
     example: str = "example"
     annotator: str = "annotator"
     source: str = "source"
     response: str = "response"
-    made_at: str = ""
-    origin: str = ""
-    seconds: str = ""
-    simulated: str = "simulated"
+    made_at: str | None = None
+    origin: str | None = None
+    seconds: str | None = None
+    simulated: str | None = "simulated"
     fields: Mapping[str, str] = field(default_factory=dict)
     """Columns that have another name than the field they hold: {"Label": "label"}."""
 
@@ -257,7 +261,7 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
     """
     columns = columns or Columns()
     if columns.simulated in {*columns.fields, *(field.name for field in batch.task().fields)}:
-        columns = replace(columns, simulated="")
+        columns = replace(columns, simulated=None)
     return _look(batch, *_lines(text), columns)
 
 
@@ -278,7 +282,7 @@ def _look(
             raise _no_column(name, header, columns)
     times = (columns.made_at, columns.origin, columns.seconds)
     about = (columns.example, columns.annotator, columns.source, columns.simulated, *times)
-    data = [name for name in header if name not in about]
+    data = [name for name in header if name and name not in about]
     if not data:
         refuse("import_failed", "The file has no response column, such as 'label'.")
     found = Preview()
@@ -287,6 +291,7 @@ def _look(
     given, there = found.labels.given, False
     for line, row in items.loaded(lines, columns.example):
         there = True
+        found.has_unnamed_column |= bool(row.get(""))
         try:
             if len(row) > len(header):
                 raise _Wrong(
@@ -429,12 +434,12 @@ def _label(
     items: _Items,
     task: TaskType,
 ) -> Labelled:
-    for cell in row.values():
-        if reason := unstorable(cell):
-            raise _Wrong(
-                gettext("The line contains {reason}, which cannot be saved. Remove it.").format(reason=reason)
-            )
-    annotator = _as_kept(row[columns.annotator].strip())
+    annotator = normal(row[columns.annotator].strip())
+    origin = json.loads(in_column(row, columns.origin) or "null")
+    if reason := unstorable([row, origin]) or unstorable_name(annotator):
+        raise _Wrong(
+            gettext("The line contains {reason}, which cannot be saved. Remove it.").format(reason=reason)
+        )
     if not annotator:
         raise _Wrong(
             gettext("The annotator (column {annotator!r}) is missing.").format(annotator=columns.annotator)
@@ -446,7 +451,7 @@ def _label(
             )
         )
     items.require_one_spelling(annotator)
-    is_simulated = _truth(row.get(columns.simulated, ""), columns.simulated)
+    is_simulated = _truth(in_column(row, columns.simulated, ""), columns.simulated)
     items.require_one_kind(annotator, is_simulated)
     item = items.find(row[columns.example].strip(), row.get(columns.source, "").strip())
     plain = item.plain
@@ -467,15 +472,15 @@ def _label(
                 for problem in invalid.problems
             ]
         else:
-            made_at, origin = row.get(columns.made_at), row.get(columns.origin)
+            made_at = in_column(row, columns.made_at)
             return Labelled(
                 line,
                 annotator,
                 item.pk,
                 response,
                 datetime.fromisoformat(made_at) if made_at else None,
-                json.loads(origin) if origin else None,
-                float(row.get(columns.seconds) or 0),
+                origin,
+                float(in_column(row, columns.seconds) or 0),
                 is_simulated,
             )
     raise _Wrong(" ".join(problems) or gettext("The response is missing."))
@@ -496,7 +501,7 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
                     response=columns.response
                 )
             )
-        yield whole
+        yield from _in_normal_form(whole)
         return
     as_text = {
         columns.fields.get(name, name): row[name]
@@ -505,13 +510,20 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
     }
     if not as_text:
         raise _Wrong(gettext("The response is missing."))
-    yield as_text
+    yield from _in_normal_form(as_text)
     as_json = {name: _json(cell) for name, cell in as_text.items()}
     if as_json != as_text:
-        yield as_json
+        yield from _in_normal_form(as_json)
 
 
-def _truth(cell: str, column: str) -> bool:
+def _in_normal_form(response: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A response as it is and, where that differs, with one spelling of accents: that of an option may be another."""
+    yield response
+    if (other := normal(response)) != response:
+        yield other
+
+
+def _truth(cell: str, column: str | None) -> bool:
     """Whether a cell says true; false and nothing are False."""
     value = cell.strip().lower()
     if value not in ("true", "false", ""):
@@ -521,11 +533,6 @@ def _truth(cell: str, column: str) -> bool:
             )
         )
     return value == "true"
-
-
-def _as_kept(name: str) -> str:
-    """A name in one form of its letters: an accent may be part of its letter or a sign of its own."""
-    return unicodedata.normalize("NFC", name)
 
 
 def _json(cell: str) -> Any:
@@ -567,15 +574,16 @@ class _Items:
         self.are_simulated: dict[str, bool] = {}
         people = Person.objects.filter(is_external=True, memberships__project=batch.project_id)
         for name, is_simulated in people.values_list("name", "is_simulated"):
-            self.spelled[_as_kept(name).casefold()].add(_as_kept(name))
-            self.are_simulated[_as_kept(name)] = is_simulated
+            self.spelled[normal(name).casefold()].add(normal(name))
+            self.are_simulated[normal(name)] = is_simulated
 
     def loaded(
         self, lines: Iterator[tuple[int, dict[str, str]]], column: str
     ) -> Iterator[tuple[int, dict[str, str]]]:
         """The lines again, in each moment with everything here that the line is judged by; some are in memory at once."""
         while some := list(itertools.islice(lines, ROWS)):
-            self._load(sorted({row[column].strip() for _, row in some} - {""}))
+            ids = {row[column].strip() for _, row in some} - {""}
+            self._load(sorted(id for id in ids if unstorable(id) is None))
             yield from some
 
     def _load(self, chunk: list[str]) -> None:
@@ -598,10 +606,10 @@ class _Items:
             among("item", keys), person__is_external=True, annotation__isnull=False
         )
         for item_id, name, response in given.values_list("item_id", "person__name", "annotation__response"):
-            self.there[item_id, _as_kept(name)] = response
+            self.there[item_id, normal(name)] = response
         barred = Exclusion.objects.filter(among("item", keys))
         for item_id, name, read_at in barred.values_list("item_id", "person__name", "read_at"):
-            self.barred[item_id, _as_kept(name)] = read_at is None
+            self.barred[item_id, normal(name)] = read_at is None
 
     def require_one_spelling(self, annotator: str) -> None:
         """Names that differ in capital letters only are hardly two people: each would get a place of their own."""

@@ -67,6 +67,8 @@ class Command(RefusingCommand):
                 raise CommandError(f"No labels were imported. Lines with errors: {wrong}.")
         else:
             found = labelled_elsewhere.write(**given, by=None, now=timezone.now())
+        if found.has_unnamed_column:
+            self.stdout.write("The column without a name is left out.")
         counts = f"Responses: {len(found.labels)}. Annotators: {len(found.annotators)}. Items: {found.items}."
         end = "Dry run: no labels were imported." if options["look"] else "The labels were imported."
         self.stdout.write(f"{counts} Already imported: {found.known}. {end}")
