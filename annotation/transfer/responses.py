@@ -12,7 +12,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -31,6 +31,7 @@ from annotation.refusals import Refused, refuse, refuse_as
 from annotation.transfer import mapping as mappings
 from annotation.transfer.mapping import ImportMapping, Summary
 from tableqa import Example
+from tableqa.foreign_values import normal, printable, printable_in, unstorable, unstorable_name
 from tableqa.language import phrase, reason_of
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import Credit, Names, ReaderError, joined_credit
@@ -40,11 +41,14 @@ from tasks.contract import Proposed, TaskType, task_types
 
 MOST_PROBLEMS: Final = 100
 KIND: Final = "import_responses"
+OPTIONS: Final = ("choice", "multi_choice", "rank")
+"""Natures of fields whose values are options: an accent has one spelling there."""
 SAMPLE: Final = 500
 """Responses of a large file that its preview checks."""
 LONGEST_MODEL: Final = 200
 LONGEST_URL: Final = 200
 LONGEST_CITATION: Final = 5_000
+_MEND: Final = phrase("Correct it")
 Progress = Callable[[int, int], None]
 _COLUMNS: Final = labelled_elsewhere.Columns(made_at="made_at", origin="origin", seconds="active_seconds")
 _HEADER: Final = (
@@ -265,17 +269,40 @@ def _read(
         refuse_as("import_failed", one_sentence(described(error)))
     except ValueError as error:
         refuse_as("import_failed", reason_of(error))
+    problems: list[Problem] = []
+    tasks = [_storable(task, problems) for task in tasks]
     summary = Summary()
     for task in tasks:
         summary.add(task)
     if not summary.responses:
         _refuse_without_responses(path.name, tool, summary, sum(task.predictions_count for task in tasks))
-    preview = Preview(path.name, tool, _digest(path), summary, mapping)
+    preview = Preview(path.name, tool, _digest(path), summary, mapping, problems=problems)
     _complete(preview, path)
     if most is not None and summary.responses > most:
         preview.is_sample, tasks = True, _first(tasks)
     _check_credit(preview)
     return preview, tasks
+
+
+def _storable(task: Task, problems: list[Problem]) -> Task:
+    """The task with names and options in normal form. What cannot be stored is noted as a problem, and escaped."""
+    responses = []
+    for given in task.responses:
+        values = {
+            name: normal(value) if given.natures.get(name) in OPTIONS else value
+            for name, value in given.values.items()
+        }
+        if (reason := unstorable([given.id, values])) or (reason := unstorable_name(given.person)):
+            _tell(problems, given.place.error(phrase("the response contains {reason}", reason=reason), _MEND))
+            values = printable_in(values)
+        person = normal(printable(given.person))
+        responses.append(replace(given, person=person, id=printable(given.id), values=values))
+    about = [task.id, task.task_type, task.terms, task.definition, task.credit and asdict(task.credit)]
+    if reason := unstorable([about, [one.model for one in task.predictions]]):
+        _tell(problems, task.data.place.error(phrase("the task contains {reason}", reason=reason), _MEND))
+        terms, definition = printable_in(task.terms), printable_in(task.definition)
+        task = replace(task, task_type="", terms=terms, definition=definition, credit=None, predictions=())
+    return replace(task, responses=tuple(responses))
 
 
 def _import(
@@ -555,7 +582,7 @@ def _source(
                 try:
                     example = mapped_example(task.data, preview.mapping.parts, names, number, task.beside)
                 except ReaderError as error:
-                    _tell(preview, error)
+                    _tell(preview.problems, error)
                     continue
                 ids[task.id] = example.id
                 if len(preview.examples) < 3:
@@ -583,10 +610,11 @@ def _as_line(example: Example) -> dict[str, Any]:
     return {**example.to_dict(), "table": {name: table[name] for name in read_keys if name in table}}
 
 
-def _tell(preview: Preview, error: ReaderError) -> None:
-    if len(preview.problems) < MOST_PROBLEMS:
-        what = phrase("{what}. {fix}.", what=error.what, fix=error.mend).shown()
-        preview.problems.append(Problem(Path(error.file).name, error.line or 0, what))
+def _tell(problems: list[Problem], error: ReaderError) -> None:
+    if len(problems) < MOST_PROBLEMS:
+        problem = described(error)
+        what = phrase("{what}. {fix}.", what=problem.what, fix=problem.fix).shown()
+        problems.append(Problem(Path(problem.file).name, error.line or 0, what))
 
 
 def _rows(

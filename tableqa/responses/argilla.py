@@ -89,7 +89,7 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
                 continue
             if question == OWN:
                 stored = Fields(given.place, decoded(given.place, given.text("value")))
-                own[person] = own_response(record.place.inside("responses"), stored)
+                own[person] = own_response(record.place.inside("responses"), stored, losses)
                 continue
             natures[question] = nature
             values.setdefault(person, {})[question] = value

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from tableqa.canonical import canonical
+from tableqa.foreign_values import LONGEST_SECONDS, TIMES
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.reader import Credit
 from tableqa.readers.records import Fields, Place, plain
@@ -103,26 +104,33 @@ class Tool:
 
 
 def time_of(fields: Fields, name: str) -> datetime | None:
-    """A time as ISO 8601 or in seconds since 1970, None where there is none; ReaderError. Without a zone it is UTC."""
+    """A time as ISO 8601 or in seconds since 1970; ReaderError. Without a zone it is UTC.
+
+    None where there is none, or one that no response can have (`foreign_values.TIMES`).
+    """
     value = fields.value.get(name)
     if value is None:
         return None
+    if not isinstance(value, str):
+        seconds = fields.number(name)
+        is_known = TIMES[0].timestamp() <= seconds < TIMES[1].timestamp()
+        return datetime.fromtimestamp(seconds, UTC) if is_known else None
     try:
-        if isinstance(value, str):
-            at = datetime.fromisoformat(value)
-            return at if at.tzinfo else at.replace(tzinfo=UTC)
-        return datetime.fromtimestamp(fields.number(name), UTC)
-    except (ValueError, OverflowError, OSError) as error:
+        at = datetime.fromisoformat(value)
+    except ValueError as error:
         what = phrase("{field} is not a time: {value}", field=name, value=repr(value))
         raise fields.error(name, what, phrase("Write it as 2026-03-02T12:00:00Z")) from error
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return at if TIMES[0] <= at < TIMES[1] else None
 
 
-def seconds_of(fields: Fields, name: str) -> float:
-    """A duration in seconds, 0 where there is none; ReaderError."""
-    seconds = float(fields.number(name)) if name in fields else 0.0
-    if seconds >= 0:
-        return seconds
-    raise fields.error(name, phrase("{field} is negative", field=name), phrase("Correct it"))
+def seconds_of(fields: Fields, name: str, losses: list[str], unit: float = 1) -> float:
+    """A duration in seconds; 0 where there is none, or one that no response can have: that is a loss. ReaderError."""
+    seconds = fields.number(name) * unit if name in fields else 0.0
+    if 0 <= seconds <= LONGEST_SECONDS:
+        return float(seconds)
+    losses.append("seconds")
+    return 0.0
 
 
 def own_terms(meta: object) -> dict[str, Any]:
@@ -140,7 +148,11 @@ def own_definition(meta: object) -> dict[str, Any]:
     return cast(dict[str, Any], plain(definition)) if isinstance(definition, dict) else {}
 
 
-OWN_LOSSES = {"changed": gettext_noop("changes of exported responses (the response of Askew is imported)")}
+TIME_LOSSES = {"seconds": gettext_noop("durations that are negative or longer than a week")}
+OWN_LOSSES = {
+    "changed": gettext_noop("changes of exported responses (the response of Askew is imported)"),
+    **TIME_LOSSES,
+}
 """What exports of Askew lose that were changed in the other tool, as `Tool.losses`."""
 
 
@@ -162,13 +174,13 @@ def _forms(value: Any) -> tuple[str, str]:
     return _written(value), canonical(value)
 
 
-def own_response(place: Place, stored: Fields) -> GivenResponse:
+def own_response(place: Place, stored: Fields, losses: list[str]) -> GivenResponse:
     """A response as Askew wrote it for another tool: id, annotator, made_at, active_seconds and data; ReaderError.
 
     `simulated` is there where the annotator is a program.
     """
     values = {name: plain(value) for name, value in stored.nested("data").value.items()}
-    at, seconds = time_of(stored, "made_at"), seconds_of(stored, "active_seconds")
+    at, seconds = time_of(stored, "made_at"), seconds_of(stored, "active_seconds", losses)
     is_simulated = stored.value.get("simulated") is True
     return GivenResponse(
         place, stored.text("annotator"), stored.name("id"), at, values, {}, seconds, is_simulated

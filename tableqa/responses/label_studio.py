@@ -111,9 +111,9 @@ def _predictions(task: Fields) -> Iterator[GivenPrediction]:
 
 
 def _response(annotation: Fields, losses: list[str]) -> GivenResponse | None:
-    seconds = seconds_of(annotation, "lead_time")
+    seconds = seconds_of(annotation, "lead_time", losses)
     if stored := _stored(annotation):
-        own = replace(own_response(annotation.place, stored), seconds=seconds)
+        own = replace(own_response(annotation.place, stored, losses), seconds=seconds)
         losses += own_changes(_values(annotation, [])[0], own)
         return own
     values, natures = _values(annotation, losses)

@@ -11,10 +11,10 @@ from typing import Any
 from tableqa.language import gettext_noop
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, Place, decoded, plain, text_of
-from tableqa.responses.export import GivenResponse, Nature, Task, Tool, seconds_of, time_of
+from tableqa.responses.export import TIME_LOSSES, GivenResponse, Nature, Task, Tool, seconds_of, time_of
 from tableqa.responses.folder import files, opened
 
-LOSSES = {"region": gettext_noop("marked spans and relations")}
+LOSSES = {"region": gettext_noop("marked spans and relations"), **TIME_LOSSES}
 _MEND = "Name the output folder of Potato (output_annotation_dir), or a zip file of it"
 _TEXT = ("text_box", "free_response")
 """Labels of an input whose value is the text."""
@@ -34,7 +34,8 @@ def tasks(path: Path) -> Iterator[Task]:
                 place = state.place.inside(f"item {id}")
                 places.setdefault(id, place)
                 losses.setdefault(id, []).extend("region" for _ in spans.get(id) or [])
-                response = _response(Fields(place, {"answers": answers}), person, *_times(state, id))
+                at, seconds = _times(state, id, losses[id])
+                response = _response(Fields(place, {"answers": answers}), person, at, seconds)
                 if response is not None:
                     responses.setdefault(id, []).append(response)
     for id, place in places.items():
@@ -81,14 +82,14 @@ def _value(pairs: list[tuple[str, str]]) -> tuple[Any, Nature]:
     return name, "choice"
 
 
-def _times(state: Fields, id: str) -> tuple[Any, float]:
+def _times(state: Fields, id: str, losses: list[str]) -> tuple[Any, float]:
     """The end of the last session on an item, and the seconds on it; None and 0 where the state has none."""
     data = (state.value.get("instance_id_to_behavioral_data") or {}).get(id)
     if not isinstance(data, dict):
         return None, 0.0
     fields = Fields(state.place.inside(f"item {id}"), data)
     ends = (time_of(fields, name) for name in ("session_end", "session_start") if fields.value.get(name))
-    return next(ends, None), seconds_of(fields, "total_time_ms") / 1000
+    return next(ends, None), seconds_of(fields, "total_time_ms", losses, 0.001)
 
 
 TOOL = Tool("potato", "Potato", tasks, LOSSES, has_examples=False)

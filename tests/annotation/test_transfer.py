@@ -227,11 +227,17 @@ def test_a_restored_project_makes_the_same_release_of_imported_times(
     require_the_same(before, after)
 
 
-def test_a_negative_time_is_refused_with_its_field(world: World, tmp_path: Path) -> None:
-    path = label_studio(tmp_path, task(1, annotation(1, choice("label", "extraction"), lead_time=-3)))
+@pytest.mark.parametrize("seconds", [-3, 20_200_101])
+def test_a_duration_that_no_response_has_is_unknown_and_counted(
+    world: World, tmp_path: Path, seconds: int
+) -> None:
+    label = choice("label", "extraction")
+    path = label_studio(tmp_path, task(1, annotation(1, label, lead_time=seconds)))
 
-    with pytest.raises(Refused, match=r"record 1.*lead_time is negative\. Correct it"):
-        write(world, path)
+    done = write(world, path)
+
+    assert Annotation.objects.get().active_seconds == 0
+    assert done.losses == [(1, "durations that are negative or longer than a week")]
 
 
 def test_imported_people_cannot_sign_in(world: World, two_people: Path) -> None:
