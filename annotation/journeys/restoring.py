@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
@@ -65,6 +65,7 @@ from annotation.releases.release_files import MANIFEST, TRIES, Difference
 from annotation.releases.task_records import definition_of, task_of_record
 from annotation.work import lineage, queue
 from tableqa.canonical import digest
+from tableqa.foreign_values import printable_in, unstorable
 from tableqa.language import message, shown
 from tableqa.readers import ReaderError, rejections
 from tableqa.readers.archive import unpacked
@@ -74,6 +75,8 @@ from tasks.contract import task_types
 Record = dict[str, Any]
 Progress = Callable[[int, int], None]
 ROWS: Final = 1_000
+_MALFORMED: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What records without the form of a release raise."""
 MOST_MANIFEST: Final = 64 * 1024 * 1024
 """Bytes of a manifest that a preview reads."""
 State = Assignment.State
@@ -177,7 +180,7 @@ def _summary(project: Project, folder: Path) -> ReleaseSummary:
     """The summary of a release by its manifest, which lies in a folder."""
     summary = ReleaseSummary()
     try:
-        manifest = release_files.read_manifest(folder)
+        manifest = printable_in(release_files.read_manifest(folder))
         counts = manifest["counts"]
         summary = ReleaseSummary(
             str(manifest["project"]),
@@ -192,7 +195,7 @@ def _summary(project: Project, folder: Path) -> ReleaseSummary:
         _require_empty(project)
     except Refused as refused:
         return replace(summary, problem=refused.detail)
-    except (Difference, KeyError, TypeError, ValueError) as error:
+    except (Difference, *_MALFORMED) as error:
         text = gettext(
             "The release cannot be restored because it does not verify: {error}. Use an unchanged copy."
         )
@@ -258,19 +261,31 @@ def _restore(
         manifest = release_files.read_manifest(folder)
         _require_task_types(manifest)
         release_files.verify(folder)
-    except (Difference, KeyError, TypeError) as error:
+        _require_storable(folder, manifest)
+        with transaction.atomic(), bulk.seldom_collected():
+            Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+            _require_empty(project)
+            restored = _Restoring(project, folder, manifest, by, now, progress).run()
+            if job is not None:
+                jobs.store_result(job, restored.counts())
+            return restored
+    # What verifies can still have values that no column takes, such as a number of 20 digits: nothing is written then.
+    except (Difference, *_MALFORMED, DataError, IntegrityError) as error:
         refuse(
             "import_failed",
             "The release cannot be restored because it does not verify: {error}. Use an unchanged copy.",
             error=str(error).replace(f"{folder}", folder.name),
         )
-    with transaction.atomic(), bulk.seldom_collected():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        _require_empty(project)
-        restored = _Restoring(project, folder, manifest, by, now, progress).run()
-        if job is not None:
-            jobs.store_result(job, restored.counts())
-        return restored
+
+
+def _require_storable(folder: Path, manifest: Record) -> None:
+    """Raises Difference naming file and line of the first text, key or number that cannot be stored."""
+    if reason := unstorable(manifest):
+        raise Difference(f"{MANIFEST} contains {reason}")
+    for path in sorted(folder.glob("*.jsonl")):
+        for number, record in enumerate(release_files.records(path), 1):
+            if reason := unstorable(record):
+                raise Difference(f"{path.name}, line {number} contains {reason}")
 
 
 def start_restore(*, project: Project, upload: Upload, by: Person, now: datetime) -> Job:
