@@ -3,13 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotation import backing_up
+from annotation.management.commands._escaping import EscapingCommand
 
 
-class Command(BaseCommand):
+class Command(EscapingCommand):
     help = "Back up database and files into a new folder, with checksums. People can keep working."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation import mo_files
+from annotation.management.commands._escaping import EscapingCommand
 
 
-class Command(BaseCommand):
+class Command(EscapingCommand):
     help = (
         "Compile the .po files in locale/ to the .mo files that Django reads. ./run does the same. "
         "Replaces Django's command of this name, which needs gettext."

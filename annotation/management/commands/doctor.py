@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation import doctor
+from annotation.management.commands._escaping import EscapingCommand
 
 
-class Command(BaseCommand):
+class Command(EscapingCommand):
     help = (
         "Recount everything and list every inconsistency. Inconsistencies that are repaired "
         "automatically do not change the exit status."

@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.commands._escaping import EscapingCommand
 from annotation.releases import argilla, exporting
 from annotation.releases.release_files import Difference, load
 
 
-class Command(BaseCommand):
+class Command(EscapingCommand):
     help = "Write the responses of a release for other tools. Needs no database."
     requires_migrations_checks = False
 

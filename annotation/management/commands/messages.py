@@ -4,12 +4,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation import catalogues
+from annotation.management.commands._escaping import EscapingCommand
 
 
-class Command(BaseCommand):
+class Command(EscapingCommand):
     help = "Collect the messages of pages and scripts and write the .po files in locale/. See docs/translating.md."
     requires_system_checks = []
 

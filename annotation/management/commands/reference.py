@@ -3,12 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
 from annotation import reference
+from annotation.management.commands._escaping import EscapingCommand
 
 
-class Command(BaseCommand):
+class Command(EscapingCommand):
     help = (
         "Write the tables of docs/reference/ that list task types and batch options. "
         "Run it after you add or change a task type below tasks/ or an option in annotation/terms/."

@@ -3,13 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation import backing_up
+from annotation.management.commands._escaping import EscapingCommand
 from annotation.management.commands.backup import report_lacking
 
 
-class Command(BaseCommand):
+class Command(EscapingCommand):
     help = "Restore a backup into an empty database and an empty data folder."
     requires_system_checks = ()
 

@@ -7,8 +7,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.commands._escaping import EscapingCommand
 from annotation.management.commands._sheets import add_sheet_options, put_out
 from tableqa.prompt_files import (
     PromptError,
@@ -25,7 +26,7 @@ from tableqa.torr_scores import SCORES, TorrError, torr_report
 DEFAULT = "exact"
 
 
-class Command(BaseCommand):
+class Command(EscapingCommand):
     help = (
         "Score model predictions on files of prompts (see `prompts`). torr: performance P, "
         "robustness R, win rates, impact of perturbations, rank curve, separability, tau and W. "

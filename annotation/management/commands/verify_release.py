@@ -4,12 +4,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.commands._escaping import EscapingCommand
 from annotation.releases import release_files
 
 
-class Command(BaseCommand):
+class Command(EscapingCommand):
     help = (
         "Replay and recompute everything in a release folder. Needs no database. Stops at the "
         "first difference."

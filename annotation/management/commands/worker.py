@@ -10,7 +10,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
 from django.urls import set_script_prefix
 from django.utils import timezone
@@ -23,6 +22,7 @@ from annotation.database import limits
 from annotation.explorer import index
 from annotation.help import asking, predicting, proposing
 from annotation.journeys import adjudicating
+from annotation.management.commands._escaping import EscapingCommand
 from annotation.management.commands.migrate import require_compatible_database
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ PATIENCE = 3.0
 """Seconds after SIGTERM for jobs that wait for models."""
 
 
-class Command(BaseCommand):
+class Command(EscapingCommand):
     help = (
         "Run background jobs, resolve complete items, and recover jobs of lost workers. You can "
         "run several workers."
