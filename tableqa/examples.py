@@ -214,22 +214,19 @@ def _json(value: Any, where: str) -> Any:
         )
     if not value:
         return _NOTHING
+    text, failure = "\\u0000", None
     try:
         text = canonical(value)
     except (TypeError, ValueError) as error:
-        _refuse_faults(value, where)
-        raise ExampleError(
-            phrase("{where} cannot be written as JSON: {error}", where=where, error=error)
-        ) from error
+        failure = error
     if "\\u0000" in text or unstorable_part(
         text
     ):  # seldom: the text tells faster than a walk through the value
-        _refuse_faults(value, where)
+        for path, reason in faults(value):
+            steps = (f"[{step}]" if isinstance(step, int) else f".{printable(step)}" for step in path)
+            raise ExampleError(
+                phrase("{where} contains {reason}", where="".join([where, *steps]), reason=reason)
+            )
+    if failure is not None:
+        raise ExampleError(phrase("{where} cannot be written as JSON: {error}", where=where, error=failure))
     return freeze(value)
-
-
-def _refuse_faults(value: Any, where: str) -> None:
-    """ExampleError for the first part of a JSON value that cannot be stored; named by its path."""
-    for path, reason in faults(value):
-        steps = (f"[{step}]" if isinstance(step, int) else f".{printable(step)}" for step in path)
-        raise ExampleError(phrase("{where} contains {reason}", where="".join([where, *steps]), reason=reason))

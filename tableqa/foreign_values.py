@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
@@ -19,31 +18,24 @@ from typing import Any, Final
 from tableqa.language import Message, phrase, with_texts
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_PRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
-
-@dataclass(frozen=True)
-class Rule:
-    """What a value must not be, and what a refusal calls it."""
-
-    reason: Message
-    applies: Callable[[Any], object]
-
-
-TEXTS: Final = (
-    Rule(phrase("a NUL character"), lambda text: "\0" in text),
-    Rule(phrase("an unpaired surrogate (wrongly decoded text)"), _SURROGATE.search),
-)
+Rules = Mapping[re.Pattern[str], Message]
+"""What a text must not have, and what a refusal calls it."""
+TEXTS: Final[Rules] = {
+    re.compile("\0"): phrase("a NUL character"),
+    _SURROGATE: phrase("an unpaired surrogate (wrongly decoded text)"),
+}
 """Texts and keys: neither a database nor a file in UTF-8 stores these. Other control characters are kept in texts."""
-NAMES: Final = (*TEXTS, Rule(phrase("a control character"), _CONTROL.search))
+NAMES: Final[Rules] = {
+    **TEXTS,
+    re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]"): phrase("a control character"),
+}
 """Names of people: they are compared in normal form (`normal`)."""
-NUMBERS: Final = (
-    Rule(phrase("a number that is infinite or not a number (NaN)"), lambda number: not math.isfinite(number)),
-)
-"""Numbers: JSON has no word for these. Null stays null; a whole number has all of its digits, also beyond 2^53."""
+NUMBER: Final = phrase("a number that is infinite or not a number (NaN)")
+"""JSON has no word for these. Null stays null; a whole number has all of its digits, also beyond 2^53."""
 TIMES: Final = (datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC))
-"""The first and the last time that a response can have; others are unknown."""
+"""The first time that a response can have, and the first after the last; others are unknown."""
 LONGEST_SECONDS: Final = 7 * 24 * 60 * 60.0
 """Active time that a response can have; more, or less than 0, is unknown."""
 
@@ -54,14 +46,14 @@ def faults(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple
     The path of a key ends with the key; that of a value in an object with its key, in a list with its index.
     """
     if isinstance(value, str):
-        if reason := _broken(TEXTS, value):
+        if reason := unstorable_part(value):
             yield path, reason
     elif isinstance(value, float):
-        if reason := _broken(NUMBERS, value):
-            yield path, reason
+        if not math.isfinite(value):
+            yield path, NUMBER
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            if isinstance(key, str) and (reason := _broken(TEXTS, key)):
+            if isinstance(key, str) and (reason := unstorable_part(key)):
                 yield (*path, key), reason
             yield from faults(inner, (*path, key))
     elif isinstance(value, list | tuple):
@@ -69,28 +61,18 @@ def faults(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple
             yield from faults(inner, (*path, index))
 
 
-def unstorable_part(value: Any) -> Message | None:
+def unstorable_part(value: Any, rules: Rules = TEXTS) -> Message | None:
     """What a text, or any part of a JSON value, contains that cannot be stored; None if everything can."""
-    if isinstance(value, str):  # nearly every value, by the million: no rule is tried on most
-        if "\0" not in value and (value.isascii() or not _SURROGATE.search(value)):
-            return None
-        return _broken(TEXTS, value)
-    return next((reason for _, reason in faults(value)), None)
+    if not isinstance(value, str):
+        return next((reason for _, reason in faults(value)), None)
+    if rules is TEXTS and "\0" not in value and value.isascii():  # nearly every text, by the million
+        return None
+    return next((reason for pattern, reason in rules.items() if pattern.search(value)), None)
 
 
-def unstorable(value: Any) -> str | None:
+def unstorable(value: Any, rules: Rules = TEXTS) -> str | None:
     """`unstorable_part` in the reader's language."""
-    reason = unstorable_part(value)
-    return reason and reason.shown()
-
-
-def _broken(rules: tuple[Rule, ...], value: Any) -> Message | None:
-    return next((rule.reason for rule in rules if rule.applies(value)), None)
-
-
-def unstorable_name(name: str) -> str | None:
-    """What a person's name contains that no name has, in the reader's language; None if it contains nothing like it."""
-    reason = _broken(NAMES, name)
+    reason = unstorable_part(value, rules)
     return reason and reason.shown()
 
 

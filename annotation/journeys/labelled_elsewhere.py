@@ -57,7 +57,7 @@ from annotation.quality import guidance
 from annotation.refusals import Refused, refuse
 from annotation.work import queue
 from annotation.work.places import due_at, have_them_counted
-from tableqa.foreign_values import in_column, normal, printable, unstorable, unstorable_name
+from tableqa.foreign_values import NAMES, in_column, normal, printable, unstorable
 from tableqa.json_text import read_json
 from tableqa.on_disk import database
 from tasks import contract
@@ -436,7 +436,7 @@ def _label(
 ) -> Labelled:
     annotator = normal(row[columns.annotator].strip())
     origin = json.loads(in_column(row, columns.origin) or "null")
-    if reason := unstorable([row, origin]) or unstorable_name(annotator):
+    if reason := unstorable([row, origin]) or unstorable(annotator, NAMES):
         raise _Wrong(
             gettext("The line contains {reason}, which cannot be saved. Remove it.").format(reason=reason)
         )
@@ -456,7 +456,8 @@ def _label(
     item = items.find(row[columns.example].strip(), row.get(columns.source, "").strip())
     plain = item.plain
     problems: list[str] = []
-    for tried in _responses(row, columns, data):
+    # An option may spell an accent in another way than the file.
+    for tried in (form for given in _responses(row, columns, data) for form in (given, normal(given))):
         envelope = {
             "type": task.key,
             "variant": plain.variant,
@@ -501,7 +502,7 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
                     response=columns.response
                 )
             )
-        yield from _in_normal_form(whole)
+        yield whole
         return
     as_text = {
         columns.fields.get(name, name): row[name]
@@ -510,17 +511,10 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
     }
     if not as_text:
         raise _Wrong(gettext("The response is missing."))
-    yield from _in_normal_form(as_text)
+    yield as_text
     as_json = {name: _json(cell) for name, cell in as_text.items()}
     if as_json != as_text:
-        yield from _in_normal_form(as_json)
-
-
-def _in_normal_form(response: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A response as it is and, where that differs, with one spelling of accents: that of an option may be another."""
-    yield response
-    if (other := normal(response)) != response:
-        yield other
+        yield as_json
 
 
 def _truth(cell: str, column: str | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import zoneinfo
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from types import SimpleNamespace
@@ -267,19 +267,16 @@ def parse(text: str, *, folder: FilePath | None = None) -> Study:
     written = yaml_file.read(text)
     if found := list(schema.faults(written)):
         raise StudyError(found)
-    if found := list(_unstorable(written)):
+    words = gettext("The text contains {reason}, which cannot be saved. Remove it.")
+    if found := [
+        written.fault(path, words.format(reason=why.shown())) for path, why in faults(written.value)
+    ]:
         raise StudyError(found)
     reading = _Reading(written, folder)
     study = reading.study()
     if reading.faults:
         raise StudyError(reading.faults)
     return study
-
-
-def _unstorable(written: Written) -> Iterator[Fault]:
-    for path, reason in faults(written.value):
-        words = gettext("The text contains {reason}, which cannot be saved. Remove it.")
-        yield written.fault(path, words.format(reason=reason.shown()))
 
 
 class _Reading:

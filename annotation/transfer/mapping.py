@@ -276,13 +276,14 @@ def name_of(text: str, taken: Iterable[str] = ()) -> str:
 
 def value_for(target: Any, value: Any, renamed: Mapping[str, str]) -> Any:
     """A value of the tool as the field of a task type takes it. What does not fit stays as it is, and is refused later."""
-    several = [renamed.get(str(one), str(one)) for one in (value if isinstance(value, list) else [value])]
+    values = value if isinstance(value, list) else [value]
+    several = [renamed.get(str(one), str(one)) if type(one) in (str, int, float) else one for one in values]
     if isinstance(target, MultiChoice):
         return several
     if isinstance(value, list) and target.kind in ("cells", "operations", "json", "lines"):
         return value
     if isinstance(target, Scale):
-        return int(several[0]) if len(several) == 1 and re.fullmatch(r"-?\d+", several[0]) else value
+        return int(several[0]) if len(several) == 1 and re.fullmatch(r"-?\d+", str(several[0])) else value
     if isinstance(target, Choice | Text):
         return several[0] if len(several) == 1 else value
     return value

@@ -31,7 +31,7 @@ from annotation.refusals import Refused, refuse, refuse_as
 from annotation.transfer import mapping as mappings
 from annotation.transfer.mapping import ImportMapping, Summary
 from tableqa import Example
-from tableqa.foreign_values import normal, printable, printable_in, unstorable, unstorable_name
+from tableqa.foreign_values import NAMES, normal, printable, printable_in, unstorable
 from tableqa.language import phrase, reason_of
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import Credit, Names, ReaderError, joined_credit
@@ -292,16 +292,16 @@ def _storable(task: Task, problems: list[Problem]) -> Task:
             name: normal(value) if given.natures.get(name) in OPTIONS else value
             for name, value in given.values.items()
         }
-        if (reason := unstorable([given.id, values])) or (reason := unstorable_name(given.person)):
+        if (reason := unstorable([given.id, values])) or (reason := unstorable(given.person, NAMES)):
             _tell(problems, given.place.error(phrase("the response contains {reason}", reason=reason), _MEND))
             values = printable_in(values)
         person = normal(printable(given.person))
         responses.append(replace(given, person=person, id=printable(given.id), values=values))
-    about = [task.id, task.task_type, task.terms, task.definition, task.credit and asdict(task.credit)]
-    if reason := unstorable([about, [one.model for one in task.predictions]]):
+    about = [task.id, task.task_type, task.terms, task.definition, *(one.model for one in task.predictions)]
+    if reason := unstorable(about):
         _tell(problems, task.data.place.error(phrase("the task contains {reason}", reason=reason), _MEND))
         terms, definition = printable_in(task.terms), printable_in(task.definition)
-        task = replace(task, task_type="", terms=terms, definition=definition, credit=None, predictions=())
+        task = replace(task, task_type="", terms=terms, definition=definition, predictions=())
     return replace(task, responses=tuple(responses))
 
 

@@ -7,6 +7,7 @@ import codecs
 import dataclasses
 import json
 import re
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any, BinaryIO, ClassVar, TypeVar, cast
 from tableqa.examples import Context, Example, ExampleError, Turn
 from tableqa.foreign_values import decimal
 from tableqa.json_text import check_depth
-from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, word
+from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, sentence, word
 from tableqa.on_disk import Shelf
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
@@ -41,6 +42,7 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _OPENED = re.compile(r"[ \t\r\n]*\{")
 _NAME = re.compile(r'[ \t\r\n]*"([^"\\\x00-\x1f]*)"[ \t\r\n]*:[ \t\r\n]*')
 _FOLLOWING = re.compile(r"[ \t\r\n]*([,}])")
+_QUOTE, _CORRECT = gettext_noop("Write it in quotes"), gettext_noop("Correct it")
 _LONG = 200
 """Characters from which an object is kept for the case that it comes again,"""
 _MOST_REPEATED = 1_000_000
@@ -171,11 +173,7 @@ class Fields:
             return default
         value = self.required(name)
         if not isinstance(value, str):
-            raise self.error(
-                name,
-                phrase("{field} is {kind}, not a text", field=name, kind=kind(value)),
-                phrase("Write it in quotes"),
-            )
+            raise self._mismatch(name, value, gettext_noop("{field} is {kind}, not a text"), _QUOTE)
         return value
 
     def name(self, name: str) -> str:
@@ -193,58 +191,37 @@ class Fields:
 
     def texts(self, name: str) -> list[str]:
         """A list of texts; numbers are taken as they are written."""
-        value = self.required(name)
-        if not isinstance(value, list):
-            raise self.error(
-                name,
-                phrase("{field} is {kind}, not a list", field=name, kind=kind(value)),
-                phrase('Write a list of texts: ["a", "b"]'),
-            )
-        return [self._text_in(f"{name}[{i}]", item) for i, item in enumerate(value)]
+        items = self.listed(name, gettext_noop('Write a list of texts: ["a", "b"]'))
+        return [self._text_in(f"{name}[{i}]", item) for i, item in enumerate(items)]
 
     def _text_in(self, name: str, value: object) -> str:
         text = text_of(value)
         if text is None:
-            raise self.error(
-                name,
-                phrase("{field} is {kind}, not a text", field=name, kind=kind(value)),
-                phrase("Write it in quotes"),
-            )
+            raise self._mismatch(name, value, gettext_noop("{field} is {kind}, not a text"), _QUOTE)
         return text
+
+    def _mismatch(self, name: str, value: object, text: str, mend: str = _CORRECT) -> ReaderError:
+        return self.error(name, sentence(text, {"field": name, "kind": kind(value)}), sentence(mend, {}))
 
     def integer(self, name: str) -> int:
         value = self.required(name)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise self.error(
-                name,
-                phrase("{field} is {kind}, not a whole number", field=name, kind=kind(value)),
-                phrase("Correct it"),
-            )
+            raise self._mismatch(name, value, gettext_noop("{field} is {kind}, not a whole number"))
         return value
 
     def number(self, name: str) -> int | float:
         value = self.required(name)
         if not isinstance(value, int | float) or isinstance(value, bool):
-            raise self.error(
-                name,
-                phrase("{field} is {kind}, not a number", field=name, kind=kind(value)),
-                phrase("Correct it"),
-            )
-        number = float(value) if isinstance(value, Number) else value
-        if number in (float("inf"), float("-inf")):
-            raise self.error(
-                name, phrase("{field} is too large to be stored", field=name), phrase("Correct it")
-            )
-        return number
+            raise self._mismatch(name, value, gettext_noop("{field} is {kind}, not a number"))
+        if abs(value) > sys.float_info.max:
+            what = phrase("{field} is too large to be stored", field=name)
+            raise self.error(name, what, sentence(_CORRECT, {}))
+        return float(value) if isinstance(value, Number) else value
 
-    def listed(self, name: str) -> list[Any]:
+    def listed(self, name: str, mend: str = _CORRECT) -> list[Any]:
         value = self.required(name)
         if not isinstance(value, list):
-            raise self.error(
-                name,
-                phrase("{field} is {kind}, not a list", field=name, kind=kind(value)),
-                phrase("Correct it"),
-            )
+            raise self._mismatch(name, value, gettext_noop("{field} is {kind}, not a list"), mend)
         return value
 
     def nested(self, name: str) -> "Fields":

@@ -147,19 +147,12 @@ class Rejections:
 
     def _write_rows(self, path: Path, form: str) -> None:
         columns = [*(name for name in self._columns if name not in ADDED), *ADDED]
-        rows = ({name: _cell(value) for name, value in row.items()} for row in self._records())
-        if form == "csv":
-            with path.open("w", encoding="utf-8-sig", errors=_ESCAPED, newline="") as file:
-                as_csv = csv.DictWriter(file, columns, restval="")
-                as_csv.writeheader()
-                as_csv.writerows(rows)
-            return
-        with path.open("w", encoding="utf-8", errors=_ESCAPED, newline="") as file:
-            as_tsv = csv.DictWriter(
-                file, columns, restval="", dialect=_Tabs if form == "tabs" else _QuotedTabs
-            )
-            as_tsv.writeheader()
-            as_tsv.writerows(rows)
+        dialect = {"csv": csv.excel, "tsv": _QuotedTabs, "tabs": _Tabs}[form]
+        encoding = "utf-8-sig" if form == "csv" else "utf-8"
+        with path.open("w", encoding=encoding, errors=_ESCAPED, newline="") as file:
+            writer = csv.DictWriter(file, columns, restval="", dialect=dialect)
+            writer.writeheader()
+            writer.writerows({name: _cell(value) for name, value in row.items()} for row in self._records())
 
     def _records(self) -> Iterator[Mapping[str, Any]]:
         self._file.seek(0)

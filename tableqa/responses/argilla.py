@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop
-from tableqa.readers.reader import ReaderError, stated_credit
-from tableqa.readers.records import Fields, Place, decoded, plain, read_records
+from tableqa.readers.reader import stated_credit
+from tableqa.readers.records import Fields, decoded, plain, read_records
 from tableqa.responses.export import (
     OWN,
     OWN_LOSSES,
@@ -23,7 +23,7 @@ from tableqa.responses.export import (
     own_response,
     own_terms,
 )
-from tableqa.responses.folder import files, opened
+from tableqa.responses.folder import files, opened, read_object
 
 LOSSES = {
     **OWN_LOSSES,
@@ -57,14 +57,8 @@ def _types(path: Path) -> Mapping[str, str]:
     """The type of each question, by name; empty without settings."""
     if not path.is_file():
         return {}
-    place = Place(path, 1)
-    try:
-        settings = Fields(place, decoded(place, path.read_text(encoding="utf-8"), _MEND))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReaderError(path, None, f"it cannot be read: {error}", _MEND) from error
-    return {
-        one.text("name"): one.nested("settings").text("type") for one in settings.nested_each("questions")
-    }
+    questions = read_object(path, _MEND).nested_each("questions")
+    return {one.text("name"): one.nested("settings").text("type") for one in questions}
 
 
 def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:

@@ -148,10 +148,9 @@ def own_definition(meta: object) -> dict[str, Any]:
     return cast(dict[str, Any], plain(definition)) if isinstance(definition, dict) else {}
 
 
-TIME_LOSSES = {"seconds": gettext_noop("durations that are negative or longer than a week")}
 OWN_LOSSES = {
     "changed": gettext_noop("changes of exported responses (the response of Askew is imported)"),
-    **TIME_LOSSES,
+    "seconds": gettext_noop("durations that are negative or longer than a week"),
 }
 """What exports of Askew lose that were changed in the other tool, as `Tool.losses`."""
 

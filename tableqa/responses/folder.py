@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tableqa.readers.archive import unpacked
 from tableqa.readers.reader import ReaderError
+from tableqa.readers.records import Fields, Place, decoded
 
 
 @contextlib.contextmanager
@@ -24,3 +25,12 @@ def files(path: Path, pattern: str, mend: str) -> list[Path]:
     if not matches:
         raise ReaderError(path, None, f"no file matches {pattern}", mend)
     return matches
+
+
+def read_object(file: Path, mend: str, within: str = "") -> Fields:
+    """The JSON object that a file of an export holds; ReaderError."""
+    place = Place(file, 1, within)
+    try:
+        return Fields(place, decoded(place, file.read_text(encoding="utf-8"), mend))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReaderError(file, None, f"it cannot be read: {error}", mend) from error

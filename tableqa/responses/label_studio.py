@@ -143,7 +143,12 @@ def _values(annotation: Fields, losses: list[str]) -> tuple[dict[str, Any], dict
         if not control or not key:
             losses.append("taxonomy" if type == "taxonomy" else "region")
             continue
-        value = result.nested("value").required(key)
+        held = result.nested("value")
+        value = held.required(key)
+        if nature == "choice" or (nature == "text" and isinstance(value, list)):
+            value = held.texts(key)
+        elif nature == "text":
+            value = [held.text(key)]
         if nature == "rank" and isinstance(
             value, dict
         ):  # by bucket; without buckets, the only key is the control
@@ -162,8 +167,7 @@ def _joined(before: Any, value: Any, nature: Nature) -> tuple[Any, Nature]:
         both = [*([before] if isinstance(before, str) else before or []), *value]
         return (both[0], "choice") if len(both) == 1 else (both, "multi_choice")
     if nature == "text":
-        texts = value if isinstance(value, list) else [value]
-        return "\n".join([*([before] if before else []), *map(str, texts)]), nature
+        return "\n".join([*([before] if before else []), *value]), nature
     return value, nature
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop
-from tableqa.readers.reader import ReaderError
-from tableqa.readers.records import Fields, Place, decoded, plain, text_of
-from tableqa.responses.export import TIME_LOSSES, GivenResponse, Nature, Task, Tool, seconds_of, time_of
-from tableqa.responses.folder import files, opened
+from tableqa.readers.records import Fields, Place, plain, text_of
+from tableqa.responses.export import OWN_LOSSES, GivenResponse, Nature, Task, Tool, seconds_of, time_of
+from tableqa.responses.folder import files, opened, read_object
 
-LOSSES = {"region": gettext_noop("marked spans and relations"), **TIME_LOSSES}
+LOSSES = {"region": gettext_noop("marked spans and relations"), "seconds": OWN_LOSSES["seconds"]}
 _MEND = "Name the output folder of Potato (output_annotation_dir), or a zip file of it"
 _TEXT = ("text_box", "free_response")
 """Labels of an input whose value is the text."""
@@ -27,7 +26,7 @@ def tasks(path: Path) -> Iterator[Task]:
     losses: dict[str, list[str]] = {}
     with opened(path) as folder:
         for file in files(folder, "user_state.json", _MEND):
-            state = _state(file)
+            state = read_object(file, _MEND, file.parent.name)
             person = state.name("user_id")
             spans = state.value.get("instance_id_to_span_to_value") or {}
             for id, answers in state.nested("instance_id_to_label_to_value").value.items():
@@ -43,15 +42,6 @@ def tasks(path: Path) -> Iterator[Task]:
         yield Task(data, id, tuple(responses.get(id, ())), losses=tuple(losses.get(id, ())))
 
 
-def _state(file: Path) -> Fields:
-    place = Place(file, 1, file.parent.name)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReaderError(file, None, f"it cannot be read: {error}", _MEND) from error
-    return Fields(place, decoded(place, text, _MEND))
-
-
 def _response(answers: Fields, person: str, at: Any, seconds: float) -> GivenResponse | None:
     chosen: dict[str, list[tuple[str, str]]] = {}
     for pair in answers.listed("answers"):
@@ -61,7 +51,9 @@ def _response(answers: Fields, person: str, at: Any, seconds: float) -> GivenRes
         value = plain(pair[1])
         if value in (None, False, "", "false"):
             continue
-        value = "true" if value is True else text_of(pair[1]) or str(value)
+        value = "true" if value is True else text_of(pair[1])
+        if value is None:
+            raise answers.error("answers", "has a value that is no text, number or truth value", _MEND)
         chosen.setdefault(label.text("schema"), []).append((label.text("name"), value))
     if not chosen:
         return None

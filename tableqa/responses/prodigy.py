@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop
-from tableqa.readers.records import Fields, Record, plain, read_records
+from tableqa.readers.records import Fields, Record, read_records
 from tableqa.responses.export import GivenResponse, Nature, Task, Tool, time_of
 
 LOSSES = {
@@ -70,7 +70,7 @@ def _response(record: Record, losses: list[str]) -> GivenResponse | None:
     values: dict[str, Any] = {}
     natures: dict[str, Nature] = {}
     if "options" in line:
-        chosen = [str(plain(one)) for one in (line.listed("accept") if "accept" in line else [])]
+        chosen = line.texts("accept") if "accept" in line else []
         single = len(chosen) == 1
         values["accept"], natures["accept"] = (chosen[0], "choice") if single else (chosen, "multi_choice")
     for name in _inputs(line):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa.foreign_values import (
+    NAMES,
     decimal,
     faults,
     in_column,
@@ -18,7 +19,6 @@ from tableqa.foreign_values import (
     printable,
     printable_in,
     unstorable,
-    unstorable_name,
 )
 from tableqa.language import phrase
 
@@ -54,9 +54,9 @@ def test_other_control_characters_null_and_long_whole_numbers_are_kept(value: An
 
 
 def test_a_name_has_no_control_character_and_one_spelling() -> None:
-    assert unstorable_name("A\x1b") == "a control character"
-    assert unstorable_name("A\0") == NUL
-    assert unstorable_name("José 😀") is None
+    assert unstorable("A\x1b", NAMES) == "a control character"
+    assert unstorable("A\0", NAMES) == NUL
+    assert unstorable("José 😀", NAMES) is None
     assert normal({"e\u0301": ["e\u0301", 1, None]}) == {"e\u0301": ["é", 1, None]}
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 from annotation.models import Batch, Person, Project
 from annotation.refusals import Refused
 from tasks.contract import Invalid, UnknownTaskType
 
 
-class RefusingCommand(EscapingCommand):
+class RefusingCommand(BaseCommand):
     """Turns what a journey refuses into a CommandError; `run` is `handle` without that."""
 
     def run(self, **options: Any) -> None:

@@ -7,9 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 from annotation.management.commands._spending import (
     add_spending_options,
     announce,
@@ -26,7 +24,7 @@ MEASURED = 200
 """Prompts that are measured for an estimate."""
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = (
         "Send a file of prompts (see `prompts`) to a chat model of PREDICTORS with greedy "
         "decoding, and save its replies. Continues where the file of answers ends. Needs no "

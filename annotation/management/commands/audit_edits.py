@@ -6,14 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 from tableqa.audit import CONTRACTS, Audit, audit, meaning_of
 from tableqa.readers import READERS, ReaderError
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = (
         "Compare two released files of tables, the base and the edited one. Lists the edits and "
         "problems of each table. Needs no database. Exit status 1 if there are findings."

@@ -7,10 +7,10 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotation import backing_up
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = "Back up database and files into a new folder, with checksums. People can keep working."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
 
 from annotation import mo_files
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = (
         "Compile the .po files in locale/ to the .mo files that Django reads. ./run does the same. "
         "Replaces Django's command of this name, which needs gettext."

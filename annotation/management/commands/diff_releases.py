@@ -6,16 +6,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 from annotation.releases import release_diff, release_files
 
 SHOWN = 20
 """Ids of a file that are printed; --json has them all."""
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = "Compare two releases record by record. Needs no database. Exit status 1 if they differ."
     requires_migrations_checks = False
 

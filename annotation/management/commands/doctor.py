@@ -2,13 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotation import doctor
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = (
         "Recount everything and list every inconsistency. Inconsistencies that are repaired "
         "automatically do not change the exit status."

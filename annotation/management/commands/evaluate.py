@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
 from django.utils.translation import gettext
 
 from annotation.evaluation import evaluating
 from annotation.evaluation.evaluating import Keep
 from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 from annotation.management.commands._spending import add_spending_options, announce, tally_of, tell_use
 from annotation.releases.release_files import Difference
 from annotation.work import reply_states
@@ -24,7 +23,7 @@ from tableqa.serialisations import SERIALISATIONS
 from tableqa.side_by_side import RULES
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = (
         "Evaluate models on a release and measure robustness to each perturbation. Answers come "
         "from files or from predictors of PREDICTORS, whose answers are saved to files. Compares "

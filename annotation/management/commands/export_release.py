@@ -4,14 +4,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 from annotation.releases import argilla, exporting
 from annotation.releases.release_files import Difference, load
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = "Write the responses of a release for other tools. Needs no database."
     requires_migrations_checks = False
 

@@ -4,13 +4,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
 
 from annotation import catalogues
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = "Collect the messages of pages and scripts and write the .po files in locale/. See docs/translating.md."
     requires_system_checks = []
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 from annotation.management.commands._sheets import add_sheet_options, put_out
 from annotation.management.commands._spending import (
     add_spending_options,
@@ -38,7 +36,7 @@ from tableqa.text_metrics import SCORERS, NotInstalled
 from tableqa.writers.lftqa import scores as score_records
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = (
         "Correlate text metrics with human ratings across the systems of an example, averaged "
         "over examples (LFTQA-Eval). PATH is a release with rated answers, or a dataset. Needs no "

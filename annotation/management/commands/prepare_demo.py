@@ -5,14 +5,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotation import demo_world
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = "Prepare ./run demo: migrate, load the demo world, print the sign-in links."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 from django.conf import settings
 
 from annotation import reference
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = (
         "Write the tables of docs/reference/ that list task types and batch options. "
         "Run it after you add or change a task type below tasks/ or an option in annotation/terms/."

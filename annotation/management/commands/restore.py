@@ -6,11 +6,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation import backing_up
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand
 from annotation.management.commands.backup import report_lacking
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = "Restore a backup into an empty database and an empty data folder."
     requires_system_checks = ()
 

@@ -7,9 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 from annotation.management.commands._sheets import add_sheet_options, put_out
 from tableqa.prompt_files import (
     PromptError,
@@ -26,7 +24,7 @@ from tableqa.torr_scores import SCORES, TorrError, torr_report
 DEFAULT = "exact"
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = (
         "Score model predictions on files of prompts (see `prompts`). torr: performance P, "
         "robustness R, win rates, impact of perturbations, rank curve, separability, tau and W. "

@@ -4,13 +4,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError
 from annotation.releases import release_files
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = (
         "Replay and recompute everything in a release folder. Needs no database. Stops at the "
         "first difference."

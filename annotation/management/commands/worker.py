@@ -22,7 +22,7 @@ from annotation.database import limits
 from annotation.explorer import index
 from annotation.help import asking, predicting, proposing
 from annotation.journeys import adjudicating
-from annotation.management.commands._escaping import EscapingCommand
+from annotation.management.commands._escaping import BaseCommand
 from annotation.management.commands.migrate import require_compatible_database
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ PATIENCE = 3.0
 """Seconds after SIGTERM for jobs that wait for models."""
 
 
-class Command(EscapingCommand):
+class Command(BaseCommand):
     help = (
         "Run background jobs, resolve complete items, and recover jobs of lost workers. You can "
         "run several workers."

@@ -1,0 +1,400 @@
+"""Mutated files of every import, through the database: imported with the values of their files, or refused.
+
+Examples of all readers, labels, responses of other tools, releases, study files and definitions: no traceback, and no value
+that the file does not have. `ASKEW_FUZZ_SEED` draws others.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import functools
+import html
+import io
+import json
+import os
+import random
+import shutil
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from annotation import uploads
+from annotation.journeys import defining, importing, labelled_elsewhere, releasing, restoring, setting_up
+from annotation.management.commands._escaping import EscapingOutput
+from annotation.models import Annotation, Example, Person, Project
+from annotation.refusals import Refused
+from annotation.releases import release_files
+from annotation.studying import applying, study
+from annotation.studying.yaml_file import StudyError
+from annotation.transfer import mapping_file, responses
+from tasks.contract import Invalid
+from tests.annotation.cast import NOON, World
+from tests.annotation.test_defining import DEFINITION, FILE
+from tests.annotation.test_malformed_files import FORMS, laid_out, reader_of
+from tests.annotation.test_transfer import annotation, choice, task
+from tests.attacks.changed import changed
+from tests.attacks.test_mutated_files import as_dataset, as_parquet, mutated, with_other_values
+from tests.undone import undone
+
+pytestmark = pytest.mark.both
+
+SEED = int(os.environ.get("ASKEW_FUZZ_SEED", "20261129"))
+EXPORTS = Path(__file__).parent.parent / "exports"
+REFUSALS = (Refused, StudyError, Invalid)
+
+
+# -- what a file has --------------------------------------------------------------------------------
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text, key and number of a JSON value, and of JSON or Python lists inside texts."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield str(key)
+            yield from texts_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts_in(inner)
+    elif isinstance(value, str):
+        yield value
+        if value[:1] in ("[", "{"):
+            for read in (json.loads, ast.literal_eval):
+                try:
+                    yield from texts_in(read(value))
+                except (ValueError, SyntaxError, RecursionError, MemoryError):
+                    continue
+    else:
+        yield str(value)
+
+
+class Known:
+    """The texts that files have, found without any reader of Askew."""
+
+    def __init__(self, folder: Path) -> None:
+        self.texts: set[str] = {"", "true", "1", "0"}
+        self.whole = ""
+        for path in folder.rglob("*"):
+            if path.is_file():
+                self._add(path.read_bytes(), path.name)
+
+    def _add(self, data: bytes, name: str) -> None:
+        self.whole += name + "\n"
+        for encoding in ("utf-8", "cp1252", "utf-16", "latin-1", "cp437", "mac_roman"):
+            text = data.decode(encoding, "replace")
+            self.whole += text + "\n"
+            for part in (text.removeprefix("\ufeff"), *text.removeprefix("\ufeff").split("\n")):
+                try:
+                    self.texts.update(texts_in(json.loads(part.strip().rstrip(","), parse_float=str)))
+                except (ValueError, RecursionError):
+                    continue
+        self.whole = html.unescape(self.whole)
+
+    def has(self, text: str) -> bool:
+        """Whether the files have this text, whole or in parts: a cell of a table in a text, a line of a passage."""
+        return text in self.texts or text in self.whole or self._in_another(text)
+
+    def _in_another(self, text: str) -> bool:
+        plain = text.replace("\n", "\\n").replace("|", "\\p")
+        doubled = text.replace('"', '""')
+        return any(one in self.whole for one in (plain, doubled)) or any(text in one for one in self._long)
+
+    @functools.cached_property
+    def _long(self) -> list[str]:
+        return [one for one in self.texts if len(one) > 8]
+
+
+def require_known(known: Known, example: Any) -> None:
+    """Question, answers, cells and other columns of an example are texts of its files."""
+    table = example.table
+    values = [example.question, *example.answers, *table.header, *table.title.split("\n")]
+    values += [cell for row in table.rows for cell in row]
+    values += [text for row in table.header_rows for text in row]
+    foreign = [text for text in values if not known.has(text)]
+    assert not foreign, f"values that the file does not have: {foreign[:3]!r}"
+
+
+# -- imports ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Imports:
+    """A world, and the ways in which a mutated file gets into it."""
+
+    world: World
+    folder: Path
+    rng: random.Random
+    counted: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+    def examples(self, name: str, main: Path, checks: bool) -> None:
+        rest = self.folder.parent / f"rest.{self.rng.choice(['csv', 'jsonl'])}"
+        done = importing.import_examples(
+            project=self.world.project, reader=name, path=main, name="m", good_only=True, rest=rest, now=NOON
+        )
+        known = Known(self.folder)
+        for row in Example.objects.filter(source=done.source).select_related("stored_table"):
+            example = row.example()
+            json.dumps(example.to_dict(), ensure_ascii=False, allow_nan=False).encode()
+            if checks:
+                require_known(known, example)
+
+    def page(self, main: Path) -> None:
+        client = Client()
+        client.force_login(self.world.mara)
+        upload = uploads.keep(
+            project=self.world.project,
+            file=SimpleUploadedFile(main.name, main.read_bytes()),
+            by=self.world.mara,
+            now=timezone.now(),
+        )
+        assert client.get(f"/projects/films/sources/import/{upload.public_id}/").status_code in (200, 302)
+
+    def labels(self, path: Path) -> None:
+        text = path.read_bytes().decode("utf-8", "surrogateescape" if self.rng.random() < 0.1 else "replace")
+        batch = self.world.project.batches.get(name="labelled")
+        found = labelled_elsewhere.look(batch=batch, text=text)
+        for trouble in found.troubles:
+            trouble.message.encode()
+        labelled_elsewhere.write(batch=batch, text=text, by=None, now=NOON)
+        for row in Annotation.objects.filter(assignment__batch=batch).select_related("assignment__person"):
+            assert (row.made_at, row.active_seconds) == (NOON, 0)
+            assert row.assignment.person.name in text
+            assert (row.response or {})["data"]["label"] in text
+
+    def responses(self, tool: str, path: Path) -> None:
+        given: dict[str, Any] = {"project": self.world.project, "path": path, "tool": tool, "now": NOON}
+        given |= {
+            "mapping": mapping_file.parse({"source": "films-dev" if tool == "potato" else "m"}),
+            "by": None,
+        }
+        preview = responses.look(**given)
+        shown = [str(problem) for problem in preview.problems] + [what for _, what in preview.losses]
+        shown += [name for column in preview.summary.columns.values() for name in column.values]
+        "".join(shown + [name for person in preview.people for name in person[:2]]).encode()
+        responses.write(**given)
+        known = Known(self.folder)
+        for row in Annotation.objects.exclude(assignment__batch__name="released"):
+            texts = list(texts_in(list((row.response or {})["data"].values())))
+            parts = [line for text in texts for line in text.split("\n")]
+            foreign = [text for text in parts if not known.has(text)]
+            assert not foreign, f"values that the file does not have: {foreign[:3]!r}"
+            assert row.made_at.year >= 1970
+            assert 0 <= row.active_seconds <= 7 * 86_400
+
+    def release(self, folder: Path) -> None:
+        manager = Person.objects.create_person("Mia", "mia@example.org")
+        project = setting_up.create_project(slug="again", name="Again", manager=manager, now=NOON)
+        restoring.restore(project=project, folder=folder, by=None, now=NOON)
+
+    def study(self, text: str) -> None:
+        existing = Project.objects.filter(slug="complexity").first()
+        applying.apply(study.parse(text), project=existing, by=self.world.mara, now=NOON, invite=False)
+
+    def definition(self, data: Any) -> None:
+        defining.define(project=self.world.project, name="t", data=data, by=self.world.mara, now=NOON)
+
+    def attempt(self, name: str, act: Callable[[], None], data: object) -> None:
+        """Import a mutated file, or see it refused in a sentence that a terminal can print; then undo it."""
+        try:
+            with undone():
+                act()
+            self.counted[f"{name}: imported"] += 1
+        except REFUSALS as refusal:
+            self.counted[f"{name}: refused"] += 1
+            out = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+            EscapingOutput(out).write(f"{refusal} {getattr(refusal, 'more', '')}")
+            if isinstance(refusal, Refused):
+                json.dumps([refusal.detail, refusal.more], ensure_ascii=False, default=str).encode()
+        except Exception:
+            self.wrong.append(f"{name} (seed {SEED}): {traceback.format_exc(limit=-6)}\n{data!r:.1500}")
+
+
+def mutate(path: Path, rng: random.Random) -> bytes:
+    """Change a file; returns what it was."""
+    good = path.read_bytes()
+    path.write_bytes((mutated if rng.random() < 0.4 else with_other_values)(good, rng))
+    return good
+
+
+def each_form(imports: Imports, folder: Path) -> dict[str, Callable[[], None]]:
+    """For each kind of file a function that mutates it once and imports it."""
+    forms: dict[str, Callable[[], None]] = {}
+    for name, form in FORMS.items():
+        if form is not FORMS["askew"]:
+            laid_out(folder / name, form)
+            forms[f"examples, {name}"] = functools.partial(
+                _examples, imports, folder / name, reader_of(name), form.path
+            )
+    rows: list[dict[str, object]] = [
+        {"id": str(n), "question": f"who {n}?", "answers": ["Ann"], "table": FORMS_TABLE, "share": n * 1.5}
+        for n in range(5)
+    ]
+    for reader, write in (("parquet", as_parquet), ("hf", as_dataset)):
+        (folder / reader).mkdir()
+        main = write(folder / reader, rows)
+        forms[f"examples, {reader}"] = functools.partial(
+            _examples, imports, folder / reader, reader, main.name
+        )
+    lines = "".join(f"nu-{n},{who},{label}\n" for n, who, label in LABELS)
+    (folder / "labels.csv").write_text(f"example,annotator,label\n{lines}")
+    forms["labels"] = functools.partial(_labels, imports, folder / "labels.csv")
+    for tool in ("argilla", "doccano", "potato"):
+        shutil.copytree(EXPORTS / tool, folder / "exports" / tool)
+    (folder / "exports" / "label_studio").mkdir()
+    (folder / "exports" / "prodigy").mkdir()
+    people = [annotation(who, choice("why", "ok"), lead_time=4.5) for who in ("a@x.org", "b@x.org")]
+    tasks = [task(n, *people) for n in (1, 2, 3)]
+    (folder / "exports" / "label_studio" / "m.json").write_text(
+        "[\n" + ",\n".join(map(json.dumps, tasks)) + "\n]\n"
+    )
+    taken = {
+        "options": [{"id": "A"}, {"id": "B"}],
+        "accept": ["A"],
+        "answer": "accept",
+        "_timestamp": 1_746_327_700,
+    }
+    asked = {"question": "q?", "table": FORMS_TABLE, "user_input": "why", "_annotator_id": "a"}
+    (folder / "exports" / "prodigy" / "m.jsonl").write_text(
+        "".join(json.dumps({"id": n, **asked, **taken}) + "\n" for n in (1, 2))
+    )
+    for tool in ("argilla", "doccano", "label_studio", "potato", "prodigy"):
+        forms[f"responses, {tool}"] = functools.partial(_responses, imports, folder / "exports" / tool, tool)
+    forms["release"] = functools.partial(_release, imports, folder / "release")
+    forms["study"] = functools.partial(_study, imports)
+    forms["definition"] = functools.partial(_definition, imports)
+    return forms
+
+
+FORMS_TABLE = {"header": ["Name", "N"], "rows": [["Ann", "1"], ["Bo", "2"]]}
+LABELS = [(0, "Xenia", "extraction"), (1, "Yuri", "reasoning"), (2, "Jos\u00e9", "extraction")]
+
+
+def _examples(imports: Imports, folder: Path, reader: str, main: str) -> None:
+    path = imports.rng.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
+    good = mutate(path, imports.rng)
+    try:
+        data = path.read_bytes()
+        is_bytes = reader in ("parquet", "hf")
+        act = functools.partial(
+            imports.examples, reader, folder / main if main != folder.name else folder, not is_bytes
+        )
+        imports.folder = folder
+        imports.attempt(f"examples, {folder.name}, {path.name}", act, data)
+        if imports.rng.random() < 0.15:
+            imports.attempt(f"page, {folder.name}", functools.partial(imports.page, path), data)
+    finally:
+        path.write_bytes(good)
+
+
+def _labels(imports: Imports, path: Path) -> None:
+    good = path.read_bytes()
+    path.write_bytes(with_tokens(good, imports.rng))
+    imports.attempt("labels", functools.partial(imports.labels, path), path.read_bytes())
+    path.write_bytes(good)
+
+
+def with_tokens(data: bytes, rng: random.Random) -> bytes:
+    """A CSV file with columns and cells of other kinds, or with bytes changed."""
+    if rng.random() < 0.5:
+        return mutated(data, rng)
+    rows = list(csv.reader(io.StringIO(data.decode())))
+    extra = rng.choice(["", "made_at", "origin", "seconds", "simulated", "response", "\0", "source"])
+    drawn = ["20200101", "0", "", "true", "\0", "NaN", '{"label": "extraction"}', "9" * 30, "\x1b[2J"]
+    at = rng.randrange(len(rows[0]) + 1)
+    for number, row in enumerate(rows):
+        row.insert(at, rng.choice(drawn) if number else extra)
+    out = io.StringIO()
+    csv.writer(out).writerows(rows)
+    return out.getvalue().encode()
+
+
+def _responses(imports: Imports, folder: Path, tool: str) -> None:
+    path = imports.rng.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
+    good = mutate(path, imports.rng)
+    main = path if tool in ("label_studio", "prodigy") else folder
+    imports.folder = folder
+    act = functools.partial(imports.responses, tool, main)
+    imports.attempt(f"responses, {tool}, {path.name}", act, path.read_bytes())
+    path.write_bytes(good)
+
+
+def _release(imports: Imports, folder: Path) -> None:
+    manifest = folder / "manifest.json"
+    path = imports.rng.choice([*sorted(folder.glob("*.jsonl")), manifest])
+    good = {one: one.read_bytes() for one in (path, manifest)}
+    mutate(path, imports.rng)
+    if path != manifest:
+        resealed(folder, path)
+    imports.attempt(f"release, {path.name}", functools.partial(imports.release, folder), path.read_bytes())
+    for one, data in good.items():
+        one.write_bytes(data)
+
+
+def resealed(folder: Path, path: Path) -> None:
+    """Make the manifest of a release describe a changed file."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"] |= {path.name: release_files.describe(folder)[path.name]}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def _study(imports: Imports) -> None:
+    text = mutated(FILE.encode(), imports.rng).decode("utf-8", "surrogateescape")
+    imports.attempt("study", functools.partial(imports.study, text), text)
+
+
+def _definition(imports: Imports) -> None:
+    data = changed(DEFINITION, imports.rng)
+    imports.attempt("definition", functools.partial(imports.definition, data), data)
+
+
+def mutated_and_imported(world: World, folder: Path, number: int, seed: str) -> Imports:
+    """Mutate and import so many files, of each kind in turn."""
+    imports = Imports(world, folder, random.Random(seed))
+    batch = world.batch(name="released", overlap=1)
+    labelled_elsewhere.write(
+        batch=batch, text="example,annotator,label\nnu-2,Xi,extraction\n", by=None, now=NOON
+    )
+    releasing.make_release(
+        project=world.project,
+        now=NOON,
+        out=folder / "release",
+        name="v1",
+        format="askew",
+        by=None,
+        allow_simulated=True,
+    )
+    world.batch(name="labelled", overlap=3)
+    forms = list(each_form(imports, folder).values())
+    for at in range(number):
+        forms[at % len(forms)]()
+    print(f"\n{dict(imports.counted)} (seed {seed})")
+    return imports
+
+
+def test_mutated_files_are_imported_with_their_values_or_refused(
+    world: World, tmp_path: Path, settings: Any
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    imports = mutated_and_imported(world, tmp_path, 200, str(SEED))
+    assert not imports.wrong, "\n".join(imports.wrong)
+    for outcome in ("imported", "refused"):
+        assert sum(number for name, number in imports.counted.items() if name.endswith(outcome)) > 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_very_many_mutated_files_are_imported_with_their_values_or_refused(
+    world: World, tmp_path: Path, settings: Any, part: int
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    imports = mutated_and_imported(world, tmp_path, 1_000, f"{SEED}:{part}")
+    assert not imports.wrong, "\n".join(imports.wrong)
