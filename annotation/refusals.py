@@ -91,5 +91,8 @@ def refuse_as(code: str, reason: str, /, *, more: Mapping[str, Any] | None = Non
 def require_storable(*values: Any) -> None:
     """Refuse texts, and JSON values with parts, that `tableqa.foreign_values` refuses: at the door of every journey."""
     if reason := unstorable(values):
-        text = "The text contains {reason}, which cannot be saved. Remove it."
-        refuse("invalid_request", text, reason=reason)
+        refuse(
+            "invalid_request",
+            "The text contains {reason}, which cannot be saved. Remove it.",
+            reason=reason,
+        )

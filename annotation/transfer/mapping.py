@@ -74,7 +74,7 @@ class Column:
         self.is_whole &= isinstance(value, int) and not isinstance(value, bool)
         values = value if isinstance(value, list) and nature != "cells" else []
         self.first = self.first or values
-        self.has_same_values &= len(values) > 1 and Counter(values) == Counter(self.first)
+        self.has_same_values &= len(values) > 1 and Counter(map(str, values)) == Counter(map(str, self.first))
         self.has_orders |= values != self.first
         self.values.update(map(str, value) if isinstance(value, list) else [str(value)])
 

@@ -227,6 +227,14 @@ class Fields:
     def nested(self, name: str) -> "Fields":
         return Fields(self.place.inside(name), self.required(name))
 
+    def optional(self, name: str) -> dict[str, Any]:
+        """The members of an object; none where the field is absent or null."""
+        return self.nested(name).value if name in self else {}
+
+    def optional_list(self, name: str) -> list[Any]:
+        """A list; empty where the field is absent or null."""
+        return self.listed(name) if name in self else []
+
     def nested_each(self, name: str) -> Iterator["Fields"]:
         for i, item in enumerate(self.listed(name)):
             yield Fields(self.place.inside(f"{name}[{i}]"), item)

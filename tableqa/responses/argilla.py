@@ -63,13 +63,13 @@ def _types(path: Path) -> Mapping[str, str]:
 
 def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     id = record.name("id") if "id" in record else number
-    metadata = record.value.get("metadata") or {}
+    metadata = record.optional("metadata")
     shown = {
         name: value for name, value in metadata.items() if name not in _ABOUT or not isinstance(value, dict)
     }
     data = Fields(record.place, {**shown, **record.nested("fields").value, "id": id})
-    losses = ["suggestion" for _ in record.value.get("suggestions") or {}]
-    losses += ["vector" for _ in record.value.get("vectors") or {}]
+    losses = ["suggestion" for _ in record.optional("suggestions")]
+    losses += ["vector" for _ in record.optional("vectors")]
     own: dict[str, GivenResponse] = {}
     values: dict[str, dict[str, Any]] = {}
     natures: dict[str, Nature] = {}

@@ -42,10 +42,10 @@ def tasks(path: Path) -> Iterator[Task]:
 
 
 def _response(line: Fields, person: str, losses: list[str]) -> GivenResponse | None:
-    losses += ["region" for name in ("entities", "relations") for _ in line.value.get(name) or []]
-    losses += ["comment" for _ in line.value.get("Comments") or []]
+    losses += ["region" for name in ("entities", "relations") for _ in line.optional_list(name)]
+    losses += ["comment" for _ in line.optional_list("Comments")]
     name = "labels" if "labels" in line else "label"
-    given = line.listed(name) if name in line else []
+    given = line.optional_list(name)
     labels: list[Any] = [plain(one) for one in given if isinstance(one, str)]
     losses += ["region"] * (len(given) - len(labels))
     if not labels:

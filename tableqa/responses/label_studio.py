@@ -64,7 +64,7 @@ def tasks(path: Path) -> Iterator[Task]:
         id = task.name("id") if "id" in task else str(record.number)
         if "id" not in data:
             data = Fields(data.place, {"id": id, **data.value})
-        predictions = task.listed("predictions") if "predictions" in task else []
+        predictions = task.optional_list("predictions")
         whole = [plain(one) for one in predictions if isinstance(one, dict)]
         losses = ["prediction"] * (len(predictions) - len(whole))
         responses = []
@@ -129,7 +129,7 @@ def _stored(annotation: Fields) -> Fields | None:
     for result in annotation.nested_each("result"):
         if result.text("from_name", default="") == OWN:
             value = result.nested("value")
-            return Fields(value.place, decoded(value.place, value.texts("text")[0]))
+            return Fields(value.place, decoded(value.place, "\n".join(value.texts("text"))))
     return None
 
 

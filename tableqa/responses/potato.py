@@ -28,11 +28,11 @@ def tasks(path: Path) -> Iterator[Task]:
         for file in files(folder, "user_state.json", _MEND):
             state = read_object(file, _MEND, file.parent.name)
             person = state.name("user_id")
-            spans = state.value.get("instance_id_to_span_to_value") or {}
+            spans = Fields(state.place, state.optional("instance_id_to_span_to_value"))
             for id, answers in state.nested("instance_id_to_label_to_value").value.items():
                 place = state.place.inside(f"item {id}")
                 places.setdefault(id, place)
-                losses.setdefault(id, []).extend("region" for _ in spans.get(id) or [])
+                losses.setdefault(id, []).extend("region" for _ in spans.optional_list(id))
                 at, seconds = _times(state, id, losses[id])
                 response = _response(Fields(place, {"answers": answers}), person, at, seconds)
                 if response is not None:
@@ -76,7 +76,7 @@ def _value(pairs: list[tuple[str, str]]) -> tuple[Any, Nature]:
 
 def _times(state: Fields, id: str, losses: list[str]) -> tuple[Any, float]:
     """The end of the last session on an item, and the seconds on it; None and 0 where the state has none."""
-    data = (state.value.get("instance_id_to_behavioral_data") or {}).get(id)
+    data = state.optional("instance_id_to_behavioral_data").get(id)
     if not isinstance(data, dict):
         return None, 0.0
     fields = Fields(state.place.inside(f"item {id}"), data)

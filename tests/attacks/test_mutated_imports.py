@@ -215,7 +215,9 @@ class Imports:
             if isinstance(refusal, Refused):
                 json.dumps([refusal.detail, refusal.more], ensure_ascii=False, default=str).encode()
         except Exception:
-            self.wrong.append(f"{name} (seed {SEED}): {traceback.format_exc(limit=-6)}\n{data!r:.1500}")
+            self.wrong.append(
+                f"{name} (seed {SEED}): {traceback.format_exc(limit=-6)[-1500:]}\n{data!r:.600}"
+            )
 
 
 def mutate(path: Path, rng: random.Random) -> bytes:
