@@ -2,6 +2,7 @@
 
 import base64
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -405,7 +406,8 @@ def _written(value: Any) -> Any:
     if isinstance(value, list):
         return [_written(inner) for inner in value]
     if isinstance(value, float):
-        return Number(repr(value)) if value == value and abs(value) != float("inf") else str(value)
+        # NaN is how pandas writes a missing value. An infinite number stays, and is refused.
+        return None if value != value else value if math.isinf(value) else Number(repr(value))
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")  # columns of bytes often hold texts

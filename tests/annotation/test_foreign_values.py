@@ -26,7 +26,7 @@ from annotation.studying import study
 from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
 from tableqa.readers import READERS
-from tableqa.readers.reader import Credit
+from tableqa.readers.reader import Credit, ReaderError
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import DEFINITION, batch_of, define
 from tests.annotation.test_transfer import annotation, choice, label_studio, task
@@ -242,6 +242,25 @@ def test_a_column_without_a_name_is_no_context(world: World, tmp_path: Path, rea
 
     assert example.context is None
     assert dict(example.meta) == {"": "20200101"}
+
+
+def test_not_a_number_of_parquet_is_null_and_no_word(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path, nan = tmp_path / "dev.parquet", float("nan")
+    row = {"id": "1", "question": "q?", "table": "a,b\nx,y", "answers": "x", "n": nan}
+    parquet.write_table(pyarrow.Table.from_pylist([row]), path)
+    (example,) = READERS["parquet"](path)
+    assert dict(example.meta) == {"n": None}
+
+    for part, held in (("n", float("inf")), ("answers", nan), ("table", {"header": ["a"], "rows": [[nan]]})):
+        parquet.write_table(pyarrow.Table.from_pylist([{**row, part: held}]), path)
+        if part == "answers":
+            assert next(READERS["parquet"](path)).answers == ()
+        else:
+            with pytest.raises(ReaderError):
+                list(READERS["parquet"](path))
 
 
 @pytest.mark.parametrize("value", ["s\0", "s\ud800"])
