@@ -283,7 +283,9 @@ def value_for(target: Any, value: Any, renamed: Mapping[str, str]) -> Any:
     if isinstance(value, list) and target.kind in ("cells", "operations", "json", "lines"):
         return value
     if isinstance(target, Scale):
-        return int(several[0]) if len(several) == 1 and re.fullmatch(r"-?\d+", str(several[0])) else value
+        return (
+            int(several[0]) if len(several) == 1 and re.fullmatch("-?[0-9]{1,15}", str(several[0])) else value
+        )
     if isinstance(target, Choice | Text):
         return several[0] if len(several) == 1 else value
     return value

@@ -4,6 +4,7 @@ A schema is a field. Its answers are pairs of a label and a value: the labels th
 and numbers. The state has no text of the items, so examples come from a source of the project, by id.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def _value(pairs: list[tuple[str, str]]) -> tuple[Any, Nature]:
     ((name, value),) = pairs
     if name in _TEXT:
         return value, "text"
-    if name == value and value.lstrip("-").isdigit():
+    if name == value and re.fullmatch("-?[0-9]{1,15}", value):
         return int(value), "scale"
     return name, "choice"
 

@@ -27,6 +27,7 @@ from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
 from tableqa.readers import READERS
 from tableqa.readers.reader import Credit, ReaderError
+from tableqa.responses import TOOLS
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import DEFINITION, batch_of, define
 from tests.annotation.test_transfer import annotation, choice, label_studio, task
@@ -334,6 +335,16 @@ def test_a_time_that_no_response_has_is_that_of_the_import(world: World, tmp_pat
 
     assert done.summary.without_time == 1
     assert Annotation.objects.get().made_at == NOON
+
+
+@pytest.mark.parametrize("text", ["\u00b2", "--5", "9" * 5000, "\u0663"])
+def test_a_text_of_digits_that_is_no_number_is_no_number_of_potato(tmp_path: Path, text: str) -> None:
+    state = {"user_id": "a", "instance_id_to_label_to_value": {"1": [[{"schema": "s", "name": text}, text]]}}
+    (tmp_path / "user_state.json").write_text(json.dumps(state))
+
+    ((response,),) = [task.responses for task in TOOLS["potato"].tasks(tmp_path)]
+
+    assert response.values == {"s": text}
 
 
 def test_options_of_a_tool_that_differ_in_the_encoding_of_an_accent_are_one(
