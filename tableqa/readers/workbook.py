@@ -1,19 +1,20 @@
 """Excel workbooks (.xlsx) as sheets of texts: numbers as the workbook shows them, dates as ISO 8601 writes them.
 
-python-calamine reads the values. What it leaves out is read from the sheet's XML: the number formats, errors such as
-#N/A, and formulas that were never calculated, which it gives as empty cells.
+python-calamine reads the values. What it leaves out is read from the sheet's XML, in one pass that keeps no tree: the
+number formats, errors such as #N/A, and formulas that were never calculated, which it gives as empty cells.
 """
 
 import datetime
 import re
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
-from functools import lru_cache
-from html import unescape
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
 from tableqa.language import grouped, phrase, reason_of
 from tableqa.readers.delimited import table_of_rows
@@ -25,16 +26,7 @@ MAX_PARTS = 10_000
 MAX_SHEET_CELLS = 20_000_000
 """Cells of a sheet up to its last row and column, empty ones too: all of them are laid out in memory."""
 
-_CELL = re.compile(rb"<(?:\w+:)?row\b([^>]*)>|<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
-_ATTRIBUTE = re.compile(rb'\b(r|s|t)="([^"]*)"')
-_ATTRIBUTES = re.compile(rb'([\w:]+)="([^"]*)"')
-_VALUE = re.compile(rb"<(?:\w+:)?(?:v|is)\b[^>]*?(?<!/)>(?!\s*</)")
-_FORMULA = re.compile(rb"<(?:\w+:)?f\b")
-_FORMAT = re.compile(rb"<(?:\w+:)?numFmt\b([^>]*?)/?>")
-_STYLES = re.compile(rb"<(?:\w+:)?cellXfs\b.*?</(?:\w+:)?cellXfs>", re.DOTALL)
-_STYLE = re.compile(rb"<(?:\w+:)?xf\b([^>]*?)/?>")
-_NUMBER_FORMAT = re.compile(rb'\bnumFmtId="(\d+)"')
-_CODE = re.compile(rb'\bformatCode="([^"]*)"')
+_CELL_NAME = re.compile("([A-Z]{1,3})([0-9]{1,7})")
 _PLAIN_NUMBER = re.compile(r"(#,##)?#?0(?:\.(0+))?(%?)")
 _BUILT_IN = {0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"}
 _GENERAL = {"", "General", "@"}
@@ -89,6 +81,7 @@ class Workbook:
             KeyError,
             ValueError,
             NotImplementedError,
+            expat.ExpatError,
         ) as error:
             if isinstance(error, ReaderError):
                 raise
@@ -118,12 +111,14 @@ class Workbook:
         """A sheet by its name; ReaderError for cells whose text is not known."""
         from python_calamine import CalamineError
 
-        formats = self._cells(name)
         try:
+            formats = self._cells(name)
             read = self._book.get_sheet_by_name(name)
             values = read.to_python(skip_empty_area=False)
             merged = list(read.merged_cell_ranges or [])
-        except (CalamineError, ValueError, OverflowError) as error:
+        except (CalamineError, ValueError, OverflowError, expat.ExpatError) as error:
+            if isinstance(error, ReaderError):
+                raise
             what = phrase("the sheet {name!r} cannot be read: {error}", name=name, error=reason_of(error))
             raise ReaderError(
                 self.path, None, what, phrase("Open it in Excel and save it again as .xlsx")
@@ -147,33 +142,43 @@ class Workbook:
 
     def _sheet_parts(self) -> dict[str, str]:
         """For the name of each sheet its part of the archive."""
-        book = self._archive.read("xl/workbook.xml")
-        relations = self._archive.read("xl/_rels/workbook.xml.rels")
-        targets = {
-            _attribute(tag, rb"Id"): _attribute(tag, rb"Target")
-            for tag in re.findall(rb"<(?:\w+:)?Relationship\b[^<>]*>", relations)
-        }
-        parts = {}
-        for tag in re.findall(rb"<(?:\w+:)?sheet\b[^<>]*>", book):
-            target = targets[_attribute(tag, rb":id")]
-            parts[_attribute(tag, rb"name")] = target[1:] if target.startswith("/") else f"xl/{target}"
+        targets: dict[str, str] = {}
+        parts: dict[str, str] = {}
+
+        def relation(name: str, attributes: dict[str, str]) -> None:
+            if _local(name) == "Relationship":
+                targets[attributes["Id"]] = attributes["Target"]
+
+        def sheet(name: str, attributes: dict[str, str]) -> None:
+            if _local(name) == "sheet":
+                target = targets[
+                    next((value for key, value in attributes.items() if key.endswith(":id")), "")
+                ]
+                parts[attributes["name"]] = target[1:] if target.startswith("/") else f"xl/{target}"
+
+        _parse(self._archive.read("xl/_rels/workbook.xml.rels"), relation)
+        _parse(self._archive.read("xl/workbook.xml"), sheet)
         return parts
 
     def _number_formats(self) -> list[str]:
         """The number format of each style of cells, by its number."""
         if "xl/styles.xml" not in self._archive.namelist():
             return []
-        styles = self._archive.read("xl/styles.xml")
-        own = {
-            int(number[1]): unescape(code[1].decode())
-            for tag in _FORMAT.findall(styles)
-            if (number := _NUMBER_FORMAT.search(tag)) and (code := _CODE.search(tag))
-        }
-        whole = _STYLES.search(styles)
-        numbers = [
-            int(number[1]) if (number := _NUMBER_FORMAT.search(tag)) else 0
-            for tag in _STYLE.findall(whole[0] if whole else b"")
-        ]
+        own: dict[int, str] = {}
+        numbers: list[int] = []
+        section = ""
+
+        def style(name: str, attributes: dict[str, str]) -> None:
+            nonlocal section
+            name = _local(name)
+            if name == "numFmt" and attributes.keys() >= {"numFmtId", "formatCode"}:
+                own[int(attributes["numFmtId"])] = attributes["formatCode"]
+            elif name == "xf" and section == "cellXfs":
+                numbers.append(int(attributes.get("numFmtId", "0")))
+            elif name.endswith("s"):  # a list, such as cellStyleXfs
+                section = name
+
+        _parse(self._archive.read("xl/styles.xml"), style)
         return [own.get(number, _BUILT_IN.get(number, f"number {number} of Excel")) for number in numbers]
 
     def _cells(self, name: str) -> dict[tuple[int, int], str]:
@@ -181,38 +186,10 @@ class Workbook:
         part = self._parts.get(name, "")
         if part not in self._archive.namelist():
             return {}
-        formats = {}
-        row, column = -1, -1
-        last_row, last_column = 0, 0
-        for match in _CELL.finditer(self._archive.read(part)):
-            attributes = dict(_ATTRIBUTE.findall(match[1] if match[2] is None else match[2]))
-            if match[2] is None:
-                row = int(attributes[b"r"]) - 1 if b"r" in attributes else row + 1
-                column = -1
-                continue
-            row, column = _position(attributes[b"r"]) if b"r" in attributes else (row, column + 1)
-            last_row, last_column = max(last_row, row), max(last_column, column)
-            if (last_row + 1) * (last_column + 1) > MAX_SHEET_CELLS:
-                mend = phrase(
-                    "Remove cells far below or beside the others; {most} cells are read",
-                    most=grouped(MAX_SHEET_CELLS),
-                )
-                raise self._fault(name, row, column, phrase("the sheet is too large"), mend)
-            content = match[3] or b""
-            if attributes.get(b"t") == b"e":
-                mend = phrase("Correct the formula, or replace it by its value")
-                raise self._fault(name, row, column, phrase("the cell shows an error"), mend)
-            if _FORMULA.search(content) and not _VALUE.search(content):
-                if attributes.get(b"t") == b"str":
-                    continue  # a formula whose result is an empty text
-                mend = phrase("Open the file in Excel or LibreOffice and save it: then it holds the results")
-                raise self._fault(
-                    name, row, column, phrase("the result of the formula is not in the file"), mend
-                )
-            style = int(attributes.get(b"s", b"0"))
-            if style < len(self._formats) and self._formats[style] not in _GENERAL:
-                formats[row, column] = self._formats[style]
-        return formats
+        cells = _Cells(partial(self._fault, name), self._formats)
+        _parse(self._archive.read(part), cells.begin, cells.text)
+        cells.check_formula()
+        return cells.formats
 
     def _text(
         self, sheet: str, row: int, column: int, value: Any, formats: dict[tuple[int, int], str]
@@ -248,6 +225,83 @@ class Workbook:
             ),
             mend,
         )
+
+
+class _Cells:
+    """Receives the elements of a sheet in their order, and keeps the formats of its cells; ReaderError for a bad cell."""
+
+    def __init__(self, fault: Callable[[int, int, str, str], ReaderError], formats: list[str]) -> None:
+        self.formats: dict[tuple[int, int], str] = {}
+        self._fault = fault
+        self._codes = {str(number): code for number, code in enumerate(formats) if code not in _GENERAL}
+        self._row = self._column = -1
+        self._rows = self._columns = 0
+        self._type = ""
+        self._awaits_value = self._is_value = False
+
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        name = _local(name)
+        if name == "c":
+            self._cell(attributes)
+        elif name == "row":
+            self.check_formula()
+            self._row = int(attributes["r"][:8]) - 1 if "r" in attributes else self._row + 1
+            self._column = -1
+        elif name == "f":
+            self._awaits_value, self._is_value = True, False
+        elif name in ("v", "is"):
+            self._is_value = True
+
+    def text(self, text: str) -> None:
+        if self._is_value and not text.isspace():
+            self._awaits_value = False
+
+    def check_formula(self) -> None:
+        if (
+            self._awaits_value and self._type != "str"
+        ):  # a formula whose result is an empty text has that type
+            mend = phrase("Open the file in Excel or LibreOffice and save it: then it holds the results")
+            what = phrase("the result of the formula is not in the file")
+            raise self._fault(self._row, self._column, what, mend)
+        self._awaits_value = False
+
+    def _cell(self, attributes: dict[str, str]) -> None:
+        self.check_formula()
+        if "r" in attributes:
+            self._row, self._column = _position(attributes["r"])
+        else:
+            self._column += 1
+        self._rows, self._columns = max(self._rows, self._row + 1), max(self._columns, self._column + 1)
+        if self._rows * self._columns > MAX_SHEET_CELLS:
+            mend = phrase(
+                "Remove cells far below or beside the others; {most} cells are read",
+                most=grouped(MAX_SHEET_CELLS),
+            )
+            raise self._fault(self._row, self._column, phrase("the sheet is too large"), mend)
+        self._type = attributes.get("t", "")
+        if self._type == "e":
+            mend = phrase("Correct the formula, or replace it by its value")
+            raise self._fault(self._row, self._column, phrase("the cell shows an error"), mend)
+        if code := self._codes.get(attributes.get("s", "0")):
+            self.formats[self._row, self._column] = code
+
+
+def _parse(
+    data: bytes,
+    begin: Callable[[str, dict[str, str]], None],
+    text: Callable[[str], None] | None = None,
+) -> None:
+    """Read a part of a workbook once, from its first to its last byte; ExpatError, and ValueError for a DOCTYPE."""
+
+    def refuse(*declared: object) -> None:
+        raise ValueError("a workbook has no DOCTYPE")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = begin
+    parser.StartDoctypeDeclHandler = refuse  # no entity is declared without
+    if text is not None:
+        parser.CharacterDataHandler = text
+    parser.Parse(data, True)
 
 
 def is_workbook(path: Path) -> bool:
@@ -299,12 +353,19 @@ def cell_name(row: int, column: int) -> str:
     return f"{letters}{row + 1}"
 
 
-def _position(name: bytes) -> tuple[int, int]:
-    letters = name.rstrip(b"0123456789")
+def _position(name: str) -> tuple[int, int]:
+    matched = _CELL_NAME.fullmatch(name)
+    if matched is None:
+        raise ValueError(f"no cell is named {name[:20]!r}")
     column = 0
-    for letter in letters:
-        column = column * 26 + letter - ord("A") + 1
-    return int(name[len(letters) :]) - 1, column - 1
+    for letter in matched[1]:
+        column = column * 26 + ord(letter) - ord("A") + 1
+    return int(matched[2]) - 1, column - 1
+
+
+def _local(name: str) -> str:
+    """The name of an element without its prefix."""
+    return name.rpartition(":")[2] if ":" in name else name
 
 
 def _date_text(value: object) -> str:
@@ -323,14 +384,3 @@ def _trimmed(rows: list[list[str]]) -> list[list[str]]:
         rows.pop()
     width = max((j + 1 for row in rows for j, text in enumerate(row) if text), default=0)
     return [row[:width] for row in rows]
-
-
-def _attribute(tag: bytes, name: bytes) -> str:
-    """The value of an attribute of a tag; a name with ":" first has any prefix. Raises KeyError where there is none."""
-    attributes = _ATTRIBUTES.findall(tag)
-    values = [
-        value for each, value in attributes if each == name or (name[:1] == b":" and each.endswith(name))
-    ]
-    if not values:
-        raise KeyError(phrase("{name} is missing", name=name.decode()))
-    return unescape(values[0].decode())

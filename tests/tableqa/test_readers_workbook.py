@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 import xlsxwriter
 
@@ -223,6 +225,88 @@ def test_a_formula_that_was_never_calculated_is_refused(tmp_path: Path) -> None:
 
     first, _ = READERS["own"](rewritten(path, calculated, b'<c r="B2" t="str"><f>""</f><v></v></c>'))
     assert first.table.rows[0] == ("Ann", "")  # the result is an empty text
+
+
+SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>%s</sheetData></worksheet>'
+HOSTILE = {
+    "cells that do not end": b'<row r="1">' + b'<c r="A1">' * 20_000,
+    "rows whose tags do not end": b"<row " * 50_000,
+    "cells whose tags do not end": b"<row>" + b"<c " * 50_000,
+    "values that do not end": b'<row><c r="A1"><f>1</f>' + b"<v>" * 50_000,
+    "a name of 50,000 letters": b'<row><c r="%s1"/></row>' % (b"A" * 50_000),
+    "a row of 50,000 digits": b'<row r="%s"><c/></row>' % (b"9" * 50_000),
+    "a cell of 50,000 digits": b'<row><c r="A%s"/></row>' % (b"9" * 50_000),
+    "no number of a cell": b'<row><c r="A"/></row>',
+}
+
+
+def with_part(path: Path, name: str, content: bytes) -> Path:
+    """The workbook with one of its parts replaced."""
+    again = path.with_name("again.xlsx")
+    with zipfile.ZipFile(path) as before, zipfile.ZipFile(again, "w", zipfile.ZIP_DEFLATED) as after:
+        for part in before.namelist():
+            after.writestr(part, content if part == name else before.read(part))
+    return again
+
+
+def seconds_of_refusal(path: Path) -> float:
+    began = time.process_time()
+    assert refused(path).mend
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize("content", HOSTILE)
+def test_a_hostile_sheet_is_refused_at_once(tmp_path: Path, content: str) -> None:
+    path = workbook(tmp_path / "q.xlsx", Questions=QUESTIONS, Cup=CUP)
+
+    assert seconds_of_refusal(with_part(path, "xl/worksheets/sheet1.xml", SHEET % HOSTILE[content])) < 1
+
+
+@pytest.mark.parametrize("part", ["xl/styles.xml", "xl/workbook.xml", "xl/_rels/workbook.xml.rels"])
+@pytest.mark.parametrize("repeated", [b"<numFmt ", b"<cellXfs>", b"<xf ", b"<sheet ", b"<Relationship "])
+def test_hostile_parts_of_a_workbook_are_refused_at_once(tmp_path: Path, part: str, repeated: bytes) -> None:
+    path = workbook(tmp_path / "q.xlsx", Questions=QUESTIONS, Cup=CUP)
+
+    assert seconds_of_refusal(with_part(path, part, b"<x>" + repeated * 50_000)) < 1
+
+
+def test_entities_of_a_workbook_are_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "q.xlsx", Questions=QUESTIONS, Cup=CUP)
+    entity = (
+        b'<!DOCTYPE x [<!ENTITY a "a">]>' + SHEET % b'<row><c t="inlineStr"><is><t>&a;</t></is></c></row>'
+    )
+
+    assert "DOCTYPE" in refused(with_part(path, "xl/worksheets/sheet1.xml", entity)).what
+
+
+def test_a_sheet_with_prefixes_and_without_names_of_cells_is_read(tmp_path: Path) -> None:
+    path = workbook(
+        tmp_path / "a.xlsx",
+        lambda book, sheets: sheets["Cells"].write(0, 0, 1, book.add_format({"num_format": "0.00"})),
+        Cells=[],
+    )
+    sheet = (
+        b"<?xml version='1.0' encoding='UTF-8'?>\n<!-- written by a program -->\n"
+        b'<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData>'
+        b'<x:row><x:c t="inlineStr"><x:is><x:t>A &amp; B</x:t></x:is></x:c><x:c s="1"><x:v>2</x:v></x:c></x:row>'
+        b'<x:row><x:c><x:f>1+1</x:f><x:v>2</x:v></x:c><x:c t="b"><x:v>1</x:v></x:c></x:row>'
+        b"</x:sheetData></x:worksheet>"
+    )
+
+    read = Workbook(with_part(path, "xl/worksheets/sheet1.xml", sheet)).sheet("Cells")
+
+    assert read.rows == [["A & B", "2.00"], ["2", "TRUE"]]
+
+
+def test_a_workbook_that_pandas_writes_is_read(tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"Name": ["Ann", "Bob"], "Wins": [3, 4], "Share": [0.25, 1.5]})
+    frame.to_excel(tmp_path / "p.xlsx", sheet_name="Cup", index=False, engine="xlsxwriter")
+
+    assert Workbook(tmp_path / "p.xlsx").sheet("Cup").rows == [
+        ["Name", "Wins", "Share"],
+        ["Ann", "3", "0.25"],
+        ["Bob", "4", "1.5"],
+    ]
 
 
 def test_a_damaged_workbook_and_one_of_no_questions_are_refused(tmp_path: Path) -> None:
