@@ -12,14 +12,14 @@ from annotation.forms.batches import source_in_words
 from annotation.forms.uploads import TextFileField
 from annotation.models import Source
 from annotation.studying import templates
-from annotation.studying.yaml_file import MOST_BYTES
+from tableqa.guarded_yaml import MAX_BYTES
 
 
 class StudyForm(forms.Form):
     """A study file, in whichever way it comes; what is in it is checked by `annotation.studying`."""
 
     file = TextFileField(
-        most=MOST_BYTES,
+        most=MAX_BYTES,
         required=False,
         label=gettext_lazy("Choose a file"),
         help_text=gettext_lazy("YAML, for example study.yaml. It replaces the text below."),

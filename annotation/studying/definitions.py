@@ -80,8 +80,9 @@ def read(name: str, text: str, stored: Mapping[str, Any] | None = None) -> Mappi
     file, lines_above = _as_file(name or _PLACEHOLDER, text)
     key = ""
     try:
-        key = _only_name(name, yaml_file.read(file))
-        study = parse(file)
+        content = yaml_file.read(file)
+        key = _only_name(name, content)
+        study = parse(content)
         data = study.task_types[key]
         if faults := [] if data == stored else new_faults(data):
             paths = [("task_types", key, *fault.path) for fault in faults]

@@ -259,12 +259,12 @@ def _originals(work: Work, of: Mapping[str, Work]) -> set[str]:
     return found
 
 
-def parse(text: str, *, folder: FilePath | None = None) -> Study:
+def parse(text: str | Written, *, folder: FilePath | None = None) -> Study:
     """The study that a file describes. `folder` is where the file lies; without it no other file is read.
 
     Raises `StudyError` with everything that is wrong.
     """
-    written = yaml_file.read(text)
+    written = yaml_file.read(text) if isinstance(text, str) else text
     if found := list(schema.faults(written)):
         raise StudyError(found)
     words = gettext("The text contains {reason}, which cannot be saved. Remove it.")

@@ -111,7 +111,7 @@ def _data_files(path: Path) -> Iterator[tuple[Path, str]]:
             what = phrase(
                 "no data file is at {pattern!r}, which the configuration {name} names",
                 pattern=pattern,
-                name=configuration_name(config),
+                name=configuration_name(path, config),
             )
             raise ReaderError(path / README, None, what, phrase("Download the dataset with all of its files"))
         for file in files:
@@ -123,7 +123,7 @@ def class_labels(path: Path) -> Mapping[str, Any]:
     if not path.is_dir():
         return {}
     config = _config(path)
-    return names_in_card(features(path, configuration_name(config)) if config else features(path))
+    return names_in_card(features(path, configuration_name(path, config)) if config else features(path))
 
 
 def sentence(path: Path, name: str) -> str:
@@ -134,13 +134,13 @@ def sentence(path: Path, name: str) -> str:
     text: str = phrase("{file} was read as a Hugging Face dataset.", file=name)
     if len(splits_read := splits(path)) > 1:
         text = joined([text, phrase("Its splits are {names}.", names=", ".join(splits_read))])
-    names = [configuration_name(config) for config in configurations(path)]
+    names = [configuration_name(path, config) for config in configurations(path)]
     config = _config(path)
     if len(names) > 1 and config is not None:
         further = phrase(
             "It has the configurations {names}; {name} was read.",
             names=", ".join(names),
-            name=configuration_name(config),
+            name=configuration_name(path, config),
         )
         return joined([text, further])
     return text

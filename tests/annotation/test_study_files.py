@@ -323,8 +323,8 @@ class TestBadFiles:
             (
                 "a: [1",
                 (
-                    "line 1: This is not valid YAML: while parsing a flow sequence expected ',' or ']', but got "
-                    "'<stream end>'. Put texts that contain , : ? { } [ ] or # in quotation marks."
+                    "line 1: This is not valid YAML: while parsing a flow sequence did not find expected "
+                    "',' or ']'. Put texts that contain , : ? { } [ ] or # in quotation marks."
                 ),
             ),
             ("a: 1\nb: 2\na: 3", "line 3: a: 'a' appears twice, first on line 1. Remove one."),
