@@ -192,6 +192,7 @@ SCHEMA: Final[dict[str, Any]] = {
                     "description": "identifies a member with another name",
                 },
             ),
+            maxItems=1_000,
         ),
         sources=_list(
             "Sources of examples.",
@@ -245,15 +246,18 @@ SCHEMA: Final[dict[str, Any]] = {
                     ),
                 },
             ),
+            maxItems=300,
         ),
         task_types={
             "type": "object",
             "description": "Task types of this project, by name.",
+            "maxProperties": 100,
             "additionalProperties": DEFINITION,
         },
         guidelines={
             "type": "object",
             "description": "Per task type: guidelines text (Markdown), or {file: PATH}.",
+            "maxProperties": 200,
             "additionalProperties": {
                 "type": ["string", "object"],
                 "minLength": 1,
@@ -266,6 +270,7 @@ SCHEMA: Final[dict[str, Any]] = {
         kinds={
             "type": "object",
             "description": "Per task type: defaults for its batches.",
+            "maxProperties": 200,
             "additionalProperties": _object(
                 "Defaults for batches of this task type.",
                 **_terms(term for term in TERMS.values() if term.per_task_type),
@@ -287,6 +292,7 @@ SCHEMA: Final[dict[str, Any]] = {
                 feeds_from=_with(_NAME, "batch whose decisions select the originals"),
                 feeds_when=TERMS["feeds_when"].schema(),
             ),
+            maxItems=300,
         ),
         batches=_list(
             "Batches, in the order of creation.",
@@ -312,6 +318,7 @@ SCHEMA: Final[dict[str, Any]] = {
                 open={"type": "boolean", "description": "opens the batch; false leaves it planned"},
                 guideline_examples=_GUIDELINE_EXAMPLES,
             ),
+            maxItems=300,
         ),
     ),
 }

@@ -21,6 +21,7 @@ NAME: Final = "^[a-z][a-z0-9_]{0,39}$"
 SHOWABLE: Final = ("question", "table", "titles", "answers", "context", "history")
 OPTIONED: Final = ("choice", "multi_choice", "rank")
 TYPES: Final = (*OPTIONED, "scale", "cells", "text")
+MOST_FIELDS: Final = 20
 MOST_STEPS: Final = 21
 """Steps of a scale, which stand in one row."""
 STATISTICS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -182,6 +183,7 @@ _FIELD: Final[dict[str, Any]] = {
         "anchors": {
             "type": "object",
             "description": "texts for steps of the scale",
+            "maxProperties": MOST_STEPS,
             "additionalProperties": _text(60, "text of the step"),
         },
         "max_length": {"type": "integer", "minimum": 1, "maximum": 10_000, "description": "default 2000"},
@@ -206,9 +208,10 @@ SCHEMA: Final[dict[str, Any]] = {
             "items": {"enum": list(SHOWABLE)},
             "uniqueItems": True,
             "minItems": 1,
+            "maxItems": len(SHOWABLE),
             "description": "parts of the example; default: question, table, titles",
         },
-        "fields": {"type": "array", "items": _FIELD, "minItems": 1, "maxItems": 20},
+        "fields": {"type": "array", "items": _FIELD, "minItems": 1, "maxItems": MOST_FIELDS},
         "overlap": {
             "type": "integer",
             "minimum": 1,
@@ -234,7 +237,13 @@ SCHEMA: Final[dict[str, Any]] = {
         "agreement": {
             "type": "object",
             "description": "per field: agreement statistics; default: the usual ones of each field",
-            "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            "maxProperties": MOST_FIELDS,
+            "additionalProperties": {
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 1,
+                "maxItems": 10,
+            },
         },
         "guidelines": _text(200_000, "guidelines (Markdown)"),
         "practice": {
@@ -249,7 +258,11 @@ SCHEMA: Final[dict[str, Any]] = {
                         "description": "id, question, table and answers",
                         "properties": {key: {} for key in ("id", "question", "table", "answers")},
                     },
-                    "expected": {"type": "object", "description": "values of the fields"},
+                    "expected": {
+                        "type": "object",
+                        "description": "values of the fields",
+                        "maxProperties": MOST_FIELDS,
+                    },
                     "why": {"type": "string", "maxLength": 2_000, "description": "shown as feedback"},
                 },
                 "required": ["example", "expected", "why"],

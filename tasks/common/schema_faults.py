@@ -6,12 +6,16 @@ Study files, definitions of task types and settings of batches use the same sent
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import chain, islice
 from typing import Any, Final
 
 from tableqa.language import gettext, gettext_noop, ngettext, number
 
 Path = tuple[str | int, ...]
+MAX_FAULTS: Final = 100
 
 TYPES: Final = {
     "string": gettext_noop("text"),
@@ -37,14 +41,53 @@ LIMITS: Final = {
 
 
 def schema_faults(schema: Mapping[str, Any], value: object, *, what: str = "") -> Iterator[tuple[Path, str]]:
-    """Everything that a schema finds wrong with a value: the path of the part, and a sentence.
+    """What a schema finds wrong with a value: the path of the part, and a sentence; at most `MAX_FAULTS`.
 
+    Where a list or mapping has too many entries, this alone is said: the content may be large.
     what: what an unknown key is called, in the reader's language; default: a key.
     """
-    from jsonschema import Draft202012Validator  # slow to load
+    if counts := list(islice(_too_many(schema, value, ()), MAX_FAULTS)):
+        return iter(counts)
+    errors = _validator()(schema).iter_errors(value)
+    faults = (_said(error, tuple(error.absolute_path), schema, what or gettext("key")) for error in errors)
+    return islice(chain.from_iterable(faults), MAX_FAULTS)
 
-    for error in Draft202012Validator(schema).iter_errors(value):
-        yield from _said(error, tuple(error.absolute_path), schema, what or gettext("key"))
+
+@cache
+def _validator() -> Any:
+    """The validator of JSON Schema, whose own `uniqueItems` takes quadratic time where types are mixed."""
+    from jsonschema import Draft202012Validator, ValidationError, validators  # slow to load
+
+    def unique(validator: Any, wanted: bool, value: Any, schema: Any) -> Iterator[ValidationError]:
+        is_list = wanted and isinstance(value, list)
+        if is_list and len({json.dumps(entry, sort_keys=True) for entry in value}) < len(value):
+            yield ValidationError("an entry appears twice")
+
+    return validators.extend(Draft202012Validator, {"uniqueItems": unique})
+
+
+def _too_many(schema: Mapping[str, Any], value: object, path: Path) -> Iterator[tuple[Path, str]]:
+    """The parts of a value that have more entries than their schema allows."""
+    others = schema.get("additionalProperties") or {}
+    parts: Iterable[tuple[Any, Any, Mapping[str, Any]]]
+    if isinstance(value, list):
+        most, parts = (
+            schema.get("maxItems"),
+            ((at, part, schema.get("items", {})) for at, part in enumerate(value)),
+        )
+    elif isinstance(value, Mapping):
+        known = schema.get("properties", {})
+        most, parts = (
+            schema.get("maxProperties"),
+            ((key, part, known.get(key, others)) for key, part in value.items()),
+        )
+    else:
+        return
+    if most is not None and len(value) > most:
+        yield path, gettext(LIMITS["maxItems"]).format(wanted=number(f"{most:,}").shown())
+        return
+    for key, part, inner in parts:
+        yield from _too_many(inner, part, (*path, key))
 
 
 def _said(error: Any, path: Path, schema: Mapping[str, Any], what: str) -> Iterator[tuple[Path, str]]:

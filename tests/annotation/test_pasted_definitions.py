@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from annotation.studying import definitions
+from annotation.studying.study import parse
 from annotation.studying.yaml_file import StudyError, read
 
 BODY = """title: Table complexity
@@ -109,3 +112,46 @@ def test_a_tab_within_a_line_of_a_study_file_stays_a_fault_of_yaml() -> None:
     with pytest.raises(StudyError, match="line 1: This is not valid YAML"):
         read("study: [1\t")
     assert read("text: |\n  a\n  \tb\n").value == {"text": "a\n\tb\n"}
+
+
+FIELDS = "\n".join(
+    f"  - {{name: a{number}, type: choice, label: L, options: [a, b]}}" for number in range(5_000)
+)
+TOO_MANY = {
+    "5,000 fields": (f"fields:\n{FIELDS}", "fields: There are more than 20 entries."),
+    "5,000 bad fields": (f"fields:\n{FIELDS.replace('type', 'tipe')}", "fields: There are more than 20"),
+    "anchors": (
+        f"fields: [{{name: a, type: scale, anchors: {{{', '.join(f'{n}: 3' for n in range(20_000))}}}}}]",
+        "anchors: There are more than 21 entries.",
+    ),
+    "shows": (f"fields: [{{name: a, type: text}}]\nshows: [{'a, 1, ' * 20_000}]", "shows: There are more"),
+    "practice": (f"fields: [{{name: a, type: text}}]\npractice: [{'{}, ' * 40_000}]", "more than 50 entries"),
+    "keys": ("\n".join(f"k{number}: 1" for number in range(20_000)), "Unknown key 'k0'"),
+}
+
+
+@pytest.mark.parametrize("content", TOO_MANY)
+def test_counts_are_checked_before_contents(content: str) -> None:
+    """Definitions of 400,000 characters are refused within a second: nobody reads thousands of faults."""
+    definitions.read(NAME, BODY)
+    text, message = TOO_MANY[content]
+    began = time.process_time()
+
+    with pytest.raises(StudyError) as error:
+        definitions.read(NAME, f"title: T\ninstruction: I\n{text}\n")
+
+    assert time.process_time() - began < 1
+    assert message in str(error.value)
+    assert len(error.value.faults) <= 100
+
+
+def test_large_study_files_are_refused_within_a_second() -> None:
+    head = "study: 1\nproject: {slug: x, name: x}\nbatches:\n"
+    many = "".join(f"  - {{name: P{n}, type: question_type}}\n" for n in range(12_000))
+    mixed = ", ".join(f"a{n}" for n in range(20_000))
+    ids = f"  - {{name: A, type: question_type, sample: {{only: [1, {mixed}]}}}}\n"
+    for content, message in ((many, "batches: There are more than 300"), (ids, "Expected text, not 1")):
+        began = time.process_time()
+        with pytest.raises(StudyError, match=message):
+            parse(head + content)
+        assert time.process_time() - began < 1
