@@ -37,7 +37,9 @@ from tableqa.writers.whole import FIELDS, HUB, example_of
 ROWS = 64
 """Records that are read at once."""
 MOST_UNPACKED = 16 * MAX_TABLE_BYTES
-"""The most bytes that a row group may say it has when it is unpacked."""
+"""The most bytes that a file may have when it is decoded: of equal values, a file has only one."""
+ROW_BYTES = 1024
+"""Bytes for which a record counts in addition to its values: a few bytes of a file can be millions of records."""
 
 _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
@@ -309,7 +311,8 @@ def _records(path: Path, in_card: Mapping[str, Any]) -> Iterator[dict[str, Any]]
         return
     with _reading(path):
         labels: Mapping[str, Any] | None = None
-        for batch in _parquet(path) if path.suffix.lower() == ".parquet" else _stream(path):
+        batches = _parquet(path) if path.suffix.lower() == ".parquet" else _stream(path)
+        for batch in _within_budget(path, batches):
             if labels is None:
                 labels = _labels_of(path, batch.schema.metadata or {}, in_card)
             for record in batch.to_pylist():
@@ -330,17 +333,38 @@ def _parquet(path: Path) -> Iterator[Any]:
 
     with parquet.ParquetFile(path) as file:
         _check_names(path, file.schema_arrow.names)
-        for i in range(file.metadata.num_row_groups):
-            size = file.metadata.row_group(i).total_byte_size
-            if size > MOST_UNPACKED:
-                what = phrase(
-                    "its row group {i} unpacks to {size} bytes; {most} are taken",
-                    i=i + 1,
-                    size=grouped(size),
-                    most=grouped(MOST_UNPACKED),
-                )
-                raise ReaderError(path, None, what, phrase("Write it again in smaller row groups"))
-        yield from file.iter_batches(batch_size=ROWS)
+        _check_budget(path, file.metadata.num_rows * ROW_BYTES)
+        sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups)]
+        largest = max(sizes, default=0)
+        _check_budget(path, largest)
+        # Every value of a batch may be as large as a row group.
+        yield from file.iter_batches(batch_size=max(1, min(ROWS, 4 * MOST_UNPACKED // max(1, largest))))
+
+
+def _within_budget(path: Path, batches: Iterator[Any]) -> Iterator[Any]:
+    """The batches up to `MOST_UNPACKED`, as their values are decoded; ReaderError."""
+    spent = 0
+    for batch in batches:
+        spent += batch.num_rows * ROW_BYTES + sum(map(_decoded_bytes, batch.columns))
+        _check_budget(path, spent)
+        yield batch
+
+
+def _decoded_bytes(column: Any) -> int:
+    import pyarrow
+
+    if isinstance(column, pyarrow.DictionaryArray):
+        column = column.dictionary_decode()
+    if "dictionary<" in str(column.type):  # each list or object may have large values many times
+        raise pyarrow.ArrowInvalid("a dictionary within another type")
+    size: int = column.nbytes
+    return size
+
+
+def _check_budget(path: Path, size: int) -> None:
+    if size > MOST_UNPACKED:
+        what = phrase("it unpacks to more than {most} bytes", most=grouped(MOST_UNPACKED))
+        raise ReaderError(path, None, what, phrase("Split it"))
 
 
 def _check_names(path: Path, names: Sequence[str]) -> None:

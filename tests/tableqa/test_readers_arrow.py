@@ -6,6 +6,7 @@ import hashlib
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -339,3 +340,48 @@ def test_mlcroissant_accepts_the_metadata_and_reads_the_records(released: Path, 
     described = mlcroissant.Dataset(jsonld=str(folder / hub.CROISSANT))
     records = list(described.records("examples"))
     assert [record["examples/question"].decode() for record in records] == [one.question for one in dev]
+
+
+def refused_as_too_large(path: Path, reader: str) -> float:
+    """Seconds of processor time until a file is refused because of what it unpacks to."""
+    began = time.process_time()
+    with pytest.raises(ReaderError, match=r"it unpacks to more than 1,073,741,824 bytes"):
+        for _ in READERS[reader](path):
+            pass
+    return time.process_time() - began
+
+
+def test_millions_of_equal_records_in_a_small_file_are_refused_at_once(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = json.dumps({"header": ["a"], "rows": [["1"]]})
+    columns = {"question": ["q"] * 3_000_000, "table": [table] * 3_000_000, "answers": ["1"] * 3_000_000}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet", compression="zstd")
+
+    assert (tmp_path / "a.parquet").stat().st_size < 50_000
+    assert refused_as_too_large(tmp_path / "a.parquet", "parquet") < 1
+    assert refused_as_too_large(tmp_path / "a.parquet", "own") < 1
+
+
+def test_a_large_text_that_every_record_has_is_counted_as_often(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    rows = 20_000
+    indices = pyarrow.array([0] * rows, pyarrow.int32())
+    table = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array(["x" * 2**20]))
+    batch = pyarrow.record_batch({"question": pyarrow.array(["q"] * rows), "table": table})
+    with (
+        pyarrow.OSFile(str(tmp_path / "a.arrow"), "wb") as file,
+        pyarrow.ipc.new_stream(file, batch.schema) as stream,
+    ):
+        stream.write_batch(batch)
+    parquet.write_table(pyarrow.Table.from_batches([batch]), tmp_path / "a.parquet")
+
+    for name in ("a.arrow", "a.parquet"):
+        began = time.process_time()
+        with pytest.raises(ReaderError, match="it unpacks to more than"):
+            for _ in arrow.records_of(tmp_path / name, {}):
+                pass
+        assert time.process_time() - began < 10
