@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -172,3 +173,52 @@ TOKENS = [
 def test_any_text_is_a_table_or_refused(tokens: list[str]) -> None:
     with suppress(HtmlTableError):
         html_table("<table>" + "".join(tokens) + "</table>")
+
+
+UNENDED = [
+    "<",
+    "<!",
+    "<!--",
+    "<![CDATA[",
+    "<a ",
+    '<a b="',
+    "<td ",
+    "<a b=",
+    "</",
+    "</a",
+    "<?",
+    "&",
+    "<script><",
+    "<b>",
+    "<div>",
+    "<td><p>",
+]
+
+
+@pytest.mark.parametrize("repeated", UNENDED)
+@pytest.mark.parametrize("before", ["", "<table><tr><td>", "<table>\n  <thead>\n    <tr><th>"])
+def test_parts_that_do_not_end_take_linear_time(before: str, repeated: str) -> None:
+    """200,000 characters took minutes where each unended part was searched to the end of the page."""
+    began = time.process_time()
+    with suppress(HtmlTableError):
+        html_table(before + repeated * (200_000 // len(repeated)))
+    assert time.process_time() - began < 2
+
+
+def test_rows_without_a_beginning_end_where_they_are_ended() -> None:
+    text = "<table><tr><th>Name<th>Wins</tr><td>Ann<td>3</tr><td>Bob</td><td>4</td></tr></table>"
+
+    assert html_table(text).rows == (("Ann", "3"), ("Bob", "4"))
+
+
+def test_what_follows_the_end_of_a_page_counts() -> None:
+    page = f"<html><body><table>{HEAD}{BODY}</table></body></html>"
+
+    assert html_table(f"{page}\n<!-- made by a program -->\n").rows == (("Ann", "3"),)
+    with pytest.raises(HtmlTableError, match="2 tables, not one"):
+        html_table(page + page)
+
+
+def test_a_page_that_is_nested_too_deeply_is_refused_and_not_cut_off() -> None:
+    with pytest.raises(HtmlTableError, match="the table is not closed"):
+        html_table(f"<table>{HEAD}<tr><td>{'<b>' * 100_000}Ann</table>")
