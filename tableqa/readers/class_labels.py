@@ -25,30 +25,22 @@ def names_in_features(feature: Any) -> Any:
 
 def names_in_card(features: Any) -> dict[str, Any]:
     """The names of the class labels in features as a README.md has them in YAML; {} where they have none."""
-    names = _of_card(features, {})
+    names = _of_card(features)
     return names if isinstance(names, dict) else {}
 
 
-def _of_card(feature: Any, seen: dict[int, Any]) -> Any:
-    """`seen` are the names by the ids of parts that were visited: a part of YAML may be there again and hold itself."""
-    if not isinstance(feature, list | Mapping):
-        return None
-    if id(feature) in seen:
-        return seen[id(feature)]
-    seen[id(feature)] = None
-    names: Any
+def _of_card(feature: Any) -> Any:
     if isinstance(feature, list):
-        names = {
+        return {
             str(column.get("name")): inner
             for column in feature
-            if isinstance(column, Mapping) and (inner := _of_card(column, seen))
+            if isinstance(column, Mapping) and (inner := _of_card(column))
         }
-    elif "class_label" in feature:
-        names = _listed(feature["class_label"])
-    else:
-        names = next((inner for key in _INNER if (inner := _of_card(feature.get(key), seen))), None)
-    seen[id(feature)] = names
-    return names
+    if not isinstance(feature, Mapping):
+        return None
+    if "class_label" in feature:
+        return _listed(feature["class_label"])
+    return next((inner for key in _INNER if (inner := _of_card(feature.get(key)))), None)
 
 
 def _listed(label: Any) -> list[str]:
