@@ -145,19 +145,20 @@ def _compose(text: str) -> _Node | None:
     anchors: dict[str, _Node] = {}
     number = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        line = event.start_mark.line + 1 if event.start_mark else 1
         if isinstance(event, ScalarEvent | SequenceStartEvent | MappingStartEvent):
-            node = _Node(event.start_mark.line + 1, *_content(event), [])
+            node = _Node(line, *_content(event), [])
             if event.anchor:
                 anchors[event.anchor] = node
         elif isinstance(event, AliasEvent):
             if event.anchor not in anchors:
-                raise _not_yaml(event.start_mark.line + 1, f"found undefined alias {event.anchor!r}")
+                raise _not_yaml(line, f"found undefined alias {event.anchor!r}")
             node = anchors[event.anchor]
         else:
             if isinstance(event, SequenceEndEvent | MappingEndEvent):
                 above.pop()
             elif isinstance(event, DocumentStartEvent) and root is not None:
-                raise _not_yaml(event.start_mark.line + 1, "expected a single document in the stream")
+                raise _not_yaml(line, "expected a single document in the stream")
             continue
         if above:
             above[-1].parts.append(node)

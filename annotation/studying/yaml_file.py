@@ -13,18 +13,17 @@ from tableqa import guarded_yaml
 from tableqa.foreign_values import printable
 from tableqa.guarded_yaml import Fault, Path, Written, YamlError, spell
 from tableqa.language import Message
+from tasks.common.schema_faults import MAX_FAULTS
 
 __all__ = ["Fault", "Path", "StudyError", "Written", "read", "spell", "write"]
 
 
 class StudyError(Exception):
-    """A study file that cannot be used. Carries every fault that was found, in the order of lines."""
+    """A study file that cannot be used. Carries the first faults, in the order of lines, at most `MAX_FAULTS`."""
 
     def __init__(self, faults: list[Fault]) -> None:
-        self.faults = sorted(
-            (Fault(fault.line, printable(fault.where), printable(fault.message)) for fault in faults),
-            key=lambda fault: fault.line,
-        )
+        first = sorted(faults, key=lambda fault: fault.line)[:MAX_FAULTS]
+        self.faults = [Fault(one.line, printable(one.where), printable(one.message)) for one in first]
         super().__init__("\n".join(map(str, self.faults)))
 
 

@@ -2,7 +2,9 @@
 
 Patterns are collected from the code: those that a module keeps, and those that are given to a function of `re`, also by a
 loop. A pattern that is made of a text fails the test, for nothing bounds its time. For each pattern long inputs are made
-that fit its repeated parts and then fail, and the time for 20,000 characters is compared with that for a tenth of them.
+that fit its repeated parts and then fail, and such of beginnings of the pattern whose end is missing, such as "<c <c <c ".
+The time for 20,000 characters is compared with that for a tenth of them; for patterns of readers, which meet whole files,
+also that for 200,000 characters.
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ MADE = {
 (`patterns` adds the result), and of a separator, a sign of ours."""
 LONG, SHORT = 20_000, 2_000
 """Characters of an input. Linear time takes ten times as long for LONG, quadratic time a hundred times."""
+READING = ("tableqa/readers/", "tableqa/responses/", "tableqa/serialisations/", "tableqa/json_text")
+"""Modules whose patterns meet files of any length."""
 MOST = 40
 """The largest ratio that counts as linear."""
 NOTHING = 0.03
@@ -148,7 +152,7 @@ def plain(method: str) -> str:
 
 def kept(value: Any, depth: int = 2) -> Iterator[re.Pattern[str]]:
     """The patterns in a value, or in collections of them."""
-    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+    if isinstance(value, re.Pattern):
         yield value
     elif depth and isinstance(value, dict | list | tuple | set | frozenset):
         for one in value.values() if isinstance(value, dict) else value:
@@ -169,7 +173,19 @@ def inputs(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     parsed = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
     seen = {("", one) for one in POOL}
     seen.update(repeats(parsed, "", pattern.flags))
+    seen.update(("", text) for text in unended(parsed, "", pattern.flags))
     yield from sorted(seen)
+
+
+def unended(sequence: Any, before: str, flags: int) -> Iterator[str]:
+    """Texts that fit the first parts of a pattern and lack the others. Literals in a row are one part."""
+    parts = list(sequence)
+    for number, (op, value) in enumerate(parts, start=1):
+        following = parts[number][0] if number < len(parts) else None
+        if op is not sre.LITERAL or following is not sre.LITERAL:
+            yield from {before + text for text in samples(parts[:number], flags)} - {""}
+        for _, inner in bodies(op, value):
+            yield from unended(inner, before + next(iter(samples(parts[: number - 1], flags)), ""), flags)
 
 
 def repeats(sequence: Any, before: str, flags: int) -> Iterator[tuple[str, str]]:
@@ -224,14 +240,16 @@ def samples(sequence: Any, flags: int) -> list[str]:
 # -- time -------------------------------------------------------------------------------------------
 
 
-def growth(found: Found, before: str, body: str) -> float:
+def growth(found: Found, before: str, body: str, long: int = LONG, short: int = SHORT) -> float:
     """How many times as long the long input takes as the short one; 0 where both take next to nothing."""
+    if seconds(found, before, body, short) < NOTHING * long / LONG / 150:
+        return 0.0  # a hundred times as long is next to nothing, too
     ratios = []
     for _ in range(3):
-        long = seconds(found, before, body, LONG)
-        if long < NOTHING:
+        taken = seconds(found, before, body, long)
+        if taken < NOTHING * long / LONG:
             return 0.0
-        ratios.append(long / max(seconds(found, before, body, SHORT), 1e-6))
+        ratios.append(taken / max(seconds(found, before, body, short), 1e-6))
         if ratios[-1] > 4 * MOST:
             break  # that is no accident of a busy machine
     return min(ratios)
@@ -262,6 +280,32 @@ def test_every_pattern_takes_linear_time() -> None:
 
     assert len(found) > 200, "the patterns are found"
     assert not slow
+
+
+@pytest.mark.slow
+def test_patterns_of_readers_take_linear_time_for_long_texts() -> None:
+    read = [one for one in patterns() if one.place.startswith(READING)]
+    slow = {
+        f"{one}: {body!r} * n"
+        for one in read
+        for body in unended(
+            parser.parse(one.pattern.pattern, one.pattern.flags & ~re.UNICODE), "", one.pattern.flags
+        )
+        if growth(one, "", body, 10 * LONG, LONG) > MOST
+    }
+
+    assert len(read) > 100, "the patterns are found"
+    assert not slow
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [rb"<row\b([^>]*)>", rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</c>)", rb"<meta\s[^>]*charset=([a-z]{1,40})"],
+)
+def test_a_pattern_that_searches_an_end_from_each_beginning_is_noticed(pattern: Any) -> None:
+    found = Found("here", re.compile(pattern, re.DOTALL), "search")
+
+    assert any(growth(found, before, body) > MOST for before, body in inputs(found.pattern))
 
 
 def test_a_pattern_of_quadratic_time_is_noticed() -> None:
