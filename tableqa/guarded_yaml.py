@@ -33,12 +33,11 @@ MAX_DEPTH = 60
 MAX_DIRECTIVES = 20
 
 _TAGS = frozenset({"map", "seq", "str", "bool", "null", "int", "float"})
-PLAIN = {
-    "bool": re.compile("true|True|TRUE|false|False|FALSE"),
-    "null": re.compile("~|null|Null|NULL|"),
-    "int": re.compile("[-+]?(?:0|[1-9][0-9]*)"),
-    "float": re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"),
-}
+PLAIN = re.compile(
+    "(?P<bool>true|True|TRUE|false|False|FALSE)|(?P<null>~|null|Null|NULL|)|(?P<int>[-+]?(?:0|[1-9][0-9]*))"
+    r"|(?P<float>[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
+)
+"""What a text without quotes is by its look."""
 
 Path = tuple[str | int, ...]
 """The way to a value from the top: keys and positions."""
@@ -180,7 +179,8 @@ def _content(event: ScalarEvent | SequenceStartEvent | MappingStartEvent) -> tup
     if not isinstance(event, ScalarEvent):
         return tag or ("map" if isinstance(event, MappingStartEvent) else "seq"), None
     if not tag and event.implicit[0]:
-        tag = next((name for name, pattern in PLAIN.items() if pattern.fullmatch(event.value)), "")
+        matched = PLAIN.fullmatch(event.value)
+        tag = (matched.lastgroup or "") if matched else ""
     return tag or "str", event.value
 
 

@@ -76,7 +76,7 @@ _RARE = re.compile(
 _RARE_UNITS = {"oz": "ounce", "ounces": "ounce", "in": "inch", "decades": "decade", "centuries": "century"}
 """Units that only matter beside others: a lone "5 in" is no number anywhere else."""
 _RANK = re.compile(r"^(\d+)\s?(?:st|nd|rd|th)$")
-_PARTS = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*\s*[a-z²°/]+(?:\s*(?:,|and|&)?\s*|$)")
+_PARTS = re.compile(r"(?<![\w.])(?<!\d,)\d+(?:[.,]\d+)*\s*[a-z²°/]+(?:\s*(?:,|and|&)?\s*|$)")
 _MONTH = re.compile(r"^(?:(?P<y>[12]\d{3})[-/.](?P<m>\d{1,2})|(?P<m2>\d{1,2})[-/.](?P<y2>[12]\d{3}))$")
 _SEASON = re.compile(r"^(?P<first>[12]\d{3})[-/](?P<last>\d{2}|\d{4})$")
 _NAME = re.compile(r"^[^\W\d_][^\W\d_'.-]*(?:[ .'-]+[^\W\d_][^\W\d_'.-]*)+\.?$")

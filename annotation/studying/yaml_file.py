@@ -48,7 +48,10 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-for _tag, _pattern in guarded_yaml.PLAIN.items():  # a text that would be read as a number is written in quotation marks
+for (
+    _tag,
+    _pattern,
+) in guarded_yaml.PLAIN.items():  # a text that would be read as a number is written in quotation marks
     _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern.pattern})$"), None)
 
 

@@ -67,7 +67,7 @@ _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _IN_UTF8 = re.compile(
     rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|\xc2[\x80-\xbf]"
 )
-_CHARSET = re.compile(rb"<meta\s[^<>]*charset\s*=\s*[\"']?\s*([a-z0-9_:.-]{1,40})", re.IGNORECASE)
+_CHARSET = re.compile(rb"<meta\s[^<>]*charset\s*=\s*(?:[\"']\s*)?([a-z0-9_:.-]{1,40})", re.IGNORECASE)
 _AS_IN_BROWSERS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip

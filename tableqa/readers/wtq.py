@@ -143,6 +143,7 @@ def read_table(path: Path) -> Table:
 
 
 _FIELD = re.compile(r'(?:"(?P<quoted>[^"\\]*(?:\\["\\][^"\\]*)*)"|(?P<bare>[^",\\\r\n]*))(?P<end>,|\r?\n|\Z)')
+_WHOLE_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _ESCAPED_IN_CELL = re.compile(r'\\(["\\])')
 
 
@@ -181,7 +182,7 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _not_wtq(path: Path, text: str, place: int, line: int) -> ReaderError:
     mend = phrase('Quote every field with ", write a quote in one as \\" and a backslash as \\\\')
-    if text.startswith('"', place) and not re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL).match(text, place):
+    if text.startswith('"', place) and not _WHOLE_QUOTED.match(text, place):
         return ReaderError(
             path,
             line,
