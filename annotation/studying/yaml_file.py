@@ -48,11 +48,8 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-for (
-    _tag,
-    _pattern,
-) in guarded_yaml.PLAIN.items():  # a text that would be read as a number is written in quotation marks
-    _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern.pattern})$"), None)
+# A text that would be read as a number is written in quotation marks.
+_Dumper.add_implicit_resolver("plain", re.compile(f"(?:{guarded_yaml.PLAIN.pattern})$"), None)
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> ScalarNode:
