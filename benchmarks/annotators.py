@@ -129,6 +129,7 @@ def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list
     from annotation.models import Batch, Person
     from annotation.roles import Role
     from tableqa import Example, Table
+    from tableqa.readers import READERS
     from tasks.contract import task_type
 
     rng = random.Random(f"made:{seed}")
@@ -156,7 +157,7 @@ def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list
 
     manager = Person.objects.create_person("Manager")
     project = setting_up.create_project(slug=f"study-{seed}", name="A study", manager=manager, now=NOON)
-    with patch.object(importing, "READERS", {"written": Written()}):
+    with patch.dict(READERS, {"written": Written()}):
         source = importing.import_examples(
             project=project, reader="written", path=Path(__file__), name="answers", now=NOON
         ).source

@@ -89,7 +89,7 @@ def over_items(
     items = {item.example.id: item for item in originals}
     reader = ReaderOf(*(item.example for item in items.values()))
     name = name or f"{task.key} {variant}"
-    with patch.object(importing, "READERS", {"written": reader}):
+    with patch.dict("tableqa.readers.READERS", {"written": reader}):
         source = importing.import_examples(
             project=world.project, reader="written", path=Path(__file__), name=name, now=NOON
         ).source

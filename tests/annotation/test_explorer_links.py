@@ -21,7 +21,7 @@ from annotation.roles import Role
 from annotation.templatetags.explorer import items_link
 from annotation.views.figure_gallery import pseudonyms
 from annotation.work import shares
-from tests.annotation.cast import NOON, World
+from tests.annotation.cast import NOON, World, set_work
 from tests.annotation.role_table import PAGES, make_things, the_batch
 from tests.annotation.test_contradicted import checked, edited
 from tests.annotation.test_dashboards import timed
@@ -469,7 +469,7 @@ def test_submissions_of_a_day_of_the_project_lead_to_their_items(world: World) -
     for who in ("ada", "bo"):
         worked(world, batch, who, 60)
     noon = (timezone.now() - timedelta(days=3)).replace(hour=12)
-    Assignment.objects.update(ended_at=noon)
+    set_work(Assignment.objects.all(), at=noon)
     client = mara(world)
 
     page = client.get(reverse("dashboard", args=[world.project.slug])).content.decode()

@@ -19,7 +19,7 @@ from predictor.configuration import ConfigurationError, chat_model, read
 from predictor.listing import ask_for_list
 from tableqa import Example, Table
 from tableqa.examples import Turn
-from tasks.contract import unstorable_in
+from tableqa.foreign_values import unstorable
 from tests.predictor.scripted import Scripted, hung_socket, scripted
 
 HELLO = [{"role": "user", "content": "hello"}]
@@ -58,8 +58,8 @@ def test_what_no_file_holds_enters_with_no_reply(value: Any, escaped: bool) -> N
 
     (text,) = model(lambda body: httpx.Response(200, content=data)).ask(HELLO)
 
-    assert unstorable_in([text, json.loads(text)]) is None
-    if unstorable_in([value]) is None:
+    assert unstorable([text, json.loads(text)]) is None
+    if unstorable([value]) is None:
         assert json.loads(text) == value
 
 
@@ -69,7 +69,7 @@ def test_errors_hold_nothing_that_no_file_holds() -> None:
         with pytest.raises(ChatError) as raised:
             model(lambda body, answer=answer: answer).ask(HELLO)  # type: ignore[misc]
         assert "\ufffd" in str(raised.value)
-        assert unstorable_in([str(raised.value), raised.value.text]) is None
+        assert unstorable([str(raised.value), raised.value.text]) is None
 
 
 def test_all_samples_come_from_one_request_where_the_endpoint_gives_them() -> None:
