@@ -5,8 +5,8 @@
 
 A batch's own rate holds in place of its project's. A change counts from the moment in which it is made. A correction is
 about work of before, and is paid when it is made, so that no sheet of the past changes: the work is taken out at the old
-rate, and counts at the new one. Where nothing was paid at first, the first rate corrects that; where pay is taken away,
-nothing is earned from then on.
+rate, and counts at the new one. Where nothing was paid at first, the first rate corrects that, unless somebody did so
+before; where pay is taken away, nothing is earned from then on.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from django.db.models import Q
@@ -82,9 +83,12 @@ def effective(of_project: Iterable[Rate], of_batch: Iterable[Rate]) -> Terms:
     """What holds in a batch: its own rate, else the project's; the first rate also for work before it."""
     terms = Terms([*of_project, *(one for one in of_batch if one.pay)])
     first, *later = terms.periods()
-    if first.pay or not later:
+    if first.pay or (until := first.until) is None:
         return terms
-    return Terms([*terms, Rate(None, first.until, later[0].pay, first.until)])
+    spans = pairwise([None, *(moment for moment in terms.moments() if moment < until), until])
+    # What somebody corrected before has its rate already.
+    unpaid = [span for span in spans if all(at > until for at, _ in terms.rates(*span)[1])]
+    return Terms([*terms, *(Rate(*span, later[0].pay, until) for span in unpaid)])
 
 
 def in_force(batches: Collection[Batch]) -> dict[int, Terms]:

@@ -45,6 +45,22 @@ def test_a_correction_pays_the_difference_when_it_is_made_and_leaves_the_past(wo
     ]
 
 
+def test_the_first_rate_leaves_work_that_was_corrected_before_it(world: World) -> None:
+    batch = world.batch()
+    clock = Clock(world, batch)
+    for at in (NOON, NOON + 2 * DAY):
+        mine = world.take(batch, "ada")
+        assert mine is not None
+        clock.submit(mine, 120, at)
+    correct(world, NOON + 3 * DAY, end=NOON + DAY, pay={"currency": "EUR", "per_item": 5})
+
+    pay(world, NOON + 4 * DAY, currency="EUR", per_item=1)
+    correct(world, NOON + 5 * DAY, begin=NOON + DAY, pay={"currency": "EUR", "per_item": 2})
+
+    assert lines(world, None, NOON + 3 * DAY) == [(1, 120.0, None), (1, 120.0, Decimal("5.00"))]
+    assert lines(world) == [(1, 120.0, Decimal("5.00")), (1, 120.0, Decimal("2.00"))]
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
