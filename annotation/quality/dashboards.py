@@ -62,7 +62,7 @@ def work(batch: Batch) -> dict[str, Any]:
     rows = ledger.worked(
         Q(of_batch=batch.pk),
         day=TruncDate("booked_at", tzinfo=zone),
-        timed=Case(When(spent__gt=0, then=Value(1)), default=Value(0)),
+        timed=Case(When(spent=0, then=Value(0)), default=Value(1)),
     )
     days: defaultdict[tuple[date, int], Counter[str]] = defaultdict(Counter)
     for (_, person, kind, day, timed), (micros, items, _) in rows.items():

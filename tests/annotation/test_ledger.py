@@ -22,6 +22,7 @@ from annotation.journeys import adjudicating, annotating, assigning, setting_up
 from annotation.models import Assignment, Batch, LedgerEntry, Project
 from annotation.money import ledger, paying, rates
 from annotation.people import erasing
+from annotation.quality import dashboards
 from annotation.refusals import Refused
 from tests.annotation.cast import NOON, World, envelope
 from tests.undone import savepoint
@@ -470,6 +471,22 @@ def test_a_response_that_was_taken_back_before_is_paid_when_it_is_submitted_agai
     clock.undo(mine, NOON + 3 * DAY)
     clock.submit(mine, 5, NOON + 4 * DAY)
     assert lines(world) == [(1, 135.0, None)]
+
+
+def test_an_item_that_was_resubmitted_before_has_its_time_once(world: World) -> None:
+    batch = world.batch()
+    clock = Clock(world, batch)
+    mine = world.take(batch, "ada")
+    assert mine is not None
+    clock.submit(mine, 120, NOON)
+    clock.undo(mine, NOON + DAY)
+    clock.submit(mine, 10, NOON + DAY + timedelta(seconds=10))
+    import_module("annotation.migrations.0049_ledger_of_work").fill(apps, connection.schema_editor())
+
+    work = dashboards.work(Batch.objects.get())
+
+    spent = dashboards.spent("", work["days"], work["owed"])
+    assert (spent.submitted, spent.timed, spent.each) == (1, 1, 130.0)
 
 
 def test_first_rates_of_before_still_hold_in_the_sheets_of_their_time(world: World) -> None:
