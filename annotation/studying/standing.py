@@ -221,7 +221,7 @@ def _people(project: Project) -> tuple[list[Somebody], dict[str, frozenset[str]]
         )
         if named:
             found.append(Somebody(person.name, tuple(role.value for role in Role if role.value in roles)))
-        for name in (person.name, person.email, followed.get(person.pk)):
+        for name in (person.name, person.email, *followed[person.pk]):
             if name:
                 known[name] = known.get(name, frozenset()) | roles
     return found, known
@@ -233,17 +233,18 @@ def _removed(project: Project) -> dict[str, date]:
     return {
         name: row.removed_at.date()
         for row in rows.order_by("removed_at")
-        for name in (row.person.name, row.person.email, followed.get(row.person_id))
+        for name in (row.person.name, row.person.email, *followed[row.person_id])
         if name and row.removed_at
     }
 
 
-def _followed(project: Project) -> dict[int, str]:
-    """The name on the personal link that somebody came by."""
+def _followed(project: Project) -> Mapping[int | None, list[str]]:
+    """The names on the personal links that somebody came by."""
     links = Invitation.objects.filter(project=project, accepted_at__isnull=False).exclude(name="")
-    return {
-        person: name for person, name in links.order_by("pk").values_list("accepted_by_id", "name") if person
-    }
+    found = defaultdict[int | None, list[str]](list)
+    for person, name in links.order_by("pk").values_list("accepted_by_id", "name"):
+        found[person].append(name)
+    return found
 
 
 def _invited(project: Project, now: datetime) -> tuple[list[Somebody], dict[str, frozenset[str]]]:

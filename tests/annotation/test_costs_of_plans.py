@@ -89,6 +89,15 @@ class TestWhoAnnotates:
         assert (plan.people, plan.costs[0].annotations) == (3, 12)
         assert not [change for change in plan.changes if change.verb == "invite"]
 
+    def test_a_person_who_followed_a_second_link_counts_once(self, world: World) -> None:
+        for name in ("Ada from the lab", "Ada who adjudicates"):
+            self.followed(world, name, world.ada)
+
+        plan = plan_of(world, self.text(world, self.PEOPLE))
+
+        assert (plan.people, plan.costs[0].annotations) == (3, 12)
+        assert not [change for change in plan.changes if change.verb == "invite"]
+
     def test_whoever_joins_by_the_file_or_an_open_link_counts_too(self, world: World) -> None:
         setting_up.invite(project=world.project, roles=[Role.ANNOTATOR], name="Dee", by=world.mara, now=NOON)
         more = "  - {name: Dee, email: dee@example.org, roles: [annotator]}\n  - {name: Eve, roles: [annotator]}\n"
