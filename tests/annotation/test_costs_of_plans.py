@@ -25,7 +25,7 @@ from annotation.studying.standing import Pace, Standing
 from annotation.studying.study import Study, parse
 from tasks.contract import task_type
 from tasks.pace import usual_seconds
-from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.cast import NOON, World, make_world, set_work
 
 PAY = {"currency": "EUR", "per_hour": 36}
 
@@ -55,7 +55,7 @@ def work(world: World, batch: Batch, who: str, *acts: tuple[str, float]) -> None
             annotating.give_back(assignment=held, now=NOON)
         else:
             world.answer(held, {"label": "extraction"})
-        Assignment.objects.filter(pk=held.pk).update(active_seconds=seconds)
+        set_work(Assignment.objects.filter(pk=held.pk), seconds=seconds)
 
 
 # -- who annotates ----------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def test_a_pace_is_that_of_a_variant_and_calibrations_are_apart(world: World) ->
         held = world.take(batch, "ada")
         assert held is not None
         world.answer(held, label or {"label": "extraction"})
-        Assignment.objects.filter(pk=held.pk).update(active_seconds=seconds)
+        set_work(Assignment.objects.filter(pk=held.pk), seconds=seconds)
         return batch
 
     submitted(50)
@@ -198,7 +198,7 @@ def test_a_plan_after_a_third_is_within_ten_percent_of_what_is_paid_in_the_end(t
             annotating.skip(assignment=held, reason="odd", now=NOON)
         else:
             world.answer(held, {"label": "extraction"})
-        Assignment.objects.filter(pk=held.pk).update(active_seconds=usual * rng.uniform(0.7, 1.3))
+        set_work(Assignment.objects.filter(pk=held.pk), seconds=usual * rng.uniform(0.7, 1.3))
         if turn == 14:
             expected = paid() + plan_of(world).money["EUR"]
 
