@@ -969,7 +969,8 @@ class _Costs(_Comparison):
 
     def people(self) -> int:
         """The annotators once everybody has joined; where these are too few for the batches, as many as they need."""
-        return max(self.annotators(joining=True), people_needed(self.study))
+        people = self.annotators(joining=True) - self.standing.simulated
+        return max(people, people_needed(self.study))
 
     def costs(self, people: int) -> Iterator[Cost]:
         """The cost of each batch with this number of annotators."""

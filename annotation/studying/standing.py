@@ -115,6 +115,7 @@ class Standing:
     items         by batch: the items about guideline examples that a file names, and where each stands
     made          ids of gold and guideline examples that people made here by editing: a file cannot make them elsewhere
     annotators    how many people annotate in the project
+    simulated     how many of these are simulated: nobody pays them, and costs leave them out
     with_sentences  the sources whose answers are sentences
     correct       by source, model and purpose: how many originals a model answers correctly, and of how many
     needed        by the same: what a language model would use to answer the others
@@ -133,6 +134,7 @@ class Standing:
     items: Mapping[str, Mapping[ItemName, ItemState]] = field(default_factory=dict)
     made: frozenset[str] = frozenset()
     annotators: int = 0
+    simulated: int = 0
     with_sentences: frozenset[str] = frozenset()
     correct: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     needed: Mapping[tuple[str, str, str], metering.Estimate] = field(default_factory=dict)
@@ -184,6 +186,7 @@ def of_project(
         batches=tuple(works),
     )
     correct = model_accuracy.by_source(sources)
+    annotators = shares.annotators(project)
     return Standing(
         study,
         people=people,
@@ -197,7 +200,8 @@ def of_project(
         named=_named(sources, names),
         items=_items(batches, items),
         made=frozenset(made),
-        annotators=len(shares.annotators(project)),
+        annotators=len(annotators),
+        simulated=sum(person.is_simulated for person in annotators),
         with_sentences=frozenset(loop_fit.with_sentences(sources)),
         correct=correct,
         needed=model_accuracy.needed_by_source(sources, correct),

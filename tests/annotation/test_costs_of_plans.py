@@ -15,6 +15,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from annotation import simulating
 from annotation.journeys import annotating, setting_up
 from annotation.models import Assignment, Batch, Invitation, Person
 from annotation.money import paying
@@ -106,6 +107,13 @@ class TestWhoAnnotates:
         plan = plan_of(world, self.text(world, "people:\n" + more))
 
         assert plan.people == 3 + 3, "Ada, Bo, Cy; Dee, Eve and Ivo"
+
+    def test_simulated_people_have_no_part_in_the_costs(self, world: World) -> None:
+        simulating.people_of(world.project, 3, NOON)
+
+        plan = plan_of(world, self.text(world, self.PEOPLE.replace("Ada from the lab", "Ada")))
+
+        assert (plan.people, plan.costs[0].annotations) == (3, 12)
 
     def test_whoever_was_removed_and_gets_no_link_does_not_count(self, world: World) -> None:
         membership = world.project.memberships.get(person=world.cy)
