@@ -32,6 +32,7 @@ from annotation import inventory, migration_state
 from annotation.evaluation import evaluation_runs
 from annotation.models import Job, Release, Upload
 from annotation.releases.release_files import MANIFEST as RELEASE_MANIFEST
+from tableqa.canonical import canonical
 
 MANIFEST = "manifest.json"
 MEDIA = "media"
@@ -178,7 +179,8 @@ def named_files() -> dict[str, str]:
     found: dict[str, str] = {}
     for release in Release.objects.filter(ready_at__isnull=False).iterator():
         claimed = {name: file["sha256"] for name, file in release.manifest.get("files", {}).items()}
-        for name, sha256 in {RELEASE_MANIFEST: "", **claimed}.items():
+        manifest = hashlib.sha256((canonical(release.manifest) + "\n").encode()).hexdigest()
+        for name, sha256 in {RELEASE_MANIFEST: manifest, **claimed}.items():
             found[f"releases/{release.public_id}/{name}"] = sha256
     for run in Job.objects.filter(kind=evaluation_runs.KIND):
         found |= evaluation_runs.files(run)

@@ -300,7 +300,7 @@ def test_a_file_that_the_database_names_and_that_is_gone_is_named_by_backup_and_
         assert f"{name} is missing" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("which", ["data", "judged", "predictions"])
+@pytest.mark.parametrize("which", ["data", "manifest", "judged", "predictions"])
 def test_a_file_that_is_not_the_one_that_the_database_names_is_named(
     world: World, filled: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], which: str
 ) -> None:
