@@ -157,7 +157,9 @@ def restore(folder: Path) -> Backup:
         database.load(folder / DATABASES[found.engine])
         _require_rows(found.rows)
     except BaseException:
-        shutil.rmtree(media, ignore_errors=True)
+        shutil.rmtree(media.resolve(), ignore_errors=True)
+        if media.is_symlink():
+            media.resolve().mkdir()
         with suppress(DatabaseError):  # it is away: what was loaded was not committed
             database.empty()
         raise

@@ -340,6 +340,23 @@ def test_a_restore_that_ends_with_other_counts_leaves_nothing_and_can_be_repeate
     assert again.returncode == 0, again.stderr
 
 
+def test_a_failed_restore_leaves_nothing_where_the_data_folder_is_a_link(
+    world: World, filled: dict[str, Path], tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    call_command("backup", tmp_path / "backup")
+    shutil.copytree(tmp_path / "backup", tmp_path / "wrong")
+    _say(tmp_path / "wrong", rows={"annotation_person": 1})
+    disk, media = tmp_path / "disk", tmp_path / "elsewhere" / "media"
+    disk.mkdir()
+    media.parent.mkdir()
+    media.symlink_to(disk)
+    assert "Nothing was restored" in elsewhere("restore", str(tmp_path / "wrong")).stderr
+    assert list(disk.iterdir()) == []
+    again = elsewhere("restore", str(tmp_path / "backup"))
+    assert again.returncode == 0, again.stderr
+    assert list(disk.iterdir()) != []
+
+
 def test_a_backup_that_fails_half_way_leaves_nothing_that_looks_like_one(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
