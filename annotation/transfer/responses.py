@@ -203,20 +203,22 @@ def start(
     """Import the responses of an uploaded file in the background. Raises Refused (import_failed)."""
     uploads.require_whole(upload)
     _require_tool(tool)
-    ids = {"upload": upload.pk, "tool": tool, "mapping": asdict(mapping)}
+    # Erasing replaces names in values; keys stay.
+    stored = {**asdict(mapping), "people": list(mapping.people.items())}
+    ids = {"upload": upload.pk, "tool": tool, "mapping": stored}
     return jobs.enqueue(project=project, kind=KIND, ids=ids, by=by, now=now)
 
 
 @jobs.kind(KIND)
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    upload = Upload.objects.get(pk=job.ids["upload"])
+    upload, mapping = Upload.objects.get(pk=job.ids["upload"]), job.ids["mapping"]
     with uploads.on_disk(upload) as files:
         try:
             done = write(
                 project=job.project,
                 path=files.questions,
                 tool=job.ids["tool"],
-                mapping=ImportMapping(**job.ids["mapping"]),
+                mapping=ImportMapping(**{**mapping, "people": dict(mapping["people"])}),
                 by=job.made_by,
                 now=timezone.now(),
                 progress=progress.beside_the_transaction,

@@ -17,12 +17,13 @@ import pytest
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.urls import resolve, reverse
 
-from annotation import events
+from annotation import events, uploads
 from annotation.explorer import index
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
 from annotation.models import (
@@ -40,6 +41,8 @@ from annotation.models import (
 from annotation.people import erasing
 from annotation.quality import inquiring, snapshots
 from annotation.roles import Role
+from annotation.transfer import responses
+from annotation.transfer.mapping import ImportMapping
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.role_table import API, PAGES, Things, make_things
 from tests.waiting import wait_until
@@ -241,6 +244,24 @@ def test_her_name_leaves_the_figures_of_a_closed_batch_and_the_reports_of_jobs(
     shown = snapshots.of([batch], ("quality",), now=LATER)[batch.pk, "quality"]
     assert shown.data is not None
     assert "Erased person knows this one better." in json.dumps(shown.data)
+    assert holding(database()) == []
+
+
+def test_her_name_leaves_the_choices_of_an_import(world: World, her: Person) -> None:
+    sent = SimpleUploadedFile("sent", b"[]")
+    people = {NAME: "An annotator", "An annotator": NAME, ADDRESS: NAME}
+    responses.start(
+        project=world.project,
+        upload=uploads.keep(project=world.project, file=sent, by=world.mara, now=NOON),
+        tool="label_studio",
+        mapping=ImportMapping(people=people),
+        by=world.mara,
+        now=NOON,
+    )
+    assert any(text.startswith("annotation_job ") for text in holding(database()))
+
+    erasing.erase(person=her, by=her, now=LATER)
+
     assert holding(database()) == []
 
 
