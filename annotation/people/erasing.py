@@ -46,7 +46,7 @@ from annotation.models import (
 from annotation.people import accounts
 
 NAME = "Erased person"
-_NOT_PLAIN = re.compile(r"[^A-Za-z0-9 .@_-]+")
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9.@_-]+")
 
 
 @dataclass(frozen=True)
@@ -189,13 +189,10 @@ def _take_out_of_index(person: Person) -> None:
 
     The row of the index is locked first: whoever indexes at the same time has finished, or begins after the erasure.
     """
-    named = Q()
-    for word in _words(person):
-        named |= Q(responded__contains=word.lower())
     projects = SearchIndex.objects.filter(project__in=_projects(person))
     for state in projects.select_for_update(no_key=True).order_by("pk"):
         indexed = IndexedItem.objects.filter(item__batch__project=state.project_id)
-        indexed.filter(named).delete()
+        indexed.filter(_named("responded", person)).delete()
         state.items_count = indexed.count()
         state.save(update_fields=["items_count"])
 
@@ -227,8 +224,9 @@ def _words(person: Person) -> list[str]:
 
 
 def _pattern(person: Person) -> re.Pattern[str]:
-    """The name or the address as words of their own, in capital letters or not."""
-    return re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in _words(person)), re.IGNORECASE)
+    """The name or the address as words of their own, in capital letters or not, with any space between them."""
+    spaced = (r"\s+".join(map(re.escape, word.split())) for word in _words(person))
+    return re.compile("|".join(rf"(?<!\w){word}(?!\w)" for word in spaced), re.IGNORECASE)
 
 
 def require_erasable(person: Person) -> None:

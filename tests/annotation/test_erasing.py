@@ -358,6 +358,21 @@ def test_somebody_without_a_name_or_address_of_their_own_changes_nobodys_texts(w
     assert Assignment.objects.exclude(reason="").get().reason == "Two rows are the same."
 
 
+def test_a_name_is_found_with_other_space_between_its_words(world: World) -> None:
+    Person.objects.filter(pk=world.ada.pk).update(name="Ada  Quandt")
+    world.ada.refresh_from_db()
+    taken = world.take(world.batch(), "bo")
+    assert taken is not None
+    annotating.skip(assignment=taken, reason="Ada Quandt, ada\nQuandt, Ada\xa0Quandt, Ada", now=NOON)
+    assert index.refresh(world.project, now=NOON) == 0
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    expected = "Erased person, Erased person, Erased person, Ada"
+    assert Assignment.objects.exclude(reason="").get().reason == expected
+    assert [text for text in database() if "quandt" in text.lower()] == []
+
+
 def test_names_that_only_contain_hers_stay(world: World) -> None:
     setting: dict[str, Any] = {
         "project": world.project,
