@@ -123,7 +123,8 @@ def read(folder: Path) -> Backup:
         raise Impossible(
             f"{missing[0]} is missing from the backup ({len(missing)} files in total). Nothing was restored."
         )
-    if surplus := sorted(there - found.files.keys()):
+    links = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink()}
+    if surplus := sorted(there.union(links) - found.files.keys()):
         raise Impossible(f"{surplus[0]} is not in the manifest of the backup. Nothing was restored.")
     for path, (sha256, size) in found.files.items():
         if (folder / path).stat().st_size != size or sha256_of(folder / path) != sha256:

@@ -340,6 +340,15 @@ def test_a_restore_that_ends_with_other_counts_leaves_nothing_and_can_be_repeate
     assert again.returncode == 0, again.stderr
 
 
+def test_a_link_in_a_backup_is_refused(world: World, tmp_path: Path) -> None:
+    call_command("backup", tmp_path / "backup")
+    link = tmp_path / "backup" / "media" / "link"
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(tmp_path)
+    with pytest.raises(CommandError, match="media/link is not in the manifest"):
+        call_command("restore", tmp_path / "backup", "--check")
+
+
 def test_a_failed_restore_leaves_nothing_where_the_data_folder_is_a_link(
     world: World, filled: dict[str, Path], tmp_path: Path, elsewhere: Elsewhere
 ) -> None:
