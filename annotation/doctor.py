@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, Subquery,
 from django.db.models.functions import Coalesce, Lag
 from django.utils import timezone
 
-from annotation import backing_up, jobs
+from annotation import backing_up, jobs, uploads
 from annotation.evaluation import evaluation_runs
 from annotation.journeys.adjudicating import DECIDABLE
 from annotation.journeys.importing import LOST
@@ -47,6 +47,7 @@ from annotation.models import (
     Tally,
     Try,
 )
+from annotation.refusals import Refused
 from annotation.releases.release_files import MANIFEST, Difference, read_manifest
 from annotation.work import accounting, queue
 from tableqa.canonical import digest
@@ -399,12 +400,14 @@ def _alive(now: datetime) -> Q:
 def _uploads() -> Iterator[str]:
     """A job that waits for a file will find it."""
     for job, upload in backing_up.waiting_uploads():
-        gone = not upload.file.storage.exists(upload.file.name or "")
+        with suppress(Refused):
+            uploads.require_whole(upload)
+            continue
         # A worker that has finished the job meanwhile has deleted the file.
-        if gone and Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts).exists():
+        if Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts).exists():
             yield (
                 f"{job.kind} {job.public_id} of {job.project.slug} is waiting, but its uploaded file "
-                f"{upload.name} is missing; it will fail. Upload the file again"
+                f"{upload.name} is missing or cut short; it will fail. Upload the file again"
             )
 
 

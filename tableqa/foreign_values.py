@@ -113,8 +113,3 @@ def printable_in(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {printable_in(key): printable_in(inner) for key, inner in value.items()}
     return type(value)(map(printable_in, value)) if isinstance(value, list | tuple) else value
-
-
-def storable(text: str) -> str:
-    """A reply of a model, with other characters for those that cannot be stored."""
-    return _SURROGATE.sub("?", text.replace("\0", "\ufffd"))

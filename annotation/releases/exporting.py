@@ -171,9 +171,7 @@ def configuration(task: TaskType, most_answers: int) -> str:
         if control == "choices":
             several = "multiple" if field.kind == "choices" else "single"
             lines.append(f'  <Choices name="{html.escape(field.name)}" toName="text" choice="{several}">')
-            lines += [
-                f'    <Choice value="{html.escape(value)}"/>' for value in _offered(field, most_answers)
-            ]
+            lines += [f'    <Choice value="{_attribute(value)}"/>' for value in _offered(field, most_answers)]
             lines.append("  </Choices>")
         elif control == "textarea":
             lines.append(f'  <TextArea name="{html.escape(field.name)}" toName="text"/>')
@@ -186,6 +184,11 @@ def _control(field: Field) -> str:
     if field.kind in ("text", "lines") or isinstance(field, AnswerRank):
         return "textarea"
     return "choices" if field.kind in ("choice", "choices") else ""
+
+
+def _attribute(text: str) -> str:
+    """A text in an attribute of XML, which keeps line breaks and tabs as references only."""
+    return html.escape(text).translate({9: "&#9;", 10: "&#10;", 13: "&#13;"})
 
 
 def _offered(field: Field, most_answers: int) -> list[str]:

@@ -283,6 +283,19 @@ def test_decisions_that_are_overdue_are_counted_by_batch(
     assert found() == ""
 
 
+def test_an_upload_that_was_cut_short_is_found(world: World) -> None:
+    upload = uploads.begin(project=world.project, name="dev.tsv", size=4, by=world.mara, now=NOON)
+    uploads.append(upload=upload, offset=0, data=b"abcd")
+    jobs.enqueue(
+        project=world.project, kind="restore", ids={"upload": upload.pk}, by=world.mara, now=timezone.now()
+    )
+    assert found() == ""
+
+    Path(upload.file.path).write_bytes(b"ab")
+
+    assert "dev.tsv is missing or cut short" in found()
+
+
 @pytest.mark.parametrize("kind", ["restore", "study", "import_responses", "evaluate"])
 def test_every_job_that_waits_for_a_file_that_is_gone_is_found(world: World, kind: str) -> None:
     upload = uploads.keep(

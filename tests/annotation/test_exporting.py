@@ -9,7 +9,8 @@ import shutil
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import pytest
@@ -355,3 +356,12 @@ def test_an_export_holds_one_record_at_a_time(tmp_path: Path, form: str) -> None
     finally:
         tracemalloc.stop()
     assert most < 5_000_000
+
+
+def test_an_option_with_a_line_break_stays_one_in_label_studio() -> None:
+    field = SimpleNamespace(name="kind", kind="choice", choices=[("first line\nsecond\tline", "")])
+
+    written = exporting.configuration(cast(Any, SimpleNamespace(fields=[field])), 1)
+
+    (choice,) = ElementTree.fromstring(written).iter("Choice")
+    assert choice.get("value") == "first line\nsecond\tline"
