@@ -27,6 +27,11 @@ HIDDEN_ROWS = """() => {
     return box.top < 0 || box.bottom > bar.top + 1
   }).map(row => row.dataset.row)
 }"""
+IN_RIGHT_HALF = """() => {
+  const panel = document.querySelector(".panel").getBoundingClientRect()
+  return [...document.querySelectorAll(".panel :is(h2, legend, label, p, dl)")].filter(part => part.checkVisibility())
+    .filter(part => part.getBoundingClientRect().left > panel.left + panel.width / 2).length
+}"""
 
 
 @pytest.fixture
@@ -75,5 +80,7 @@ def test_a_long_table_gets_its_share_with_two_scrollbars_and_the_guidelines_open
             measured = page.evaluate(MEASURE)
             assert len(measured["scrolling"]) <= SCROLLING, measured
             assert measured["share"] >= share, measured
+            if share == CLOSED:
+                assert page.evaluate(IN_RIGHT_HALF) > 0, "the panel fills its columns"
             page.locator("[data-guidelines-button]").click()
             expect(guidelines).to_be_visible(visible=share == CLOSED)
