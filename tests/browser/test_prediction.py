@@ -467,10 +467,11 @@ def test_models_of_the_panel_are_shown_as_each_answers(
 def test_beside_a_long_answer_a_large_table_has_half_of_the_window_and_a_phone_does_not_scroll_sideways(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
-    server.says = lambda request: answer(" ".join(request.table.rows[0]), cells=((0, 1),))(request)
+    long = "b" * 80
+    server.says = lambda request: answer(long, cells=((0, 1),))(request)
     rows = [[f"{name * 12} {row}" for name in "abcdefghij"] for row in range(40)]
     table = Table([f"Name {name}" for name in range(10)], rows)
-    source = world.import_written(Example("large", "what comes first?", table, [" ".join(rows[0])]))
+    source = world.import_written(Example("large", "what comes first?", table, [long]))
     for kind in ("header_synonym", "header_abbreviation", "column_extension", "column_masking"):
         batch = world.batch(kind, loop_model="small", overlap=1, sources=[source])
         viewport = {"width": 1280, "height": 720}

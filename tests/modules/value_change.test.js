@@ -228,6 +228,17 @@ test("the table without a change and a declined program ask nothing", async () =
   assert.equal(answers(page), "");
 });
 
+test("“None of these” stays chosen after a reload, also before the programs have come", async () => {
+  const page = await begin("films");
+  programs(page).at(-1).click();
+  await saves(page);
+  const again = await reload(page);
+  assert.equal(JSON.parse(chosen(again)[0].value).op, "none");
+  await again.passes(REST);
+  assert.ok(programs(again).length > 1);
+  assert.deepEqual(chosen(again).map((input) => JSON.parse(input.value).op), ["none"]);
+});
+
 test("where the answer stays, the page asks and stops nobody", async () => {
   const page = await begin("films", { variant: "answer_stays" });
   await edit(page, "r1", "c2", "300");
