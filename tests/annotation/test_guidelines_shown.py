@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db.models import QuerySet
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.access import Actor
@@ -17,6 +18,7 @@ from annotation.people import stories
 from annotation.quality import guidance
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, envelope
+from tests.annotation.plain_page import PlainPage
 
 LATER = NOON + timedelta(hours=1)
 NEW = "New rule: superlatives are extraction."
@@ -150,3 +152,14 @@ def test_two_first_readers_at_once_get_the_same_version(
     with monkeypatch.context() as patch:  # the second one looked before the first one wrote
         patch.setattr(QuerySet, "first", lambda rows: None)
         assert guidance.ensure(**given) == first
+
+
+def test_the_full_text_is_in_a_frame_that_scrolls_also_by_keys(world: World, client: Client) -> None:
+    """A table in guidelines may be wider than a phone: the page must not scroll sideways for it."""
+    client.force_login(world.ada)
+
+    page = PlainPage(client, reverse("guidelines", args=["films", "question_type"]))
+
+    [frame] = page.all("//*[contains(@class, 'prose')]/parent::*")
+    assert (frame.get("class"), frame.get("tabindex"), frame.get("role")) == ("scroll", "0", "region")
+    assert frame.get("aria-label") == "Guidelines"
