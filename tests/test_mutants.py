@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -15,6 +16,19 @@ def test_the_mutants_of_a_set_differ(name, number):
     drawn = mutants.load(name)
     assert len({(mutant["file"], mutant["old"], *mutant["before"]) for mutant in drawn}) == number
     assert all(mutant["old"] != mutant["new"] for mutant in drawn)
+
+
+@pytest.mark.parametrize("name", list(mutants.SETS))
+def test_the_tests_of_a_set_exist(name):
+    named = {
+        test for mutant in mutants.load(name) for test in mutant.get("tests", []) + mutant.get("also", [])
+    }
+    missing = []
+    for test in sorted(named):
+        file, function = mutants.ROOT / test.split("::")[0], name_of_test(test).split("::")[-1]
+        if not file.exists() or not re.search(rf"def {function}\b", file.read_text("utf-8")):
+            missing.append(test)
+    assert missing == []
 
 
 def test_a_mutant_is_found_by_its_context(tmp_path):
