@@ -636,6 +636,7 @@ class TestTheManagersPages:
         assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in page
         link = CrowdLink.objects.get()
         assert link.return_url == crowd.PROLIFIC_RETURN
+        assert f'value="{crowd.PROLIFIC_RETURN}"' in page
         manager.post(reverse("crowd_close", args=["films", link.public_id]))
         assert "Closed" in text(manager.get(made["Location"]))
         events = Event.objects.filter(thing="crowdlink").order_by("pk").values_list("after", flat=True)

@@ -574,6 +574,7 @@ def test_the_preview_saves_nothing_and_shows_what_annotators_see(world: World) -
     assert "<html" not in content
     assert "You have to search or calculate." in content
     assert "when did Heat come out" in content
+    assert "Table of the example" in content
     assert not TaskTypeDefinition.objects.exists()
 
 

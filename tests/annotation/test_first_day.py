@@ -37,6 +37,7 @@ from annotation.refusals import Refused, refuse
 from annotation.work import gates, practising
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, envelope
+from tests.annotation.plain_page import PlainPage, fill
 
 
 def client_of(person: Person) -> Client:
@@ -427,6 +428,8 @@ def test_open_questions_come_first_the_oldest_on_top(world: World) -> None:
 def test_a_changed_answer_says_so_and_the_log_holds_what_it_was(world: World) -> None:
     asked = inquiring.ask(project=world.project, person=world.ada, text="Do totals count?", now=NOON)
     inquiring.answer(inquiry=asked, text="Yes.", by=world.mara, now=NOON)
+    page = client_of(world.ada).get(reverse("inquiries", args=["films"]))
+    assert "<strong>changed</strong>" not in said(page)
     seen = inquiring.readable(world.project, world.ada, answers=False).values_list(  # type: ignore[misc]
         "answered_again", flat=True
     )
@@ -435,6 +438,8 @@ def test_a_changed_answer_says_so_and_the_log_holds_what_it_was(world: World) ->
     twice = seen.all().get()
 
     assert (once, twice) == (False, True)
+    page = client_of(world.ada).get(reverse("inquiries", args=["films"]))
+    assert "<strong>changed</strong>" in said(page)
     client = Client()
     client.force_login(world.mara)
     log = client.get("/projects/films/log/", {"thing": "inquiry"}).content.decode()
@@ -614,16 +619,15 @@ def test_a_pilot_is_set_aside_with_a_reason_and_counts_again(world: World) -> No
     with pytest.raises(Refused, match="Enter a reason"):
         calibrating.set_aside(batch=batch, because="  ", by=world.mara, now=NOON)
 
-    client_of(world.mara).post(
-        reverse("calibration", args=[batch.public_id]),
-        {"action": "set_aside", "because": "kappa was 0.53: the instruction was unclear"},
-    )
+    page = PlainPage(client_of(world.mara), reverse("calibration", args=[batch.public_id]))
+    fill(page.named("because"), "kappa was 0.53: the instruction was unclear")
+    page.press("Set batch aside")
 
     batch.refresh_from_db()
     assert batch.set_aside_at is not None
     assert batch.set_aside_because == "kappa was 0.53: the instruction was unclear"
     assert Event.objects.filter(thing="batch", thing_id=batch.pk, after="set aside").count() == 1
-    calibrating.count_again(batch=batch, by=world.mara, now=NOON)
+    page.press("Include the batch again")
     assert not Batch.objects.filter(set_aside_at__isnull=False).exists()
 
 
@@ -849,6 +853,7 @@ def test_people_are_told_how_they_did_where_the_batch_tells(world: World) -> Non
     page = said(client.get(address))
 
     assert "0 <small>of 1</small>" in page
+    assert '<p dir="auto">Expected:</p><p dir="auto">Reasoning: ' in page
     assert "It counts." in page
     assert examples[3].question in page
     assert examples[0].question not in page

@@ -44,6 +44,7 @@ from annotation.views import demo
 from annotation.work import queue
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
+from tests.annotation.plain_page import PlainPage, fill
 from tests.annotation.role_table import PAGES as ROWS
 from tests.annotation.role_table import Things, differ, make_things
 
@@ -292,9 +293,13 @@ class TestSigningIn:
         assert answer["Location"] == "/"
 
     def test_goes_on_to_where_one_was_going(self, world: World) -> None:
-        given = {"username": "mara@example.org", "password": "tilted tables", "next": "/projects/films/"}
+        page = PlainPage(Client(), "/projects/films/")
+        assert page.address.startswith("/sign-in/")
+        fill(page.named("username"), "mara@example.org")
+        fill(page.named("password"), "tilted tables")
+        page.press("Sign in")
 
-        assert Client().post("/sign-in/", given)["Location"] == "/projects/films/"
+        assert page.address == "/projects/films/"
 
     @pytest.mark.parametrize("elsewhere", ["https://example.com/", "//example.com/", "javascript:alert(1)"])
     def test_never_goes_to_another_site(self, world: World, elsewhere: str) -> None:

@@ -19,6 +19,7 @@ from annotation.refusals import Refused
 from annotation.terms import TERMS
 from annotation.work import shares
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.plain_page import PlainPage
 
 
 @pytest.fixture
@@ -70,7 +71,8 @@ def test_a_lease_is_taken_back_by_itself(ten: World, mara: Client) -> None:
     held = ten.take(batch, "ada")
     assert held is not None
     address = reverse("batch_people", args=[batch.public_id])
-    given = {"about": "leases", "held": held.public_id, "to": str(ten.cy.pk), "confirmed": "yes"}
+    [box] = PlainPage(mara, address).all("//input[@name='held']")
+    given = {"about": "leases", "held": box.get("value"), "to": str(ten.cy.pk), "confirmed": "yes"}
     mara.post(address, given)
     assert Assignment.objects.get(pk=held.pk).state == "returned"
     assert Place.objects.get(pk=held.place_id).reserved_for == ten.cy

@@ -511,6 +511,10 @@ test("a check that verifiably fools the model is a moment with the count of toda
   assert.equal(textOf(page, "today"), "1 today");
   assert.equal(box(page).hasAttribute("data-moment"), true);
   assert.match(textOf(page, "facts"), /^meaning confirmed by the program · /);
+  page.fill("textarea[name=answers]", "2002");
+  await passes(page, 100);
+  assert.equal(state(page), "stale");
+  assert.equal(box(page).hasAttribute("data-moment"), false);
 });
 
 test("an item that the model already gets wrong has one quiet line, and the rest in the details", async () => {
