@@ -101,7 +101,10 @@ def test_a_change_that_keeps_the_answer_has_no_new_answer() -> None:
 
 
 def test_whoever_says_unanswerable_says_nothing_else() -> None:
-    assert task.parse(data(cell("5"), unanswerable=True), item()) == Response(unanswerable=True)
+    response = task.parse(data(cell("5"), unanswerable=True), item())
+    assert response == Response(unanswerable=True)
+    assert list(task.warnings(response, item())) == []
+    assert task.describe(response, item()) == ["Unanswerable."]
 
 
 def test_every_valid_edit_stands_on_its_own() -> None:
