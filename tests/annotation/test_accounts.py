@@ -413,6 +413,7 @@ class TestErasing:
         page = text(browser(worked.ada).get("/account/erase/"))
 
         for words in (
+            "Erase your data?",
             "2 responses",
             "1 draft",
             "1 API token",

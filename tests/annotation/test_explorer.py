@@ -411,8 +411,10 @@ class TestTheIndex:
             patched.setattr("annotation.jobs.enqueue", lambda **values: None)
 
             is_behind = index.refresh(world.project, now=timezone.now())
+            page = text(browser(world.mara).get(reverse("explorer", args=[world.project.slug])))
 
         assert is_behind
+        assert "The newest work is being indexed." in page
         assert not IndexedItem.objects.exists()
 
     def test_a_job_does_what_was_left(self, batch: Batch, world: World) -> None:

@@ -113,6 +113,7 @@ class TestFolds:
             on_page = re.findall(r'(?:input|select|textarea)[^>]* name="([^"]+)"', page)
             assert [name for name in form.fields if on_page.count(name) == 0] == []
             assert [name for name in form.fields if on_page.count(name) > 1] == []
+            assert "Task type settings" in page
 
     def test_all_are_shut_at_first(self, mara: Client) -> None:
         assert open_folds(form_page(mara)) == []

@@ -73,6 +73,7 @@ def test_files_licences_and_defined_figures_come_before_everything_else(world: W
 
     page = page_of(world, released(world, "1.0", ["askew", "hf"]))
 
+    assert "<h1>1.0</h1>" in page
     places = [
         page.index(mark)
         for mark in ("Download (zip)", 'id="files"', 'id="sources"', 'id="agreement"', 'id="undefined"')

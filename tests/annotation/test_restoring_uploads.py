@@ -62,6 +62,7 @@ def test_the_import_page_shows_what_a_release_would_restore(
 
     for text in ("Restore november.zip", "films-dev (CC-BY-SA-4.0)", "header_synonym 1", "Not restored"):
         assert text in page
+    assert "<dt>Project</dt><dd>films</dd>" in page
     assert "<dt>Responses</dt><dd>18</dd>" in page
     assert "<dt>Decisions</dt><dd>9</dd>" in page
     assert 'value="restore"' in page
