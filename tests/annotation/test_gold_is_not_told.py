@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from annotation.journeys import adjudicating, annotating, assigning, setting_up
 from annotation.models import Assignment, Batch, Person, Place
@@ -333,6 +334,12 @@ def test_a_batch_without_gold_hides_its_counts_from_whoever_annotates_in_it(worl
 
     assert f"of {batch.places_count}" not in counts_seen_by(world, batch, world.ada)[0]
     assert f"of {batch.places_count}" in counts_seen_by(world, batch, world.rea)[0]
+    client = Client()
+    for person, is_hidden in ((world.ada, True), (world.rea, False)):
+        client.force_login(person)
+        page = client.get(reverse("agreement", args=["films"])).content.decode()
+        assert (f"You annotate in {batch.name}: its agreement is visible" in page) == is_hidden
+        assert ("You annotate in" in page) == is_hidden
 
 
 def what_a_manager_reads(client: Client, batch: Batch) -> str:

@@ -91,6 +91,8 @@ def test_each_address_gets_a_link_of_its_own(mara: Client, world: World) -> None
     assert len(re.findall(r"<button[^>]*data-copies", shown)) == 3
     assert page["Cache-Control"] == "no-store"
     assert set(Invitation.objects.values_list("name", flat=True)) == {"Dana", "elif@x.org"}
+    listed = re.findall(r'<th scope="row">([^<]*)</th>', mara.get(ADDRESS).content.decode())
+    assert {"Dana", "elif@x.org"} <= set(listed)
     for link in links:
         assert "Films" in words(Client().get(link))
 
