@@ -149,7 +149,9 @@ def test_settings_of_a_task_type_have_its_titles_and_words(world: World, mara: C
     batch = world.batch(
         "value_change", variant="answer_changes", settings={"at_most": 3, "cell_format": "require"}
     )
-    assert "Change settings" in words(mara.get(reverse("batch", args=[batch.public_id])))
+    of_batch = " ".join(words(mara.get(reverse("batch", args=[batch.public_id]))).split())
+    assert "Change settings" in of_batch
+    assert re.search(r"Planned \d", of_batch), "with its date"
     for page in (reverse("batch", args=[batch.public_id]), address(batch)):
         shown = " ".join(words(mara.get(page)).split())
         assert "Maximum changes 3" in shown

@@ -581,6 +581,15 @@ def begun(world: World, kind: str, *chosen: Item) -> Any:
     return client.post(reverse("batch_new", args=[world.project.slug]), form)
 
 
+def test_a_new_batch_without_items_leads_back_to_the_items(batch: Batch, world: World) -> None:
+    address = reverse("explorer_act", args=[world.project.slug])
+
+    page = browser(world.mara).post(address, {"action": "batch"}).content.decode()
+
+    assert "No items selected." in page
+    assert f'<a class="button" href="{reverse("explorer", args=[world.project.slug])}">' in page
+
+
 def test_a_new_batch_begins_with_exactly_the_examples_of_the_items(batch: Batch, world: World) -> None:
     second, fourth = items(batch)[1], items(batch)[3]
 
