@@ -22,6 +22,7 @@ from annotation.roles import Permission
 from annotation.templatetags import must_hold
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
+from tests.annotation.plain_page import PlainPage
 
 GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9,en;q=0.5"}
 TAG = re.compile(r"<[^>]*>")
@@ -47,6 +48,16 @@ def test_the_browser_chooses_until_the_person_does(client: Client) -> None:
     assert answer["Location"] == address
     assert answer.cookies["django_language"]["httponly"]
     assert '<html lang="de">' in client.get(address).content.decode()
+
+
+@pytest.mark.django_db
+def test_the_choice_of_a_language_leads_back_to_the_page(client: Client) -> None:
+    page = PlainPage(client, f"{reverse('sign_in')}?next=/projects/films/")
+
+    page.press("Deutsch")
+
+    assert page.address == f"{reverse('sign_in')}?next=/projects/films/"
+    assert page.all("//html/@lang") == ["de"]
 
 
 @pytest.mark.django_db

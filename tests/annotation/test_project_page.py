@@ -12,6 +12,7 @@ from django.test import Client
 from annotation.journeys import adjudicating, assigning, releasing, setting_up
 from annotation.models import Membership, Person, Project
 from tests.annotation.cast import NOON, World
+from tests.annotation.plain_page import PlainPage
 
 
 def actions(person: Person, project: Project) -> list[str]:
@@ -77,3 +78,16 @@ def test_a_new_batch_can_be_planned_in_every_state_of_a_project(
 
 def test_somebody_who_may_not_set_up_sees_no_button_for_a_new_batch(world: World) -> None:
     assert actions(world.rea, decided(world)) == ["* Create release with 1 new item"]
+
+
+def test_the_table_of_batches_has_the_state_of_each(world: World) -> None:
+    world.batch(name="First")
+    world.batch(name="Second", open=False)
+    client = Client()
+    client.force_login(world.rea)
+
+    page = PlainPage(client, "/projects/films/?table")
+
+    rows = page.all("//table//tr[td/span[@class='state']]")
+    states = {row.findtext("th/a"): row.findtext("td/span[@class='state']") for row in rows}
+    assert states == {"First": "open", "Second": "planned"}
