@@ -6,6 +6,7 @@ import dataclasses
 import random
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -360,6 +361,25 @@ def test_practice_computes_the_right_answer_of_any_edit() -> None:
         True,
         [],
     )
+
+
+def test_practice_without_a_program_takes_the_expected_edit_alone() -> None:
+    expected = task.parse(data(cell("5"), answers=("5",)), item())
+    other = task.parse(data(cell("6"), answers=("6",)), item())
+    nothing = task.parse(data(unanswerable=True), item())
+    assert task.feedback(item(), expected, expected) == (True, [])
+    assert task.feedback(item(), other, expected)[0] is None
+    assert task.feedback(item(), nothing, nothing) == (True, [])
+    right, words = task.feedback(item(), nothing, expected)
+    assert (right, words[0]) == (False, "Expected:")
+
+
+def test_more_changes_than_the_batch_allows_need_a_reason() -> None:
+    settings = {"at_most": 1}
+    jsonschema.validate(settings, dict(task.settings_schema))
+    two = data(cell("5"), cell("6", old="117", row="r1"), answers=("5",))
+    assert codes(two, item(**settings)) == ["too_many_operations"]
+    assert len(task.parse({**two, "reason": "Both count."}, item(**settings)).operations) == 2
 
 
 def test_simulated_people_edit_a_marked_cell_and_take_what_is_computed() -> None:
