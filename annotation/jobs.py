@@ -115,7 +115,9 @@ class Progress:
                     [done, total, self.job_id, Job.State.RUNNING],
                 )
                 if not cursor.rowcount:
-                    raise Cancelled
+                    cursor.execute("SELECT 1 FROM annotation_job WHERE id = %s", [self.job_id])
+                    if cursor.fetchone():
+                        raise Cancelled
         finally:
             other.close()
 
