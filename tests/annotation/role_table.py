@@ -537,5 +537,5 @@ API: dict[str, dict[str, Call]] = {
         "post": (the_project, lambda t: {"release": an_upload(t).public_id}, MANAGE, Permission.IMPORT),
     },
     "api_job": {"get": (lambda t: [t.job.public_id], None, PROGRESS, Permission.SEE_PROGRESS)},
-    "api_job_cancel": {"post": (a_refused_import, None, MANAGE, Permission.IMPORT)},
+    "api_job_cancel": {"post": (a_refused_import, {}, MANAGE, Permission.IMPORT)},
 }

@@ -244,6 +244,7 @@ def test_timed_hours_keep_their_decimals() -> None:
         "batch": "Types",
         "items": 1,
         "skipped": 0,
+        "by_kind": {},
         "hourly": None,
         "amount": None,
         "currency": "",
