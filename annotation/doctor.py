@@ -178,8 +178,12 @@ def _outcomes() -> Iterator[str]:
 
 
 def _overdue() -> Iterator[str]:
-    """A worker decides complete items as soon as the time for undo has passed, by the clocks of the machines."""
+    """A worker decides complete items as soon as the time for undo has passed.
+
+    When they are due says the clock of a web server, which may have been set: leases run on the database's.
+    """
     late = Item.objects.filter(DECIDABLE, decision=None, due_at__lt=timezone.now() - OVERDUE)
+    late = late.exclude(assignments__leased_until__gt=jobs.clock() - OVERDUE)
     by_batch = late.values_list("batch__name", "batch__project__slug")
     for name, slug, number, since in by_batch.annotate(Count("pk"), Min("due_at")).order_by("batch"):
         yield (

@@ -202,6 +202,7 @@ def items_that_nobody_decides(site: Site, draw: Draw) -> str:
     """A site that stands still: no worker runs."""
     item = one_of(draw, Item.objects.filter(decision=None, is_gold=False))
     change(item, due_at=timezone.now() - timedelta(hours=draw.randint(2, 9)))
+    item.assignments.update(leased_until=timezone.now() - timedelta(hours=2))
     return f"batch {item.batch.name} of films: 1 items are overdue"
 
 
