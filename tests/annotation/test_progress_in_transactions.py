@@ -17,6 +17,7 @@ def test_progress_is_visible_although_the_transaction_is_rolled_back(
     transactional_db: None, world: World
 ) -> None:
     job = jobs.enqueue(project=world.project, kind="import_responses", ids={}, by=None, now=NOON)
+    Job.objects.filter(pk=job.pk).update(state=Job.State.RUNNING)
 
     with transaction.atomic():
         jobs.Progress(job.pk).beside_the_transaction(3, 10)

@@ -152,7 +152,7 @@ def test_questions_to_models_are_counted_by_how_they_ended(db: None) -> None:
             question="which?", table=Table(header=("film",), rows=(("Alien",),)), slot="s"
         )
         with pytest.raises(Unanswered):
-            model.predict(request, within=0.1)
+            model.predict(request, within=1)
         model.close()
 
     assert value(metrics.figures().decode(), one) == before + 1
