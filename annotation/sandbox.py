@@ -160,7 +160,7 @@ def _resident(process: int) -> int:
 
 def _result(process: subprocess.Popen[bytes], folder: Path, name: str, seconds: int) -> dict[str, Any]:
     answer: dict[str, Any] = {}
-    with suppress(OSError):
+    with suppress(OSError, ValueError, RecursionError):
         text = (folder / "result.json").read_text(encoding="utf-8")
         answer = json.loads(text, object_hook=unpack_object)
     if "fault" in answer:

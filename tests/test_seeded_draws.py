@@ -54,7 +54,6 @@ PUBLIC = {
     "tableqa/serialisations/torr.py:demonstrations": RELEASED,
     "tableqa/structural_tasks/tasks.py:StructuralTask.__call__": RELEASED,
     "annotation/simulating.py:_turn": SIMULATED,
-    "annotation/simulating.py:simulate": SIMULATED,
     "predictor/training/adaptation.py:_Adaptation.__init__": TRAINING,
     "predictor/training/export.py:_sample": TRAINING,
     "predictor/training/finetune.py:batches_of_pass": TRAINING,

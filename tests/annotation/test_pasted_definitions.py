@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from annotation.studying import definitions
@@ -132,26 +130,23 @@ TOO_MANY = {
 
 @pytest.mark.parametrize("content", TOO_MANY)
 def test_counts_are_checked_before_contents(content: str) -> None:
-    """Definitions of 400,000 characters are refused within a second: nobody reads thousands of faults."""
+    """Definitions of 400,000 characters are refused by their counts: nobody reads thousands of faults."""
     definitions.read(NAME, BODY)
     text, message = TOO_MANY[content]
-    began = time.process_time()
 
     with pytest.raises(StudyError) as error:
         definitions.read(NAME, f"title: T\ninstruction: I\n{text}\n")
 
-    assert time.process_time() - began < 1
     assert message in str(error.value)
     assert len(error.value.faults) <= 100
 
 
-def test_large_study_files_are_refused_within_a_second() -> None:
+def test_large_study_files_are_refused_by_their_counts() -> None:
     head = "study: 1\nproject: {slug: x, name: x}\nbatches:\n"
     many = "".join(f"  - {{name: P{n}, type: question_type}}\n" for n in range(12_000))
     mixed = ", ".join(f"a{n}" for n in range(20_000))
     ids = f"  - {{name: A, type: question_type, sample: {{only: [1, {mixed}]}}}}\n"
     for content, message in ((many, "batches: There are more than 300"), (ids, "Expected text, not 1")):
-        began = time.process_time()
-        with pytest.raises(StudyError, match=message):
+        with pytest.raises(StudyError, match=message) as error:
             parse(head + content)
-        assert time.process_time() - began < 1
+        assert len(error.value.faults) <= 100

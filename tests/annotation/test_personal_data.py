@@ -52,6 +52,7 @@ EXPORTED_OF_WORK = {
 """A field that names an assignment, or a row that belongs to one -> the part of the file that has its rows."""
 OTHERWISE = {
     "assignment.annotation": "the newest of `annotations`",
+    "ledgerentry.assignment": "the person's rows of the ledger are in `ledger`",
     "inquiry.assignment": "the person's questions are in `inquiries`",
     "outcome.annotations": "what was decided of the item, by others",
     "provenance.telling": "in `origins`",
