@@ -375,7 +375,7 @@ def test_practice_without_a_program_takes_the_expected_edit_alone() -> None:
 
 
 def test_more_changes_than_the_batch_allows_need_a_reason() -> None:
-    settings = {"at_most": 1}
+    settings: dict[str, Any] = {"at_most": 1}
     jsonschema.validate(settings, dict(task.settings_schema))
     two = data(cell("5"), cell("6", old="117", row="r1"), answers=("5",))
     assert codes(two, item(**settings)) == ["too_many_operations"]
