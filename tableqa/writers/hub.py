@@ -225,8 +225,7 @@ def statement(manifest: Mapping[str, Any]) -> str:
     counts = manifest["counts"]
     simulated = counts["simulated_annotators"]
     is_current = manifest.get("rules", 1) >= RULES_OF_PEOPLE
-    number = counts["respondents" if is_current else "annotators"]
-    people = f"{number} {'person' if is_current and number == 1 else 'people'} under pseudonyms"
+    people = f"{counts['respondents' if is_current else 'annotators']} people under pseudonyms"
     if simulated:
         of_whom = f"; {simulated} annotators" if is_current else f", of whom {simulated}"
         people += f"{of_whom} are simulated by a program"

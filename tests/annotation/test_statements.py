@@ -76,10 +76,10 @@ def test_hours_of_a_response_that_is_taken_back_are_not_those_of_the_release(
     assert hours["exact"]["paid"] == pytest.approx(paying.summed(paying.shares(world.project)).hours)
     assert "responses taken back 2 minutes, skipped items 30 seconds" in text
     assert (counts["annotators"], counts["respondents"]) == (2, 1)
-    assert "\n1 person under pseudonyms." in text
+    assert "\n1 people under pseudonyms." in text
     assert "4 responses by 1 people" in hub.card(manifest, manifest["files"])
     assert methods._responses(counts).startswith("4 responses by 1 person")
-    for rules, said in ((8, "\n2 people under pseudonyms."), (9, "\n1 person under pseudonyms.")):
+    for rules, said in ((8, "\n2 people under pseudonyms."), (9, "\n1 people under pseudonyms.")):
         assert said in hub.statement({**manifest, "rules": rules})
 
 
