@@ -77,7 +77,11 @@ export class Past {
 
   async #step(by) {
     if (!this.looking && by < 0) return;
-    if (!this.looking) await this.#load(true);
+    if (this.#at + by < 0) {
+      await this.#go(-1); // which needs no list: it may have changed since
+      return;
+    }
+    await this.#load(true);
     if (!this.#items) return;
     if (!this.#items.length) {
       this.#open(true);

@@ -65,6 +65,24 @@ test("a list that was asked for before a submission is not taken after it", asyn
   assert.equal(lines(page).length, 2);
 });
 
+test("F goes back from an item whose list has changed since it was asked for", async () => {
+  const held = hold();
+  let isHeld = false;
+  const page = await opens({ "GET /response/": (asked) => (isHeld ? held.reply(asked) : platform(asked)) });
+  page.click("[data-past-button]");
+  const here = question(page);
+  isHeld = true;
+  page.find("button[value=submit]").focus();
+  page.press("p");
+  await until(page, () => held.waiting.length === 1);
+  page.find("askew-annotate").past.changed(); // as the reply to a submission does
+  held.answer();
+  await until(page, () => isLooking(page));
+  page.press("f");
+  await until(page, () => !isLooking(page));
+  assert.equal(question(page), here);
+});
+
 for (const [name, key] of [["P", "p"], ["Esc", "Escape"]]) {
   test(`after a step that fails, ${name} acts`, async () => {
     const page = await opens();
