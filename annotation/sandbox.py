@@ -1,9 +1,9 @@
 """Reading files of other people in a process of its own, which is ended where it takes too much time or memory.
 
     with sandbox.folder() as folder:
-        read = sandbox.read(Order(...), progress, name=upload.name)
+        read = sandbox.read(ReadRequest(...), progress, name=upload.name)
 
-The process is started anew and has no connection to the database (`tableqa.readers.child`). Limits are settings:
+The process is started anew and has no connection to the database (`tableqa.readers.reader_process`). Limits are settings:
 `IMPORT_SECONDS`, `IMPORT_MEMORY`, `IMPORT_SPACE` and `IMPORT_NICE`.
 """
 
@@ -29,8 +29,8 @@ from django.conf import settings
 
 from annotation.refusals import refuse, refuse_as
 from tableqa.language import unpack_object
+from tableqa.readers.ingestion import ReadRequest, ReadResult
 from tableqa.readers.rejections import Problem, one_sentence
-from tableqa.readers.whole import Order, Read
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +48,13 @@ def folder() -> Iterator[Path]:
     parent = Path(settings.MEDIA_ROOT) / "reading"
     parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(parent)
-    found = Path(tempfile.mkdtemp(dir=parent))
+    path = Path(tempfile.mkdtemp(dir=parent))
     try:
-        with (found / LOCK).open("w") as lock:
+        with (path / LOCK).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            yield found
+            yield path
     finally:
-        shutil.rmtree(found, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _remove_abandoned(parent: Path) -> None:
@@ -65,28 +65,28 @@ def _remove_abandoned(parent: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def read(order: Order, beat: Callable[[int], None], *, name: str) -> Read:
-    """Read and check all records (`tableqa.readers.whole.read_all`); see `call`."""
-    return Read.from_json(call("read_all", order, beat, name=name, seconds=settings.IMPORT_SECONDS))
+def read(request: ReadRequest, beat: Callable[[int], None], *, name: str) -> ReadResult:
+    """Read and check all records (`tableqa.readers.ingestion.read_all`); see `call`."""
+    return ReadResult.from_json(call("read_all", request, beat, name=name, seconds=settings.IMPORT_SECONDS))
 
 
 def call(
     task: str,
-    order: Order,
+    request: ReadRequest,
     beat: Callable[[int], None] = lambda number: None,
     *,
     name: str,
     seconds: int,
 ) -> dict[str, Any]:
-    """Do a task of `tableqa.readers.child` in a process of its own. Returns its result.
+    """Do a task of `tableqa.readers.reader_process` in a process of its own. Returns its result.
 
     name: what people call the file. beat: told a few times a second how many records were read; what it raises ends the
     process. Raises Refused(import_failed): a fault of the file, or more time, memory or space than a file may take.
     """
-    folder = Path(order.rows).parent
-    request = {
+    folder = Path(request.rows).parent
+    message = {
         "task": task,
-        "order": asdict(order),
+        "request": asdict(request),
         "parent": os.getpid(),
         "nice": settings.IMPORT_NICE,
         "cpu": seconds,
@@ -95,7 +95,7 @@ def call(
     }
     with (folder / "errors").open("wb") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tableqa.readers.child", str(folder)],
+            [sys.executable, "-m", "tableqa.readers.reader_process", str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=errors,
@@ -107,7 +107,7 @@ def call(
     try:
         assert process.stdin is not None  # nosec
         with suppress(BrokenPipeError), process.stdin:
-            process.stdin.write(json.dumps(request).encode())
+            process.stdin.write(json.dumps(message).encode())
         _watch(process, folder, name, seconds, beat)
     except BaseException:
         process.kill()
@@ -170,8 +170,8 @@ def _result(process: subprocess.Popen[bytes], folder: Path, name: str, seconds: 
     if process.returncode == -signal.SIGXCPU:
         _refuse_slow(name, seconds)
     if "result" not in answer:
-        said = (folder / "errors").read_text(encoding="utf-8", errors="replace")
-        log.error("the process that read %s ended with %s:\n%s", name, process.returncode, said[-4000:])
+        stderr = (folder / "errors").read_text(encoding="utf-8", errors="replace")
+        log.error("the process that read %s ended with %s:\n%s", name, process.returncode, stderr[-4000:])
         refuse(
             "import_failed",
             "{name} cannot be read: the program that reads it has failed. Details are in the server log. Ask the site "

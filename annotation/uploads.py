@@ -21,7 +21,7 @@ from annotation import jobs, sandbox
 from annotation.models import Job, Person, Project, Upload
 from annotation.refusals import refuse
 from tableqa.readers.archive import unpacked_by
-from tableqa.readers.whole import unpack_once
+from tableqa.readers.ingestion import unpack_once
 
 KEPT = timedelta(days=7)
 """How long the files of an import that was not finished are kept."""
@@ -169,8 +169,8 @@ class UploadedFiles:
     archives: Mapping[str, str] = field(default_factory=dict)
     tables_in: str = ""
 
-    def for_order(self) -> dict[str, Any]:
-        """What a process of its own needs to know of them (`tableqa.readers.whole.Order`)."""
+    def for_request(self) -> dict[str, Any]:
+        """What a process of its own needs to know of them (`tableqa.readers.ingestion.ReadRequest`)."""
         hidden = [str(folder) for folder in (self.questions.parent, self.tables.parent, self.folder)]
         return {"archives": self.archives, "tables_in": self.tables_in, "hidden": hidden}
 
@@ -182,7 +182,7 @@ class UploadedFiles:
 
 
 @contextmanager
-def apart(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]:
+def for_sandbox(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]:
     """The files of an import for a process of its own (`annotation.sandbox`), which unpacks archives itself."""
     with sandbox.folder() as folder:
         path, archives, tables_in = _linked(questions, folder / "questions"), {}, ""

@@ -1,6 +1,6 @@
 """Examples in: from a reader's files to a Source that is invisible until it is whole.
 
-Two passes. The first reads everything (`tableqa.readers.whole`), in a process of its own where files were uploaded: it
+Two passes. The first reads everything (`tableqa.readers.ingestion`), in a process of its own where files were uploaded: it
 finds the bad line and the repeated id, and lays what can be imported on disk as rows. The second compares these with what
 was imported before and writes what is new, 1,000 examples a transaction.
 """
@@ -28,11 +28,11 @@ from annotation.refusals import Refused, refuse, refuse_as, require_storable
 from annotation.work import continued_sources
 from tableqa.language import grouped, phrase, reason_of, sentence
 from tableqa.readers import READERS, ReaderError
+from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, read_all, reader_with_fields
 from tableqa.readers.losses import columns_of, losses
 from tableqa.readers.reader import Credit, Tolerant
 from tableqa.readers.rejections import FORMS, described, one_sentence
 from tableqa.readers.split_names import split_in_name
-from tableqa.readers.whole import Order, Read, Rows, read_all, told
 
 LONGEST_NAME = 120
 LONGEST_LICENCE = 80
@@ -91,7 +91,7 @@ class Choices:
     good_only: bool = False
 
 
-Reading = Callable[[Order, Callable[[int], None]], Read]
+Reading = Callable[[ReadRequest, Callable[[int], None]], ReadResult]
 """How files are read: in this process where they lie on this machine (`read_all`), in one of their own for uploads."""
 
 
@@ -133,21 +133,25 @@ def import_examples(
     continued = continued_sources.continued(project, choices.name, reader, path)
     earlier = Source.objects.ready().filter(project=project, name=choices.name)
     with _room(files) as folder:
-        order = _order(folder, reader, path, tables, choices, continued if by_command else None, rest, files)
-        order = replace(order, by_command=by_command, known=tuple(earlier.values_list("checksum", flat=True)))
-        read = _read(order, reading, progress)
-        if read.checksum in order.known:
+        request = _read_request(
+            folder, reader, path, tables, choices, continued if by_command else None, rest, files
+        )
+        request = replace(
+            request, by_command=by_command, known=tuple(earlier.values_list("checksum", flat=True))
+        )
+        read = _read(request, reading, progress)
+        if read.checksum in request.known:
             same = earlier.filter(checksum=read.checksum).latest("ready_at")
             return Imported(same, same.examples_count, same.tables_count, new=False)
         _refuse_problems(read, choices.good_only)
-        rows, number = Path(order.rows), read.number
+        rows, number = Path(request.rows), read.number
         if earlier.exists():
             rows, number = _new_rows(project, choices.name, rows, path)
             if not number:
                 newest = earlier.latest("ready_at")
                 return Imported(newest, newest.examples_count, newest.tables_count, new=False)
         choices = replace(choices, fields=read.fields)
-        given = choices.credit
+        stated_credit = choices.credit
         if continued is not None:
             choices = _with_credit_of(continued, choices, read.credit)
         source = _begin(project, reader, path, choices, read.credit, read.checksum, said or {}, by, now)
@@ -162,7 +166,7 @@ def import_examples(
         left_out=read.left_out,
         read_as=read.read_as,
         rejected=read.rejected,
-        continues=continued.name if continued is not None and choices.credit != given else "",
+        continues=continued.name if continued is not None and choices.credit != stated_credit else "",
     )
 
 
@@ -188,13 +192,14 @@ def check_examples(
     _refuse_another_format(project, choices.name, reader)
     continued = continued_sources.continued(project, choices.name, reader, path) if by_command else None
     with _room(files) as folder:
-        order = replace(
-            _order(folder, reader, path, tables, choices, continued, rest, files), by_command=by_command
+        request = replace(
+            _read_request(folder, reader, path, tables, choices, continued, rest, files),
+            by_command=by_command,
         )
-        read = _read(order, reading, progress)
+        read = _read(request, reading, progress)
         _refuse_problems(read, good_only=False)
         if Source.objects.ready().filter(project=project, name=choices.name).exists():
-            _new_rows(project, choices.name, Path(order.rows), path)
+            _new_rows(project, choices.name, Path(request.rows), path)
         return read.number
 
 
@@ -208,7 +213,7 @@ def _room(files: uploads.UploadedFiles | None) -> Iterator[Path]:
         yield Path(name)
 
 
-def _order(
+def _read_request(
     folder: Path,
     reader: str,
     path: Path,
@@ -217,8 +222,8 @@ def _order(
     continued: Source | None,
     rest: Path | None,
     files: uploads.UploadedFiles | None,
-) -> Order:
-    return Order(
+) -> ReadRequest:
+    return ReadRequest(
         reader,
         str(path),
         str(folder / "rows.jsonl"),
@@ -228,16 +233,16 @@ def _order(
         split=choices.split,
         limit=choices.limit,
         inherited=continued.how.get("fields", {}) if continued is not None else {},
-        **(files.for_order() if files is not None else {}),
+        **(files.for_request() if files is not None else {}),
     )
 
 
-def _read(order: Order, reading: Reading, progress: Callable[[int, int], None]) -> Read:
+def _read(request: ReadRequest, reading: Reading, progress: Callable[[int, int], None]) -> ReadResult:
     """What was read; a fault of the files is refused. The total is not known yet."""
     try:
-        return reading(order, lambda number: progress(number, 0))
+        return reading(request, lambda number: progress(number, 0))
     except ReaderError as error:
-        refuse_as("import_failed", one_sentence(described(error, order.shown, order.by_command)))
+        refuse_as("import_failed", one_sentence(described(error, request.shown, request.by_command)))
 
 
 def _new_rows(project: Project, name: str, rows: Path, path: Path) -> tuple[Path, int]:
@@ -248,10 +253,10 @@ def _new_rows(project: Project, name: str, rows: Path, path: Path) -> tuple[Path
     new, number = rows.with_suffix(".new"), 0
     with new.open("w", encoding="utf-8", newline="\n") as file:
         for chunk in Rows.read(rows):
-            known = _known(project, name, [row[0] for row in chunk])
+            stored = _stored(project, name, [row[0] for row in chunk])
             for row in chunk:
-                if row[0] in known:
-                    _compare(row, known[row[0]], path)
+                if row[0] in stored:
+                    _compare(row, stored[row[0]], path)
                     continue
                 file.write(json.dumps(row) + "\n")
                 number += 1
@@ -305,7 +310,7 @@ def _begin(
     )
 
 
-def _refuse_problems(read: Read, good_only: bool) -> None:
+def _refuse_problems(read: ReadResult, good_only: bool) -> None:
     """Raises Refused(import_failed) with the problems, unless only good records are wanted and there are some."""
     if read.cause is None or (good_only and read.whole and read.number):
         return
@@ -336,7 +341,7 @@ def check_fields(reader: str, fields: Mapping[str, str]) -> None:
             value=", ".join(sorted(READERS)),
         )
     try:
-        told(reader, fields)
+        reader_with_fields(reader, fields)
     except ValueError as error:
         refuse_as("import_failed", sentence("{reason}.", {"reason": reason_of(error)}))
 
@@ -498,7 +503,7 @@ def _kept_rest(job: Job, rest: Path) -> dict[str, str]:
 
 
 def _check_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> int:
-    with uploads.apart(sent["questions"], sent.get("tables")) as files:
+    with uploads.for_sandbox(sent["questions"], sent.get("tables")) as files:
         choices = replace(_choices(job, sent), good_only=False)
         return check_examples(**_common(job, sent, files, rest, progress), choices=choices)
 
@@ -515,7 +520,7 @@ def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: 
             started_at__gte=job.made_at,
         ):
             discard(left)
-    with uploads.apart(sent["questions"], sent.get("tables")) as files:
+    with uploads.for_sandbox(sent["questions"], sent.get("tables")) as files:
         return import_examples(
             **_common(job, sent, files, rest, progress),
             **{name: getattr(choices, name) for name in Choices.__dataclass_fields__},
@@ -595,7 +600,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def _known(project: Project, name: str, ids: Sequence[str]) -> dict[str, _Stored]:
+def _stored(project: Project, name: str, ids: Sequence[str]) -> dict[str, _Stored]:
     """What sources of this name already hold of these examples, by id."""
     rows = Example.objects.originals().filter(
         source__project=project,

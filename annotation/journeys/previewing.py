@@ -11,8 +11,8 @@ from django.conf import settings
 from annotation import sandbox, uploads
 from annotation.models import Project, Source, Upload
 from annotation.work import continued_sources
+from tableqa.readers.ingestion import ReadRequest
 from tableqa.readers.preview import Chosen, Preview
-from tableqa.readers.whole import Order
 
 MOST_REMEMBERED = 20
 """Imports of the project whose columns are tried for a file."""
@@ -34,8 +34,8 @@ def preview(
     """
     own = Source.objects.ready().filter(project=project, reader="own").order_by("-pk")
     earlier = [how.get("fields", {}) for how in own.values_list("how", flat=True)[:MOST_REMEMBERED]]
-    with uploads.apart(questions, tables) as files:
-        order = Order(
+    with uploads.for_sandbox(questions, tables) as files:
+        request = ReadRequest(
             reader,
             str(files.questions),
             str(files.folder / "rows.jsonl"),
@@ -44,12 +44,12 @@ def preview(
             chosen=asdict(chosen) if chosen is not None else None,
             earlier=earlier,
             in_part=True,
-            **files.for_order(),
+            **files.for_request(),
         )
         name, seconds = questions.name, settings.PREVIEW_SECONDS
-        found = Preview.from_json(sandbox.call("preview", order, name=name, seconds=seconds))
-        source = continued_sources.continued(project, Path(name).stem, found.reader, files.questions)
-    if source is None or not (found.examples or found.problems):
-        return found
-    credit = continued_sources.inherited_credit(found.credit, source)
-    return replace(found, credit=credit, continues=source.name if found.has_ids else "")
+        read = Preview.from_json(sandbox.call("preview", request, name=name, seconds=seconds))
+        source = continued_sources.continued(project, Path(name).stem, read.reader, files.questions)
+    if source is None or not (read.examples or read.problems):
+        return read
+    credit = continued_sources.inherited_credit(read.credit, source)
+    return replace(read, credit=credit, continues=source.name if read.has_ids else "")

@@ -44,8 +44,8 @@ from annotation.studying.yaml_file import StudyError
 from annotation.terms import TERMS, changeable
 from tableqa.answers import are_sentences
 from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
+from tableqa.readers.ingestion import checksum_of, with_split
 from tableqa.readers.reader import Credit
-from tableqa.readers.whole import checksum_of, with_split
 from tasks.contract import Invalid, TaskType, UnknownTaskType, response_data, task_type
 
 Files = Mapping[str, Path] | Mapping[int, Path]

@@ -14,12 +14,12 @@ from tableqa.language import reason_of, with_texts
 from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked
 from tableqa.readers import credit as credit_of
 from tableqa.readers.detection import detected
+from tableqa.readers.ingestion import OF_FILES, ReadRequest, unpacking
 from tableqa.readers.losses import columns_of, losses
 from tableqa.readers.own_data import OPTIONS, PARTS, REQUIRED, Layout, OwnData, guessed
 from tableqa.readers.reader import Credit
 from tableqa.readers.rejections import Problem, described
 from tableqa.readers.split_names import split_in_name
-from tableqa.readers.whole import OF_FILES, Order, unpacking
 
 SHOWN = 5
 """Examples of a preview."""
@@ -81,25 +81,25 @@ class Chosen:
     columns: Sequence[str] = ()
 
 
-def preview(order: Order, progress: Callable[[int], None] = lambda number: None) -> Preview:
+def preview(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> Preview:
     """Read the first examples; a reader without a name is detected. ReaderError where an archive cannot be unpacked."""
-    path = Path(order.path)
-    with unpacking(order) as tables:
-        name = order.reader
-        layout, fields = Layout(), dict(order.fields)
+    path = Path(request.path)
+    with unpacking(request) as tables:
+        name = request.reader
+        layout, fields = Layout(), dict(request.fields)
         try:
             name = name or detected(path)
             read = READERS[name]
             if isinstance(read, OwnData):
-                read, layout, fields = _with_columns(order, read, path, tables)
+                read, layout, fields = _with_columns(request, read, path, tables)
             elif isinstance(read, Mapped) and fields:
                 read = read.with_fields(fields)
-            problems, examples = _first(read, path, tables, order.shown)
+            problems, examples = _first(read, path, tables, request.shown)
             credit = credit_of(read, path, tables)
             read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
         except (ReaderError, ValueError) as error:
             problem = (
-                described(error, order.shown)
+                described(error, request.shown)
                 if isinstance(error, ReaderError)
                 else Problem(path.name, None, "", printable(reason_of(error)), "")
             )
@@ -111,7 +111,7 @@ def preview(order: Order, progress: Callable[[int], None] = lambda number: None)
             examples,
             problems,
             credit,
-            printable(with_texts(read_as, order.shown)),
+            printable(with_texts(read_as, request.shown)),
             has_ids=not isinstance(read, OwnData) or "id" in layout.parts,
             losses=losses(name, split_in_name(path), _columns_kept(layout, examples)),
         )
@@ -141,15 +141,15 @@ def _first(
 
 
 def _with_columns(
-    order: Order, own: OwnData, path: Path, tables: Path | None
+    request: ReadRequest, own: OwnData, path: Path, tables: Path | None
 ) -> tuple[OwnData, Layout, dict[str, str]]:
     """The reader with the columns that were chosen, the layout by it, and what differs from what is detected."""
-    chosen = Chosen(**order.chosen) if order.chosen is not None else None
+    chosen = Chosen(**request.chosen) if request.chosen is not None else None
     options = _differing_options(own, path, tables, chosen.options if chosen else {})
     columns = own.with_fields(options).layout(path, tables).columns
     parts: Mapping[str, str] = chosen.parts if chosen and tuple(chosen.columns) in ((), columns) else {}
     if chosen is None:
-        earlier = _remembered(order.earlier, columns)
+        earlier = _remembered(request.earlier, columns)
         options |= {name: earlier.pop(name) for name in OPTIONS if name in earlier}
         parts = earlier
     fields = {**differing(parts, columns), **options}

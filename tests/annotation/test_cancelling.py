@@ -72,7 +72,7 @@ def test_an_import_that_is_read_is_cancelled(
     job = begun(world)
     Job.objects.filter(pk=job.pk).update(ids={**job.ids, **({"only_check": True} if only_check else {})})
 
-    def read(order: Any, beat: Callable[[int], None], *, name: str) -> Any:
+    def read(request: Any, beat: Callable[[int], None], *, name: str) -> Any:
         jobs.cancel(job)
         beat(1)
 
@@ -143,13 +143,13 @@ def test_projects_take_turns(world: World) -> None:
     other = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
     many = [begun(world) for _ in range(3)]
     one = begun(world, other)
-    order: list[int] = []
+    turns: list[int] = []
 
     for job in [*many, one]:  # as they were queued
-        order.append(jobs._whose_turn(job.pk))
-        Job.objects.filter(pk=order[-1]).update(state="done", attempts=1)
+        turns.append(jobs._whose_turn(job.pk))
+        Job.objects.filter(pk=turns[-1]).update(state="done", attempts=1)
 
-    assert order == [many[0].pk, one.pk, many[1].pk, many[2].pk]
+    assert turns == [many[0].pk, one.pk, many[1].pk, many[2].pk]
 
 
 def test_jobs_that_read_files_have_a_queue_of_their_own() -> None:

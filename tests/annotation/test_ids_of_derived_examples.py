@@ -16,7 +16,7 @@ from annotation.models import Example, Item
 from annotation.models.sources import LONGEST_EXAMPLE_ID
 from tableqa import Example as PlainExample
 from tableqa import Table
-from tableqa.readers import whole
+from tableqa.readers import ingestion
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.test_adjudication_undo import at_once
 
@@ -82,7 +82,7 @@ def test_an_edit_is_accepted_where_an_import_brought_ids_like_those_of_edits(
 
 
 def test_an_edit_of_an_example_with_a_very_long_id_is_accepted(world: World) -> None:
-    with patch.object(whole, "LONGEST_ID", LONGEST_EXAMPLE_ID):
+    with patch.object(ingestion, "LONGEST_ID", LONGEST_EXAMPLE_ID):
         with_ids(world, "a" * LONGEST_EXAMPLE_ID)
     paraphrased(world, "Main")
 

@@ -21,7 +21,7 @@ from annotation.journeys import perturbing, releasing
 from annotation.models import Job, Source, Upload
 from annotation.releases import release_files
 from tableqa.readers import archive, preview, table_encodings
-from tableqa.readers.child import TASKS
+from tableqa.readers.reader_process import TASKS
 from tests.annotation.cast import World
 
 GERMAN = "Nr;Frage;Gold;Tabelle\n1;Wer gewann für Köln?;Ann|Bob;cup.csv\n2;Wer fehlte?;Bob;fehlt.csv\n"
@@ -354,8 +354,8 @@ def zipped(**files: str) -> SimpleUploadedFile:
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read in this process, whose functions a test has changed."""
 
-    def call(task: str, order: Any, beat: Any = lambda number: None, **more: Any) -> Any:
-        return TASKS[task](order, beat).to_json()
+    def call(task: str, request: Any, beat: Any = lambda number: None, **more: Any) -> Any:
+        return TASKS[task](request, beat).to_json()
 
     monkeypatch.setattr(sandbox, "call", call)
 

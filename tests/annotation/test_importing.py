@@ -15,7 +15,7 @@ from annotation import doctor, sandbox, uploads
 from annotation.journeys import importing
 from annotation.models import Example, Job, Source, StoredTable, Upload
 from annotation.refusals import Refused
-from tableqa.readers import READERS, archive, whole
+from tableqa.readers import READERS, archive, ingestion
 from tests.annotation.cast import NOON, World
 
 
@@ -69,7 +69,7 @@ def test_a_bad_line_is_named_and_nothing_is_half_imported(world: World, tmp_path
 def test_a_failure_while_writing_leaves_nothing_behind(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(whole, "ROWS", 2)
+    monkeypatch.setattr(ingestion, "ROWS", 2)
     calls = 0
 
     def fail_at_the_second_chunk(done: int, total: int) -> None:
@@ -144,7 +144,7 @@ def test_an_archive_that_unpacks_too_large_is_refused(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MOST_UNPACKED", 1000)
-    monkeypatch.setattr(sandbox, "read", lambda order, beat, name: whole.read_all(order))
+    monkeypatch.setattr(sandbox, "read", lambda request, beat, name: ingestion.read_all(request))
     questions = SimpleUploadedFile("web-dev.tsv", (tmp_path / "films-dev.tsv").read_bytes())
     job = start(world, upload(world, questions), upload(world, zipped({"a.csv": "0" * 5000})))
     assert job.state == "failed"

@@ -14,7 +14,7 @@ from annotation.journeys import importing
 from annotation.management.commands._sources import files_of_study
 from annotation.models import Source
 from annotation.studying.study import Study, parse
-from tableqa.readers.whole import checksum_of
+from tableqa.readers.ingestion import checksum_of
 from tests.annotation.cast import NOON, World, make_world
 
 STUDY = """\

@@ -15,7 +15,7 @@ from django.conf import settings as installed
 
 from annotation import sandbox
 from annotation.refusals import Refused
-from tableqa.readers.whole import Order, Read, Rows
+from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows
 from tests.waiting import wait_until
 
 QUESTIONS = "id,question,answer,table\n1,who won?,Ann,t.csv\n2,who lost?,Bob,gone.csv\n"
@@ -38,17 +38,17 @@ def endless(folder: Path) -> Path:
     return folder / "endless.csv"
 
 
-def read(path: Path, beat: Callable[[int], None] = lambda number: None, **more: Any) -> Read:
+def read(path: Path, beat: Callable[[int], None] = lambda number: None, **more: Any) -> ReadResult:
     with sandbox.folder() as folder:
-        order = Order(
+        request = ReadRequest(
             "own",
             str(path),
             str(folder / "rows.jsonl"),
             hidden=[str(path.parent), str(path.parent.parent)],
             **more,
         )
-        found = sandbox.read(order, beat, name=path.name)
-        assert sum(map(len, Rows.read(Path(order.rows)))) == found.number
+        found = sandbox.read(request, beat, name=path.name)
+        assert sum(map(len, Rows.read(Path(request.rows)))) == found.number
         return found
 
 
@@ -59,7 +59,7 @@ def left() -> list[Path]:
 def children() -> list[int]:
     """The readings that this process, or one that it started, has under way."""
     listed = subprocess.run(
-        ["pgrep", "-f", "tableqa.readers.child"], capture_output=True, text=True, check=False
+        ["pgrep", "-f", "tableqa.readers.reader_process"], capture_output=True, text=True, check=False
     )
     mine = str(Path(installed.MEDIA_ROOT))
     return [pid for pid in map(int, listed.stdout.split()) if mine in _command(pid)]

@@ -1,9 +1,9 @@
-"""All records of an import, read and checked: what can be imported as rows on disk, the others with their reasons.
+"""Reading and checking all records of an import: importable ones become rows on disk, the others get reasons.
 
-    read = read_all(Order("wtq", "train.tsv", "rows.jsonl"))
+    result = read_all(ReadRequest("wtq", "train.tsv", "rows.jsonl"))
 
-Nothing here knows a database, and all of it is JSON: it runs in a process of its own (`tableqa.readers.child`), where files
-of other people can do no harm.
+It uses no database, and requests and results are JSON: so it runs in a separate process (`tableqa.readers.reader_process`),
+where files of other people can do no harm.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ OF_FILES = ("separator", "encoding", ONLY_SPLIT)
 
 
 @dataclass(frozen=True)
-class Order:
+class ReadRequest:
     """What to read, and where to write it.
 
     path, tables   the questions, and the folder of tables where that is another one
@@ -89,7 +89,7 @@ class Order:
 
 
 @dataclass
-class Read:
+class ReadResult:
     """What was read. Without rows where the checksum is a known one.
 
     number     examples that can be imported
@@ -115,7 +115,7 @@ class Read:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Read":
+    def from_json(cls, data: Mapping[str, Any]) -> "ReadResult":
         """Read what a child wrote."""
         cause = data["cause"]
         return cls(
@@ -128,17 +128,17 @@ class Read:
         )
 
 
-def read_all(order: Order, progress: Callable[[int], None] = lambda number: None) -> Read:
+def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> ReadResult:
     """Read and check all records; `progress` is told how many were read. ReaderError where nothing can be read."""
-    path = Path(order.path)
-    with unpacking(order) as tables, Rejections(order.shown, order.by_command) as rejections:
-        reader, fields = _as_chosen(order, path, tables)
-        checksum = checksum_of(reader.files(path, tables), order.limit, fields)
-        if checksum in order.known:
-            return Read(checksum)
-        with Rows.written(Path(order.rows)) as rows:
+    path = Path(request.path)
+    with unpacking(request) as tables, Rejections(request.shown, request.by_command) as rejections:
+        reader, fields = _as_chosen(request, path, tables)
+        checksum = checksum_of(reader.files(path, tables), request.limit, fields)
+        if checksum in request.known:
+            return ReadResult(checksum)
+        with Rows.written(Path(request.rows)) as rows:
             numbered = list(
-                _read(rows, rejections, checked(reader, path, tables, order.limit), path, progress)
+                _read(rows, rejections, checked(reader, path, tables, request.limit), path, progress)
             )
         if not rows.number and not rejections.number:
             raise ReaderError(
@@ -147,12 +147,14 @@ def read_all(order: Order, progress: Callable[[int], None] = lambda number: None
                 phrase("the file contains no examples"),
                 phrase("Check that this is the right file"),
             )
-        if order.rest and rejections.number:
-            rejections.write(Path(order.rest), reader.rest_form if isinstance(reader, Tolerant) else "")
-        read = Read(checksum, fields)
+        if request.rest and rejections.number:
+            rejections.write(Path(request.rest), reader.rest_form if isinstance(reader, Tolerant) else "")
+        read = ReadResult(checksum, fields)
         if rows.number and rejections.whole:
             read.credit = credit_of(reader, path, tables)
-            read.left_out = reader.left_out(path, tables, order.limit) if isinstance(reader, Sifting) else ""
+            read.left_out = (
+                reader.left_out(path, tables, request.limit) if isinstance(reader, Sifting) else ""
+            )
             read.read_as = reader.read_as(path, tables) if isinstance(reader, Describing) else ""
         return replace(
             read,
@@ -165,7 +167,7 @@ def read_all(order: Order, progress: Callable[[int], None] = lambda number: None
         )
 
 
-def told(reader: str, fields: Mapping[str, str]) -> Reader:
+def reader_with_fields(reader: str, fields: Mapping[str, str]) -> Reader:
     """The reader of this name with a person's own names of fields; ValueError where it does not know them."""
     read = READERS[reader]
     if not fields:
@@ -243,14 +245,16 @@ class Rows:
                 yield [json.loads(line) for line in lines]
 
 
-def _as_chosen(order: Order, path: Path, tables: Path | None) -> tuple[Reader, Mapping[str, str]]:
+def _as_chosen(request: ReadRequest, path: Path, tables: Path | None) -> tuple[Reader, Mapping[str, str]]:
     """The reader for the chosen split, with the columns of the source that it continues where none are named."""
-    reader, fields = with_split(told(order.reader, order.fields), order.split, path, tables, order.fields)
+    reader, fields = with_split(
+        reader_with_fields(request.reader, request.fields), request.split, path, tables, request.fields
+    )
     is_named = any(part in PARTS for part in fields)
-    if order.inherited and not is_named and isinstance(reader, OwnData):
+    if request.inherited and not is_named and isinstance(reader, OwnData):
         columns = reader.layout(path, tables).columns
-        if all(name in columns for part, name in order.inherited.items() if part in PARTS and name):
-            inherited = {part: name for part, name in order.inherited.items() if part not in OF_FILES}
+        if all(name in columns for part, name in request.inherited.items() if part in PARTS and name):
+            inherited = {part: name for part, name in request.inherited.items() if part not in OF_FILES}
             fields = {**inherited, **fields}
             reader = reader.with_fields(fields)
     return reader, fields
@@ -281,26 +285,26 @@ def _read(
 
 
 @contextmanager
-def unpacking(order: Order) -> Iterator[Path | None]:
+def unpacking(request: ReadRequest) -> Iterator[Path | None]:
     """Unpack archives. Yields the folder of the tables, None where the reader looks for one. ReaderError."""
-    tables = Path(order.tables) if order.tables else None
+    tables = Path(request.tables) if request.tables else None
     parts: dict[Path, Path] = {}
     with ExitStack() as stack:
 
         def folder_of(archive: Path, part: Path | None = None) -> Path | None:
-            if str(archive) not in order.archives:
+            if str(archive) not in request.archives:
                 return None
-            folder = Path(order.archives[str(archive)])
-            if not order.in_part or folder.is_dir() or not (archive in parts or has_many_tables(archive)):
+            folder = Path(request.archives[str(archive)])
+            if not request.in_part or folder.is_dir() or not (archive in parts or has_many_tables(archive)):
                 return unpack_once(archive, folder)
             if archive not in parts:
-                parts[archive] = part or Path(order.rows).parent / "parts"
+                parts[archive] = part or Path(request.rows).parent / "parts"
                 parts[archive].mkdir()
                 stack.enter_context(partly_unpacked(archive, parts[archive]))
             return parts[archive]
 
-        if tables is not None and order.tables_in:
-            folder = folder_of(Path(order.tables_in), tables)
+        if tables is not None and request.tables_in:
+            folder = folder_of(Path(request.tables_in), tables)
             if folder is not None and folder != tables:
                 tables.symlink_to(folder)
         stack.enter_context(unpacked_by(folder_of))

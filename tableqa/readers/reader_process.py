@@ -1,6 +1,6 @@
 """The process in which files of other people are read: it has no database, and may take only so much of the machine.
 
-    python -m tableqa.readers.child FOLDER < {"task": "read_all", "order": {...}, "parent": 1234, ...}
+    python -m tableqa.readers.reader_process FOLDER < {"task": "read_all", "request": {...}, "parent": 1234, ...}
 
 In the folder it writes `progress`, a number, and at last `result.json`: {"result": ...}, {"fault": ...} for a file that
 cannot be read, or {"memory": true}. Whoever started it watches its time and memory, and ends it.
@@ -19,9 +19,9 @@ from typing import Any
 
 from tableqa.language import pack_all
 from tableqa.readers import ReaderError
+from tableqa.readers.ingestion import ReadRequest, read_all
 from tableqa.readers.preview import preview
 from tableqa.readers.rejections import described
-from tableqa.readers.whole import Order, read_all
 
 _DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux."""
@@ -29,14 +29,14 @@ _DIE_WITH_PARENT = 1
 
 def main(folder: Path) -> None:
     """Do what standard input asks for."""
-    request = json.load(sys.stdin)
-    limit(request)
-    order = Order(**request["order"])
+    message = json.load(sys.stdin)
+    limit(message)
+    request = ReadRequest(**message["request"])
     answer: dict[str, Any]
     try:
-        answer = {"result": TASKS[request["task"]](order, lambda number: _tell(folder, number)).to_json()}
+        answer = {"result": TASKS[message["task"]](request, lambda number: _tell(folder, number)).to_json()}
     except ReaderError as error:
-        answer = {"fault": asdict(described(error, order.shown, order.by_command))}
+        answer = {"fault": asdict(described(error, request.shown, request.by_command))}
     except MemoryError:
         answer = {"memory": True}
     part = folder / "part"
@@ -44,30 +44,30 @@ def main(folder: Path) -> None:
     part.rename(folder / "result.json")
 
 
-TASKS: Mapping[str, Callable[[Order, Callable[[int], None]], Any]] = {
+TASKS: Mapping[str, Callable[[ReadRequest, Callable[[int], None]], Any]] = {
     "read_all": read_all,
     "preview": preview,
 }
 
 
-def limit(request: Mapping[str, int]) -> None:
+def limit(message: Mapping[str, int]) -> None:
     """Take only so much: seconds of processor time, bytes of a file, address space.
 
     The last is wide, since libraries reserve far more of it than they use.
     """
-    os.nice(request["nice"])
+    os.nice(message["nice"])
     for name, most in (
         (resource.RLIMIT_CPU, "cpu"),
         (resource.RLIMIT_FSIZE, "bytes"),
         (resource.RLIMIT_AS, "space"),
     ):
         hard = resource.getrlimit(name)[1]
-        value = request[most] if hard == resource.RLIM_INFINITY else min(request[most], hard)
+        value = message[most] if hard == resource.RLIM_INFINITY else min(message[most], hard)
         resource.setrlimit(name, (value, hard if most == "cpu" else value))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-    if os.getppid() != request["parent"]:
+    if os.getppid() != message["parent"]:
         sys.exit("whoever started this process is gone")
 
 
