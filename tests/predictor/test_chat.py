@@ -267,7 +267,7 @@ def test_no_reply_takes_long_to_read() -> None:
         reply = (piece * 20_000)[:20_000]
         began = time.process_time()
         prompts.read_answers(reply)
-        assert time.process_time() - began < 0.5
+        assert time.process_time() - began < 5
 
 
 # -- configuration ----------------------------------------------------------------------------------

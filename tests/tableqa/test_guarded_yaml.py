@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from tableqa.guarded_yaml import MAX_DEPTH, MAX_VALUES, YamlError, read
 from tableqa.readers import READERS, ReaderError
@@ -45,14 +47,24 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_yaml_is_refused_within_a_second(text: str) -> None:
-    began = time.process_time()
+def test_hostile_yaml_is_refused_before_more_is_read_than_a_file_may_hold(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    events: list[None] = []
+    parse = yaml.parse
+
+    def counted(*args: Any, **options: Any) -> Iterator[Any]:
+        for event in parse(*args, **options):
+            events.append(None)
+            yield event
+
+    monkeypatch.setattr(yaml, "parse", counted)
 
     with pytest.raises(YamlError) as error:
         read(HOSTILE[text])
 
     assert error.value.fault.line >= 1
-    assert time.process_time() - began < 1
+    assert len(events) <= 2 * MAX_VALUES + 10
 
 
 def test_what_is_within_the_limits_is_read() -> None:
@@ -75,13 +87,10 @@ def dataset(folder: Path, card: str) -> Path:
 @pytest.mark.parametrize(
     "end", ["license: *a8", "configs: [{config_name: *a8, data_files: train.jsonl}]", "dataset_info: *a8"]
 )
-def test_aliases_of_a_dataset_card_are_refused_at_once(tmp_path: Path, end: str) -> None:
-    began = time.process_time()
-
+def test_aliases_of_a_dataset_card_are_refused(tmp_path: Path, end: str) -> None:
+    """Written out they are 8 to the power of 9 texts, more than any memory holds."""
     with pytest.raises(ReaderError, match=r"README\.md.*too large"):
         list(READERS["own"](dataset(tmp_path, f"{bomb(9)}\n{end}")))
-
-    assert time.process_time() - began < 1
 
 
 def test_licences_and_names_of_configurations_are_texts(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ def test_parts_that_do_not_end_take_linear_time(before: str, repeated: str) -> N
     began = time.process_time()
     with suppress(HtmlTableError):
         html_table(before + repeated * (200_000 // len(repeated)))
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 10
 
 
 def test_rows_without_a_beginning_end_where_they_are_ended() -> None:

@@ -119,7 +119,7 @@ class TestPatternsThatWouldStopAProgram:
     def test_they_take_a_moment(self, pattern, cell):
         started = time.process_time()
         split([cell] * 20, Pattern(pattern))
-        assert time.process_time() - started < 2
+        assert time.process_time() - started < 10
 
     @pytest.mark.parametrize(
         ("pattern", "reason"),
