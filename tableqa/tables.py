@@ -407,6 +407,8 @@ def _text(value: Any, where: str) -> str:
 
 
 def _sequence(value: Any, where: str, number: int = 0) -> Iterable[Any]:
+    if type(value) in (tuple, list):  # nearly all are, by the million
+        return value
     # A string is a sequence of strings to Python and never what is meant here.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise TableError(

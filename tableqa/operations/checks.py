@@ -100,7 +100,7 @@ def check_text(value: object, name: str) -> None:
         raise bad(f"{name} is a string, not {kind_of(value)}")
     if len(value) > MAX_TEXT:
         raise bad(f"{name} has {len(value):,} characters; a cell takes {MAX_TEXT:,}")
-    if reason := unstorable(value):
+    if ("\0" in value or not value.isascii()) and (reason := unstorable(value)):
         raise bad(f"{name} contains {reason}")
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Literal
 
 from tableqa.operations.alignment import align
@@ -62,9 +61,17 @@ def normalise(operations: Iterable[Operation], table: Table | None = None) -> li
         return operations
 
 
-@lru_cache(maxsize=1)  # as of `replay`
-def _net_on(operations: tuple[Operation, ...], table: Table) -> list[Operation]:
-    return _net(operations, table)
+def _net_on(operations: tuple[Operation, ...], table: Table) -> tuple[Operation, ...]:
+    """The net operations; the last result is remembered, which is its own net list as well."""
+    global _last
+    last_table, last_operations, net = _last
+    if operations not in (last_operations, net) or table != last_table:
+        net = tuple(_net(operations, table))
+        _last = table, operations, net
+    return net
+
+
+_last: tuple[Table | None, tuple[Operation, ...], tuple[Operation, ...]] = (None, (), ())
 
 
 def _net(operations: Sequence[Operation], table: Table) -> list[Operation]:

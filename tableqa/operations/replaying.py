@@ -19,7 +19,7 @@ def replay(table: Table, operations: Iterable[Operation]) -> Table:
     return _replay(table, tuple(operations))
 
 
-@lru_cache(maxsize=1)  # a response is replayed for its contract, its warnings and its preview
+@lru_cache(maxsize=2)  # a response and its net list are replayed for the page, warnings and preview
 def _replay(table: Table, operations: tuple[Operation, ...]) -> Table:
     sheet = Sheet(table)
     changed = False

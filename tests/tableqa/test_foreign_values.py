@@ -105,3 +105,16 @@ def test_a_text_without_a_fault_can_be_written(text: str) -> None:
     if unstorable(text) is None:
         text.encode()
         assert "\\u0000" not in json.dumps(text).replace("\\\\", "")
+
+
+@given(
+    st.recursive(
+        st.text(st.sampled_from("a\\u0d\x00\ud83d\ude00é")) | st.floats() | st.none(),
+        lambda parts: st.lists(parts) | st.dictionaries(st.text(st.sampled_from("a\\u0d\x00\ud83d")), parts),
+        max_leaves=8,
+    )
+)
+def test_a_look_at_the_encoded_value_overlooks_nothing(value: Any) -> None:
+    first = next((reason.shown() for _, reason in faults(value)), None)
+
+    assert unstorable(value) == first

@@ -127,6 +127,20 @@ def test_whole_operations_stay_and_what_is_around_them_is_net() -> None:
     assert normalise(done, VOTES) == [cell("r2", "c2", "4", "6", (2, 2)), Transpose()]
 
 
+def test_a_remembered_net_list_is_that_of_its_own_table_and_operations() -> None:
+    other = Table(VOTES.header, [["9", "Zoe", "1"], *VOTES.rows[1:]])
+    done = [cell("r2", "c2", "4", "5"), cell("r0", "c1", VOTES.rows[0][1], "X")]
+
+    net = normalise(done, VOTES)
+
+    assert normalise(net, VOTES) == normalise(done, VOTES) == net
+    assert normalise(done[:1], VOTES) == net[1:]
+    with pytest.raises(OperationError):
+        normalise(done, other)
+    assert normalise(done[:1], other) == net[1:]
+    assert normalise([], VOTES) == []
+
+
 def test_with_the_table_operations_that_do_not_replay_are_refused() -> None:
     with pytest.raises(OperationError) as error:
         normalise([cell("r2", "c2", "4", "5"), cell("r2", "c2", "4", "6")], VOTES)
