@@ -20,6 +20,8 @@ const TALL = 5; // lines
 const LOOKED_AT = 100; // rows, to tell a column of numbers
 const SIGNS = [["looked", t("used by the model")], ["read", t("read by the program")]]; // of cells, in words
 const BLANKS = /\s+/u;
+const ASCII = /^[ -~\s]*$/u;
+const DIGITS = /[0-9]/gu;
 const ROOM = 24; // px of more or less room before columns are measured again
 const CHEAP = 4000; // cells up to which they are
 const REST = 120; // ms that the room has been what it is
@@ -1010,6 +1012,7 @@ function hasChanges({ columns, rows }) {
 class Ruler {
   #context = element("canvas").getContext("2d");
   #most; // px that a letter may be wide: as much as those of the widest scripts, and some more
+  #widths = new Map(); // px of each letter of ASCII
 
   constructor(place) {
     const { fontStyle, fontWeight, fontSize, fontFamily } = getComputedStyle(place);
@@ -1017,9 +1020,27 @@ class Ruler {
     this.#most = 1.4 * Number.parseFloat(fontSize);
   }
 
-  /* The widest text of those it is given: most are too short to be, which is known without measuring them. */
+  #width(text) {
+    return Math.max(...text.split("\n").map((line) => this.#context.measureText(line).width));
+  }
+
+  /* The sum of the widths of its letters; Infinity where letters may join into others. */
+  #sum(text) {
+    if (!ASCII.test(text)) return Infinity;
+    let sum = 0;
+    for (const letter of text) {
+      if (!this.#widths.has(letter)) this.#widths.set(letter, this.#width(letter));
+      sum += this.#widths.get(letter);
+    }
+    return sum;
+  }
+
+  /* The widest text of those it is given. Most are known not to be without measuring them: too short, with too small a sum
+     (kerning adds less than a twentieth), or like one before but for digits that are no wider. */
   longest() {
-    const [context, most] = [this.#context, this.#most];
+    const most = this.#most;
+    const [sumOf, widthOf] = [(text) => this.#sum(text), (text) => this.#width(text)];
+    const sums = new Map(); // {text with zeros for digits: the largest sum}
     return {
       text: "",
       width: 0,
@@ -1028,7 +1049,11 @@ class Ruler {
       },
       take(text) {
         if (!this.mayBe(text)) return;
-        const width = Math.max(...text.split("\n").map((line) => context.measureText(line).width));
+        const sum = sumOf(text);
+        const pattern = text.replace(DIGITS, "0");
+        if (1.05 * sum <= this.width || (sum < Infinity && sums.get(pattern) >= sum)) return;
+        sums.set(pattern, sum);
+        const width = widthOf(text);
         if (width > this.width) Object.assign(this, { text, width });
       },
     };
