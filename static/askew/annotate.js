@@ -1218,7 +1218,7 @@ class AskewAnnotate extends HTMLElement {
       await this.querySelector("askew-proposals")?.told;
       await this.#fetching;
       const holding = this.#waiting.map(({ id }) => id);
-      const answer = await send("POST", this.#url(action), { ...body, next: true, holding });
+      const answer = await send("POST", this.#url(action), { ...body, next: true, holding }, { part: action === "submit" ? "annotation" : null });
       this.draft.close();
       this.draft.forget();
       then(answer);

@@ -35,8 +35,9 @@ const WORDS = {
   503: t("The server is temporarily unavailable."),
 };
 
-/* Send JSON or a Blob, get JSON; null for an answer without a body. Throws Problem; an aborted `signal` is a Problem, too. */
-export async function send(method, url, body, { keepalive = false, signal = null, headers = {}, patience = PATIENCE } = {}) {
+/* Send JSON or a Blob, get JSON; null for an answer without a body. `part`: a name that every answer of the server has.
+   Throws Problem; an aborted `signal` is a Problem, too. */
+export async function send(method, url, body, { keepalive = false, signal = null, headers = {}, patience = PATIENCE, part = null } = {}) {
   const raw = body instanceof Blob;
   let response;
   try {
@@ -53,7 +54,8 @@ export async function send(method, url, body, { keepalive = false, signal = null
   }
   const answer = response.status === 204 ? null : await response.json().catch(() => undefined);
   if (!response.ok) throw new Problem(response.status, answer ?? {});
-  if (answer === undefined) throw new Problem(0); // it broke off, or is of something between here and the server
+  // It broke off, or is of something between here and the server.
+  if (answer === undefined || (part && !Object.hasOwn(answer ?? {}, part))) throw new Problem(0);
   return answer;
 }
 

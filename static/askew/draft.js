@@ -146,7 +146,7 @@ export class Draft {
     this.handlers.saving();
     this.#expectAnswer(response);
     try {
-      const reply = await send("PUT", this.#url, { revision: this.#revision, response });
+      const reply = await send("PUT", this.#url, { revision: this.#revision, response }, { part: "revision" });
       if (id !== this.#id) return;
       this.#failures = 0;
       this.#revision = reply.revision;

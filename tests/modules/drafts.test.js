@@ -94,7 +94,7 @@ test("an item that was looked away from is said to be saved at the time of the s
 });
 
 const BREAKS_OFF = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"revision": 2, ')), pull: (controller) => controller.error(new Error("gone")) });
-for (const [name, content] of Object.entries({ "breaks off": BREAKS_OFF, "comes from something in between": "<p>Sign in to use this network.</p>" })) {
+for (const [name, content] of Object.entries({ "breaks off": BREAKS_OFF, "comes from something in between": "<p>Sign in to use this network.</p>", "is of something in between": "{}" })) {
   test(`a reply that ${name} is no answer of the server`, async () => {
     stopClock();
     let replies = 0;
@@ -110,3 +110,17 @@ for (const [name, content] of Object.entries({ "breaks off": BREAKS_OFF, "comes 
     assert.deepEqual(await drafts(), [["mine"]]);
   });
 }
+
+test("a submission whose answer is not of the server is not called submitted, and its copy stays", async () => {
+  stopClock();
+  const page = await openLive("columns/batch", { kind: "answer_check", ids: [MEDALS, JUMPS] }, {
+    replies: { "POST /submit/": () => new Response("{}") },
+  });
+  const before = question(page);
+  page.fill(field(page), "mine");
+  page.find("button[value=submit]").focus();
+  page.press("Control+Enter");
+  await passes(page, 1000);
+  assert.equal(question(page), before);
+  assert.deepEqual(copies(page).map(({ response }) => response.data.answers), [["mine"]]);
+});
