@@ -22,6 +22,7 @@ from django.db.models.functions import Now
 from django.utils import timezone, translation
 
 from annotation.database import failures, limits
+from annotation.erased_names import Names, members
 from annotation.models import Job, Person, Project
 from annotation.refusals import Refused, refuse
 from annotation.tasks_api import task
@@ -150,6 +151,7 @@ def store_result(job: Job, result: Mapping[str, Any]) -> None:
     running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING)
     if not running.update(result=result, ids={**job.ids, IS_DONE: True}):
         raise Cancelled
+    _take_out_erased(job)
 
 
 def enqueue(*, project: Project, kind: str, ids: dict[str, Any], by: Person | None, now: datetime) -> Job:
@@ -199,7 +201,9 @@ def run(job_id: int) -> str:
     )
     if not won:
         return "not queued"
+    names = members(memberships__project__jobs=job_id)
     job = Job.objects.select_related("project", "made_by").get(pk=job_id)
+    job.names = names
     _under_way.add(job_id)
     try:
         # What a job writes is in no reader's language, and a job may ask for what takes long.
@@ -251,10 +255,20 @@ def _again(job: Job) -> str:
 def _end(job: Job, state: Job.State, **more: Any) -> str:
     """Write how it ended, unless it was taken for lost meanwhile: then that is for whoever has it now."""
     mine = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
-    if not mine.update(state=state, heartbeat=Now(), **more):
+    with transaction.atomic():
+        ended = mine.update(state=state, heartbeat=Now(), **more)
+        _take_out_erased(job)
+    if not ended:
         log.warning("job %s (%s) ended after it was marked as lost", job.public_id, job.kind)
         return "lost"
     return str(state.value)
+
+
+def _take_out_erased(job: Job) -> None:
+    """Replace the names of people who were erased while the job ran, wherever it wrote them: it had read them before."""
+    erased = Person.objects.filter(memberships__project=job.project_id, erased_at__isnull=False)
+    keys = erased.values_list("pk", flat=True)
+    Names(*(job.names[key] for key in keys if key in job.names)).take_out_of([job.project_id])
 
 
 IS_DONE: Final = "is_done"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from django.db import models
 
 from annotation.fields import MessageField, MessagesField
@@ -31,6 +33,8 @@ class Job(models.Model):
     result = MessagesField(default=dict)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
+    names: Mapping[int, Sequence[str | None]] = {}
+    """Of the members, when this process began it; not stored (`annotation.erased_names`)."""
 
     class Meta:
         indexes = [models.Index(fields=["state", "heartbeat"], name="job_stale")]

@@ -6,6 +6,7 @@ import html
 import json
 import re
 import threading
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
@@ -23,12 +24,14 @@ from django.db import connection
 from django.test import Client
 from django.urls import resolve, reverse
 
-from annotation import events, uploads
+from annotation import events, jobs, uploads
 from annotation.explorer import index
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
 from annotation.models import (
     Assignment,
     Batch,
+    CrowdEntry,
+    CrowdLink,
     Event,
     IndexedItem,
     Invitation,
@@ -36,10 +39,12 @@ from annotation.models import (
     LabelImport,
     Person,
     ResponseFact,
+    SavedView,
     SearchIndex,
 )
 from annotation.people import erasing
 from annotation.quality import inquiring, snapshots
+from annotation.refusals import refuse
 from annotation.roles import Role
 from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping
@@ -384,6 +389,146 @@ def test_names_that_only_contain_hers_stay(world: World) -> None:
     setting_up.invite(**setting, name="ada")
     erasing.erase(person=world.ada, by=world.ada, now=LATER)
     assert sorted(Invitation.objects.values_list("name", flat=True)) == ["", "Adana"]
+
+
+CROWD_ID = "5f3c9a-Q7"
+
+
+def enter_by_link(world: World, person: Person, external_id: str, session_id: str = "") -> None:
+    link = CrowdLink.objects.create(
+        project=world.project,
+        name="Crowd",
+        parameters={},
+        made_by=world.mara,
+        made_at=NOON,
+        expires_at=LATER,
+    )
+    CrowdEntry.objects.create(
+        link=link, person=person, external_id=external_id, session_id=session_id, entered_at=NOON
+    )
+
+
+def test_her_id_on_a_crowd_platform_leaves_texts(world: World, her: Person) -> None:
+    enter_by_link(world, her, CROWD_ID, "session 00412")
+    taken = world.take(world.batch(), "bo")
+    assert taken is not None
+    reason = f"Ask {CROWD_ID.lower()} ({CROWD_ID}@mail.example), in session 00412, not {CROWD_ID}7."
+    annotating.skip(assignment=taken, reason=reason, now=NOON)
+
+    erasing.erase(person=her, by=her, now=LATER)
+
+    taken.refresh_from_db()
+    changed = "Ask Erased person (Erased person@mail.example), in Erased person, not 5f3c9a-Q77."
+    assert taken.reason == changed
+    assert not [text for text in database() if CROWD_ID.lower() in text.replace(changed, "").lower()]
+
+
+@pytest.mark.parametrize("id_there", ["the", "7", "2024"])
+def test_an_id_that_is_a_word_or_a_short_number_changes_nobodys_texts(world: World, id_there: str) -> None:
+    enter_by_link(world, world.ada, id_there)
+    taken = world.take(world.batch(), "bo")
+    assert taken is not None
+    annotating.skip(assignment=taken, reason="Of 2024, the 7 rows are the same.", now=NOON)
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    taken.refresh_from_db()
+    assert taken.reason == "Of 2024, the 7 rows are the same."
+
+
+def test_her_name_leaves_the_keys_of_every_column_of_json(world: World, her: Person) -> None:
+    stored = {"people": {NAME: "An annotator", "ottilie": "Bo"}, NAME.upper(): [{ADDRESS: 1}], "to": 2}
+    job = Job.objects.create(
+        project=world.project, kind="study", state="done", ids=stored, made_at=NOON, heartbeat=NOON
+    )
+    Job.objects.filter(pk=job.pk).update(result=stored)
+    events.record(
+        project_id=world.project.pk,
+        actor=world.ada,
+        thing="batch",
+        thing_id=1,
+        after="x",
+        now=NOON,
+        detail=stored,
+    )
+
+    erasing.erase(person=her, by=her, now=LATER)
+
+    assert holding(database()) == []
+    job.refresh_from_db()
+    changed = {
+        "people": {erasing.NAME: "An annotator", "ottilie": "Bo"},
+        erasing.NAME: [{erasing.NAME: 1}],
+        "to": 2,
+    }
+    assert job.ids == job.result == changed
+
+
+def test_a_name_in_small_letters_leaves_the_people_of_an_import(world: World) -> None:
+    Person.objects.filter(pk=world.ada.pk).update(name="ottilie")
+    job = Job.objects.create(
+        project=world.project,
+        kind="import_responses",
+        ids={"mapping": {"people": {"ottilie": "Ada"}, "fields": {"label": "label"}}},
+        made_at=NOON,
+        heartbeat=NOON,
+    )
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    job.refresh_from_db()
+    assert job.ids["mapping"] == {"people": {erasing.NAME: "Ada"}, "fields": {"label": "label"}}
+
+
+@pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
+def test_a_name_is_found_in_another_unicode_form(world: World, forms: tuple[str, str]) -> None:
+    account, written = (unicodedata.normalize(form, "Zoë Ödön") for form in forms)
+    Person.objects.filter(pk=world.ada.pk).update(name=account)
+    taken = world.take(world.batch(), "bo")
+    assert taken is not None
+    annotating.skip(assignment=taken, reason=f"Ask {written}.", now=NOON)
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    taken.refresh_from_db()
+    assert taken.reason == "Ask Erased person."
+
+
+def test_own_views_go_where_there_is_no_name(world: World) -> None:
+    Person.objects.filter(pk=world.ada.pk).update(name="", email=None)
+    view = {"project": world.project, "made_by": world.ada, "made_at": NOON, "query": "q=mine"}
+    SavedView.objects.create(name="Mine", is_shared=False, **view)
+    SavedView.objects.create(name="Ours", is_shared=True, **view)
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    assert list(SavedView.objects.values_list("name", flat=True)) == ["Ours"]
+
+
+@pytest.mark.parametrize("ends", ["done", "refused", "stored"])
+def test_a_job_that_ran_during_the_erasure_leaves_no_name(
+    world: World, her: Person, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    batch = her.assignments.earliest("pk").batch
+
+    def work(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+        erasing.erase(person=her, by=her, now=LATER)
+        Batch.objects.filter(pk=batch.pk).update(set_aside_because=f"{job.ids['note']} (job)")
+        if ends == "refused":
+            refuse("import_failed", "{name} is not here.", name=NAME)
+        if ends == "stored":
+            jobs.store_result(job, {"done": [NAME]})
+            assert holding(database()) == []
+        return {"done": [NAME], NAME: 1}
+
+    monkeypatch.setitem(jobs.KINDS, "study", work)
+    job = jobs.enqueue(project=world.project, kind="study", ids={"note": NAME}, by=world.mara, now=NOON)
+
+    assert jobs.run(job.pk) == ("failed" if ends == "refused" else "done")
+
+    assert holding(database()) == []
+    batch.refresh_from_db()
+    assert batch.set_aside_because == "Erased person (job)"
 
 
 class TestBesideAnIndexer:

@@ -36,7 +36,7 @@ OURS_ONLY = {"annotation/catalogues.py", "annotation/evaluation/evaluation_repor
 """They read nothing but this repository."""
 RELEASE_FILES = "annotation/releases/release_files.py"
 MADE = {
-    "annotation/people/erasing.py",
+    "annotation/erased_names.py",
     "annotation/releases/hub_upload.py",
     RELEASE_FILES,
     "tableqa/serialisations/separated.py",
