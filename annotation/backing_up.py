@@ -20,10 +20,10 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
@@ -33,6 +33,7 @@ from annotation.evaluation import evaluation_runs
 from annotation.models import Job, Release, Upload
 from annotation.releases.release_files import MANIFEST as RELEASE_MANIFEST
 from tableqa.canonical import canonical
+from tasks.common.schema_faults import schema_faults
 
 MANIFEST = "manifest.json"
 MEDIA = "media"
@@ -40,6 +41,31 @@ FORMAT = 1
 REBUILT = inventory.names("rebuilt")
 DATABASES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
 """Vendor of the database -> the file of a backup that holds it."""
+TEXT: Final = {"type": "string"}
+NUMBER: Final = {"type": "integer", "minimum": 0}
+SCHEMA: Final = {
+    "type": "object",
+    "required": ["format", "engine", "made_at", "migrations", "rows", "files"],
+    "properties": {
+        "engine": TEXT,
+        "made_at": TEXT,
+        "migrations": {"type": "array", "items": TEXT},
+        "rows": {"type": "object", "additionalProperties": NUMBER},
+        "files": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "array",
+                "prefixItems": [TEXT, NUMBER],
+                "contains": NUMBER,
+                "maxItems": 2,
+                "description": "the SHA-256 of the file and its bytes",
+            },
+        },
+        "named": {"type": "object", "additionalProperties": TEXT},
+    },
+}
+"""Of the manifest."""
+AGAIN: Final = "Copy the manifest again from where the backup was made, or use another backup."
 
 
 class Impossible(Exception):
@@ -50,7 +76,8 @@ class Impossible(Exception):
 class Backup:
     """What the manifest of a backup says. `rows`: table -> how many; `files`: path -> (sha256, bytes).
 
-    `named`: path below the data folder -> sha256 of each file that the database names, "" where it names no digest.
+    `named`: path below the data folder -> sha256 of each file that the database names, "" where it names no digest;
+    None: not known, the backup is older than these lists.
     """
 
     engine: str
@@ -58,16 +85,15 @@ class Backup:
     migrations: list[str]
     rows: dict[str, int]
     files: dict[str, tuple[str, int]]
-    named: dict[str, str] = field(default_factory=dict)
+    named: dict[str, str] | None
 
     @property
     def lacking(self) -> list[str]:
         """What the database names and the backup does not have as it is named, in sentences."""
         copies = {path.removeprefix(f"{MEDIA}/"): sha256 for path, (sha256, _) in self.files.items()}
-        missing = [f"{path} is missing" for path in self.named.keys() - copies.keys()]
-        others = [
-            path for path, sha256 in self.named.items() if sha256 and copies.get(path, sha256) != sha256
-        ]
+        named = self.named or {}
+        missing = [f"{path} is missing" for path in named.keys() - copies.keys()]
+        others = [path for path, sha256 in named.items() if sha256 and copies.get(path, sha256) != sha256]
         return sorted(missing + [f"{path} is not the file that the database names" for path in others])
 
 
@@ -88,48 +114,52 @@ def make(folder: Path, *, now: datetime) -> Backup:
         named = named_files()
         _copy_media(Path(settings.MEDIA_ROOT), part / MEDIA)
         files = {path: (sha256_of(part / path), (part / path).stat().st_size) for path in _files(part)}
-        made = Backup(connection.vendor, now.isoformat(), migrations, rows, files, named)
-        said = {"format": FORMAT, **vars(made)}
-        (part / MANIFEST).write_text(json.dumps(said, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        backup = Backup(connection.vendor, now.isoformat(), migrations, rows, files, named)
+        content = {"format": FORMAT, **vars(backup)}
+        (part / MANIFEST).write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         _sync(part)
         part.rename(folder)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    return made
+    return backup
 
 
 def read(folder: Path) -> Backup:
     """What a backup says of itself, once every byte of it was compared with that. Raises Impossible."""
-    try:
-        said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        found = Backup(
-            said["engine"],
-            said["made_at"],
-            said["migrations"],
-            said["rows"],
-            {path: (sha256, size) for path, (sha256, size) in said["files"].items()},
-            said.get("named", {}),
-        )
-        written = said["format"]
-    except FileNotFoundError:
-        raise Impossible(f"{folder} is not a backup: {MANIFEST} is missing.") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise Impossible(f"{folder / MANIFEST} is not a readable manifest of a backup.") from None
-    if written != FORMAT:
-        raise Impossible(f"The backup has format {written}; this version of Askew reads format {FORMAT}.")
+    backup = _manifest(folder / MANIFEST)
     there = set(_files(folder)) - {MANIFEST}
-    if missing := sorted(found.files.keys() - there):
+    if missing := sorted(backup.files.keys() - there):
         raise Impossible(
             f"{missing[0]} is missing from the backup ({len(missing)} files in total). Nothing was restored."
         )
     links = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink()}
-    if surplus := sorted(there.union(links) - found.files.keys()):
+    if surplus := sorted(there.union(links) - backup.files.keys()):
         raise Impossible(f"{surplus[0]} is not in the manifest of the backup. Nothing was restored.")
-    for path, (sha256, size) in found.files.items():
+    for path, (sha256, size) in backup.files.items():
         if (folder / path).stat().st_size != size or sha256_of(folder / path) != sha256:
             raise Impossible(f"{path} was changed after the backup was made. Nothing was restored.")
-    return found
+    return backup
+
+
+def _manifest(path: Path) -> Backup:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Impossible(f"{path.parent} is not a backup: {MANIFEST} is missing.") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise Impossible(f"{path} cannot be read as JSON ({error}). {AGAIN}") from None
+    written = content.get("format", FORMAT) if isinstance(content, dict) else FORMAT
+    if written != FORMAT:
+        raise Impossible(f"The backup has format {written}; this version of Askew reads format {FORMAT}.")
+    for place, sentence in schema_faults(SCHEMA, content):
+        raise Impossible(f"{', '.join([str(path), *map(repr, place)])}: {sentence} {AGAIN}")
+    files = {name: (sha256, size) for name, (sha256, size) in content["files"].items()}
+    engine = content["engine"]
+    if DATABASES.get(engine) not in files:
+        raise Impossible(f"{path}, 'files': the database of {engine!r} is missing. {AGAIN}")
+    parts = (content[name] for name in ("made_at", "migrations", "rows"))
+    return Backup(engine, *parts, files, content.get("named"))
 
 
 def restore(folder: Path) -> Backup:
@@ -187,16 +217,16 @@ def named_files() -> dict[str, str]:
             found[f"releases/{release.public_id}/{name}"] = sha256
     for run in Job.objects.filter(kind=evaluation_runs.KIND):
         found |= evaluation_runs.files(run)
-    return found | {str(upload.file.name): "" for _, upload in waiting_uploads()}
+    return found | {str(upload.file.name): "" for _, upload in waiting_uploads() if upload is not None}
 
 
-def waiting_uploads() -> Iterator[tuple[Job, Upload]]:
-    """The uploads that jobs still have to read, with the job."""
+def waiting_uploads() -> Iterator[tuple[Job, Upload | None]]:
+    """The uploads that jobs still have to read, with the job; None for one whose row is gone."""
     waiting = Job.objects.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
     for job in waiting.select_related("project"):
         keys = [job.ids[name] for name in ("questions", "tables", "upload") if job.ids.get(name)]
-        for upload in Upload.objects.filter(pk__in=keys):
-            yield job, upload
+        there = Upload.objects.in_bulk(keys)
+        yield from ((job, there.get(key)) for key in keys)
 
 
 # -- files ------------------------------------------------------------------------------------------

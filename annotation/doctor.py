@@ -404,14 +404,15 @@ def _alive(now: datetime) -> Q:
 def _uploads() -> Iterator[str]:
     """A job that waits for a file will find it."""
     for job, upload in backing_up.waiting_uploads():
-        with suppress(Refused):
-            uploads.require_whole(upload)
-            continue
+        if upload is not None:
+            with suppress(Refused):
+                uploads.require_whole(upload)
+                continue
         # A worker that has finished the job meanwhile has deleted the file.
         if Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts).exists():
             yield (
                 f"{job.kind} {job.public_id} of {job.project.slug} is waiting, but its uploaded file "
-                f"{upload.name} is missing or cut short; it will fail. Upload the file again"
+                f"{upload.name if upload else '(deleted)'} is missing or cut short; it will fail. Upload the file again"
             )
 
 

@@ -76,7 +76,7 @@ def begin(*, project: Project, name: str, size: int, by: Person, now: datetime) 
 
 def received(upload: Upload) -> int:
     """Bytes of an upload that are here. Raises Refused(import_failed) where its file is gone."""
-    if not upload.file or not upload.file.storage.exists(str(upload.file.name)):
+    if not upload.file or not Path(upload.file.path).is_file():
         refuse("import_failed", "An uploaded file of this import is missing. Upload the files again.")
     return int(upload.file.size)
 

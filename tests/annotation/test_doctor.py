@@ -311,6 +311,21 @@ def test_every_job_that_waits_for_a_file_that_is_gone_is_found(world: World, kin
     assert f"{kind} {job.public_id} of films is waiting, but its uploaded file sent is missing" in found()
 
 
+def test_a_job_whose_upload_was_deleted_or_is_a_folder_is_found(world: World) -> None:
+    upload = uploads.keep(
+        project=world.project, file=SimpleUploadedFile("sent", b"x"), by=world.mara, now=NOON
+    )
+    job = jobs.enqueue(
+        project=world.project, kind="study", ids={"upload": upload.pk}, by=world.mara, now=timezone.now()
+    )
+    Path(upload.file.path).unlink()
+    Path(upload.file.path).mkdir()
+    assert f"study {job.public_id} of films is waiting, but its uploaded file sent is missing" in found()
+    Path(upload.file.path).rmdir()
+    upload.delete()
+    assert f"study {job.public_id} of films is waiting, but its uploaded file (deleted) is missing" in found()
+
+
 def test_a_backup_made_while_an_import_is_done_has_the_file_that_it_waits_for(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

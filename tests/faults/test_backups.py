@@ -310,6 +310,69 @@ def test_a_file_that_is_not_the_one_that_the_database_names_is_named(
     assert "is not the file that the database names" in capsys.readouterr().err
 
 
+def edit(folder: Path, change: Callable[[Any], Any]) -> None:
+    manifest = folder / "manifest.json"
+    content = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(change(content) or content))
+
+
+def test_of_a_backup_without_the_list_of_named_files_the_check_says_what_is_not_known(
+    world: World, filled: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled["judged"].unlink()
+    with pytest.raises(CommandError):
+        call_command("backup", tmp_path / "backup")
+    edit(tmp_path / "backup", lambda content: content.pop("named") and None)
+    capsys.readouterr()
+
+    call_command("restore", tmp_path / "backup", "--check")
+
+    said = capsys.readouterr()
+    assert "complete" not in said.out
+    assert "Not known: whether all files that the database names are in this backup." in said.err
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "reason"),
+    [
+        (lambda content: [content], "", "Expected a mapping of keys"),
+        (lambda content: content.update(files=[]), ", 'files'", "Expected a mapping of keys, not a list."),
+        (lambda content: content["files"].update(a=["x"]), ", 'files', 'a'", "the SHA-256 of the file"),
+        (lambda content: content["files"].update(a=["x", "1"]), ", 'files', 'a', 1", "whole number"),
+        (lambda content: content["files"].update(a=[1, 1]), ", 'files', 'a', 0", "Expected text, not 1."),
+        (lambda content: content["files"].update(a=None), ", 'files', 'a'", "Expected a list"),
+        (lambda content: content["files"].clear(), ", 'files'", "the database of"),
+        (lambda content: content.update(rows=[1]), ", 'rows'", "Expected a mapping of keys, not a list."),
+        (lambda content: content["rows"].update(a="1"), ", 'rows', 'a'", "Expected a whole number"),
+        (lambda content: content.update(migrations=[1]), ", 'migrations', 0", "Expected text, not 1."),
+        (lambda content: content.update(engine=None), ", 'engine'", "Expected text"),
+        (lambda content: content.update(engine="oracle"), ", 'files'", "the database of 'oracle' is missing"),
+        (lambda content: content.update(named=["a"]), ", 'named'", "Expected a mapping of keys"),
+        (lambda content: content["named"].update(a=1), ", 'named', 'a'", "Expected text, not 1."),
+        (lambda content: content.pop("rows") and None, "", "rows is missing. Add it."),
+    ],
+)
+def test_a_manifest_that_was_edited_is_refused_with_its_place(
+    world: World, tmp_path: Path, change: Callable[[Any], Any], place: str, reason: str
+) -> None:
+    call_command("backup", tmp_path / "backup")
+    edit(tmp_path / "backup", change)
+
+    for options in (["--check"], []):
+        with pytest.raises(CommandError) as refused:
+            call_command("restore", tmp_path / "backup", *options)
+        assert str(refused.value).startswith(f"{tmp_path / 'backup' / 'manifest.json'}{place}: ")
+        assert reason in str(refused.value)
+        assert str(refused.value).endswith("or use another backup.")
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000])
+def test_a_manifest_that_is_not_json_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "manifest.json").write_bytes(content)
+    with pytest.raises(CommandError, match=r"manifest\.json cannot be read as JSON"):
+        call_command("restore", tmp_path, "--check")
+
+
 def test_an_incomplete_backup_is_restored_as_far_as_it_goes(
     world: World, filled: dict[str, Path], tmp_path: Path, elsewhere: Elsewhere
 ) -> None:

@@ -31,6 +31,11 @@ class Command(BaseCommand):
 
 def report_lacking(command: BaseCommand, backup: backing_up.Backup, *, fails: bool) -> None:
     """Print what the database names and the backup lacks. Raises CommandError if there is something and it `fails`."""
+    if backup.named is None:
+        command.stderr.write(
+            "Not known: whether all files that the database names are in this backup. It is older than the list of "
+            "these files. Restore it, then run ./run manage doctor."
+        )
     for sentence in backup.lacking:
         command.stderr.write(sentence)
     if backup.lacking and fails:

@@ -27,7 +27,8 @@ class Command(BaseCommand):
             found = (backing_up.read if options["check"] else backing_up.restore)(options["folder"])
         except backing_up.Impossible as why:
             raise CommandError(str(why)) from None
-        done = "complete" if options["check"] else "restored"
+        checked = "complete" if found.named is not None else "as it was made"
+        done = checked if options["check"] else "restored"
         self.stdout.write(
             f"{options['folder']}, created {found.made_at}: {done}, {sum(found.rows.values()):,} rows."
         )
