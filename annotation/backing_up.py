@@ -156,7 +156,7 @@ def _manifest(path: Path) -> Backup:
         raise Impossible(f"{', '.join([str(path), *map(repr, place)])}: {sentence} {AGAIN}")
     files = {name: (sha256, size) for name, (sha256, size) in content["files"].items()}
     engine = content["engine"]
-    if DATABASES.get(engine) not in files:
+    if engine in DATABASES and DATABASES[engine] not in files:
         raise Impossible(f"{path}, 'files': the database of {engine!r} is missing. {AGAIN}")
     parts = (content[name] for name in ("made_at", "migrations", "rows"))
     return Backup(engine, *parts, files, content.get("named"))

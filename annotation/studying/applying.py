@@ -26,7 +26,6 @@ from annotation.models import (
     Gold,
     Item,
     Job,
-    Membership,
     Person,
     PerturbationRun,
     Project,
@@ -509,19 +508,13 @@ class _Doing:
         return list(Source.objects.ready().filter(project=self.project, name__in=names).order_by("pk"))
 
     def member(self, said: study.Somebody) -> Person:
-        here = Membership.objects.filter(project=self.project, removed_at__isnull=True).select_related(
-            "person"
-        )
-        by_address = here.filter(person__email=said.email).first() if said.email else None
-        by_link = here.filter(
-            person__in=self.project.invitations.filter(name=said.name, accepted_at__isnull=False).values(
-                "accepted_by"
-            )
-        )
-        found = by_address or here.filter(person__name=said.name).order_by("pk").first() or by_link.first()
-        if found is None:
+        people: dict[str, Person] = {}
+        for row, names in standing.members(self.project):
+            people = dict.fromkeys(names, row.person) | people
+        member = said.among(people)
+        if member is None:
             refuse("invalid_request", f"{said.name} is not in the project any more. Apply the file again.")
-        return found.person
+        return member
 
 
 # -- in the background ------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from annotation.studying.study import (
     makers,
     people_needed,
     quoted,
+    spelling,
 )
 from annotation.terms import TERMS, Context, changeable
 from annotation.words import shown
@@ -404,12 +405,11 @@ class _Comparison:
         joining: also those who have a link or get one. Each person counts once, by whatever name the file has them.
         """
         annotator, more = Role.ANNOTATOR.value, set()
-        people, removed = self.standing.people, self.standing.removed
         for one in (*self.study.people, *(self.there.people if joining else ())):
-            has = people.get(one.email) or people.get(one.name)
-            comes = one.name in self.standing.invited or not (removed.get(one.email) or removed.get(one.name))
+            has = one.among(self.standing.people)
+            comes = one.among(self.standing.invited) or not one.among(self.standing.removed)
             if annotator in one.roles and (joining and comes if has is None else annotator not in has):
-                more.add(one.name if has is None else one.email or one.name)
+                more.add(spelling(one.name if has is None else one.email or one.name))
         return self.standing.annotators + len(more)
 
     def items(self, wanted: Work, before: Mapping[str, int | None]) -> tuple[int | None, bool]:
@@ -573,9 +573,11 @@ class _ProjectComparison(_Comparison):
     def people(self) -> Iterator[Change]:
         for place, one in enumerate(self.study.people):
             roles = frozenset(one.roles)
-            has = self.standing.people.get(one.email) or self.standing.people.get(one.name)
-            asked = self.standing.invited.get(one.name)
-            gone = self.standing.removed.get(one.email) or self.standing.removed.get(one.name)
+            has, asked, gone = (
+                one.among(self.standing.people),
+                one.among(self.standing.invited),
+                one.among(self.standing.removed),
+            )
             if has is None and asked is None and gone is not None:
                 words = gettext(
                     "removed on {day}. To add this person again, create a link on the page People."

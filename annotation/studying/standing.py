@@ -48,6 +48,7 @@ from annotation.studying.study import (
     Study,
     Work,
     makers,
+    spelling,
 )
 from annotation.terms import TERMS
 from annotation.work import metering, shares
@@ -103,9 +104,9 @@ def kind_of(task_type: str, variant: str, purpose: str) -> Kind:
 class Standing:
     """A project as a study, with its counts. `notes` says what a file cannot say of it.
 
-    people        by name, e-mail or the name on the invitation that they followed: the roles that somebody has
+    people        by `spelling` of name, e-mail or the name on the invitation that they followed: the roles that somebody has
     invited       the same for links that were not followed yet
-    removed       by name and e-mail: the day on which somebody was removed who has not come back
+    removed       by the same: the day on which somebody was removed who has not come back
     batches       by name
     unfinished    positions of perturbation runs that stopped on their way; not those that a batch still feeds
     examples      by source and `of`: how many examples batches can be drawn from
@@ -209,58 +210,52 @@ def of_project(
     )
 
 
+def members(project: Project, *, removed: bool = False) -> Iterator[tuple[Membership, list[str]]]:
+    """Who is a member, or no longer is, with the names they go by (`spelling`): of account, address and personal links."""
+    links = Invitation.objects.filter(project=project, accepted_at__isnull=False).exclude(name="")
+    followed = defaultdict[int | None, list[str]](list)
+    for person, name in links.order_by("pk").values_list("accepted_by_id", "name"):
+        followed[person].append(name)
+    rows = Membership.objects.filter(project=project, removed_at__isnull=not removed)
+    for row in rows.select_related("person", "person__crowd_entry").order_by("removed_at", "pk"):
+        names = (row.person.email, row.person.name, *followed[row.person_id])
+        yield row, [spelling(name) for name in names if name]
+
+
 def _people(project: Project) -> tuple[list[Somebody], dict[str, frozenset[str]]]:
-    found: list[Somebody] = []
-    known: dict[str, frozenset[str]] = {}
-    rows = Membership.objects.filter(project=project, removed_at__isnull=True).select_related(
-        "person", "person__crowd_entry"
-    )
-    followed = _followed(project)
-    for row in rows.order_by("pk"):
-        roles = frozenset(row.roles)
-        person = row.person
+    people: list[Somebody] = []
+    roles_of: dict[str, frozenset[str]] = {}
+    for row, names in members(project):
+        roles, person = frozenset(row.roles), row.person
         # Whoever came by a crowd link, or is nobody who could be invited, is not a person of the study's file.
         named = not (
             person.is_external or person.is_simulated or person.erased_at or hasattr(person, "crowd_entry")
         )
         if named:
-            found.append(Somebody(person.name, tuple(role.value for role in Role if role.value in roles)))
-        for name in (person.name, person.email, *followed[person.pk]):
-            if name:
-                known[name] = known.get(name, frozenset()) | roles
-    return found, known
+            people.append(Somebody(person.name, tuple(role.value for role in Role if role.value in roles)))
+        for name in names:
+            roles_of[name] = roles_of.get(name, frozenset()) | roles
+    return people, roles_of
 
 
 def _removed(project: Project) -> dict[str, date]:
-    rows = Membership.objects.filter(project=project, removed_at__isnull=False).select_related("person")
-    followed = _followed(project)
-    return {
-        name: row.removed_at.date()
-        for row in rows.order_by("removed_at")
-        for name in (row.person.name, row.person.email, *followed[row.person_id])
-        if name and row.removed_at
-    }
-
-
-def _followed(project: Project) -> Mapping[int | None, list[str]]:
-    """The names on the personal links that somebody came by."""
-    links = Invitation.objects.filter(project=project, accepted_at__isnull=False).exclude(name="")
-    found = defaultdict[int | None, list[str]](list)
-    for person, name in links.order_by("pk").values_list("accepted_by_id", "name"):
-        found[person].append(name)
-    return found
+    rows = members(project, removed=True)
+    return {name: row.removed_at.date() for row, names in rows for name in names if row.removed_at}
 
 
 def _invited(project: Project, now: datetime) -> tuple[list[Somebody], dict[str, frozenset[str]]]:
     rows = Invitation.objects.filter(project=project, accepted_at__isnull=True, expires_at__gt=now)
-    known: dict[str, frozenset[str]] = {}
+    roles_of: dict[str, frozenset[str]] = {}
+    shown: dict[str, str] = {}
     for row in rows.exclude(name="").order_by("pk"):
-        known[row.name] = known.get(row.name, frozenset()) | frozenset(row.roles)
+        name = spelling(row.name)
+        shown.setdefault(name, row.name)
+        roles_of[name] = roles_of.get(name, frozenset()) | frozenset(row.roles)
     people = [
-        Somebody(name, tuple(role.value for role in Role if role.value in roles))
-        for name, roles in known.items()
+        Somebody(shown[name], tuple(role.value for role in Role if role.value in roles))
+        for name, roles in roles_of.items()
     ]
-    return people, known
+    return people, roles_of
 
 
 def _consent(project: Project) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 import zoneinfo
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,6 +65,15 @@ class Somebody:
     name: str
     roles: tuple[str, ...]
     email: str = ""
+
+    def among(self, known: Mapping[str, Any]) -> Any:
+        """What is known of the person, by `spelling` of the address or the name."""
+        return known.get(spelling(self.email)) or known.get(spelling(self.name))
+
+
+def spelling(name: str) -> str:
+    """A name as two spellings of it are compared: in any letter case, space and Unicode normal form."""
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
 
 
 @dataclass(frozen=True)
@@ -420,12 +430,13 @@ class _Reading:
         first: dict[str, int] = {}
         for place, entry in enumerate(entries):
             name = entry["name"].strip()
+            same = spelling(name) if section == "people" else name
             if not name:
                 self.wrong((section, place, "name"), gettext(nameless))
-            elif name in first:
-                line = self.written.line((section, first[name], "name"))
+            elif same in first:
+                line = self.written.line((section, first[same], "name"))
                 self.wrong((section, place, "name"), gettext(twice).format(name=name, line=line))
-            first.setdefault(name, place)
+            first.setdefault(same, place)
 
     def repeated_sources(self, sources: Sequence[SourceFile]) -> None:
         """A name may stand twice where the second files add to the first; then both say which files they are."""

@@ -24,6 +24,7 @@ from annotation.studying import applying, planning, standing, words, writing
 from annotation.studying.planning import Plan
 from annotation.studying.standing import Pace, Standing
 from annotation.studying.study import Study, parse
+from annotation.studying.yaml_file import StudyError
 from tasks.contract import task_type
 from tasks.pace import usual_seconds
 from tests.annotation.cast import NOON, World, make_world, set_work
@@ -89,6 +90,40 @@ class TestWhoAnnotates:
 
         assert (plan.people, plan.costs[0].annotations) == (3, 12)
         assert not [change for change in plan.changes if change.verb == "invite"]
+
+    @pytest.mark.parametrize("where", ["account", "link", "open link"])
+    @pytest.mark.parametrize(
+        ("name", "spelled"),
+        [("ADA zoë", "Ada Zoe\u0308"), ("Ada  Zoë", "ada zoë"), ("Ａｄａ Straße", "ADA STRASSE")],
+    )
+    def test_a_name_in_another_case_space_or_unicode_form_counts_once(
+        self, world: World, where: str, name: str, spelled: str
+    ) -> None:
+        if where == "account":
+            Person.objects.filter(pk=world.ada.pk).update(name=name)
+        elif where == "link":
+            self.followed(world, name, world.ada)
+        else:
+            roles = [Role.ANNOTATOR]
+            setting_up.invite(project=world.project, roles=roles, name=name, by=world.mara, now=NOON)
+        text = self.text(world, self.PEOPLE.replace("Ada from the lab", spelled))
+
+        plan = plan_of(world, text)
+
+        assert plan.people == (4 if where == "open link" else 3)
+        assert not [change for change in plan.changes if change.verb == "invite"]
+
+    def test_a_role_for_a_name_in_another_case_goes_to_that_person(self, world: World) -> None:
+        text = self.text(world, "people: [{name: ADA, roles: [annotator, adjudicator]}]\n")
+        applying.apply(parse(text), project=world.project, by=world.mara, now=NOON)
+
+        assert world.project.memberships.get(person=world.ada).roles == ["annotator", "adjudicator"]
+        assert world.project.invitations.count() == 0
+
+    def test_a_file_names_nobody_twice_in_two_spellings(self, world: World) -> None:
+        people = "people:\n  - {name: Zoë, roles: [annotator]}\n  - {name: ZOE\u0308, roles: [manager]}\n"
+        with pytest.raises(StudyError, match="ZOE"):
+            parse(self.text(world, people))
 
     def test_a_person_who_followed_a_second_link_counts_once(self, world: World) -> None:
         for name in ("Ada from the lab", "Ada who adjudicates"):
