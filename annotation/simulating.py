@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from annotation.journeys import setting_up
@@ -71,19 +72,20 @@ def simulate(
 
 def people_of(project: Project, annotators: int, now: datetime) -> list[Person]:
     """The project's simulated people, made where there are too few."""
-    here = Membership.objects.filter(
-        project=project, person__is_simulated=True, person__is_active=True, removed_at__isnull=True
-    )
-    found = [
-        membership.person
-        for membership in here.select_related("person").order_by("pk")
-        if Role.ANNOTATOR.value in membership.roles
+    here = Membership.objects.filter(project=project, person__is_simulated=True).order_by("pk")
+    members = here.select_related("person")
+    people = [
+        one.person
+        for one in members.filter(person__is_active=True, removed_at=None)
+        if Role.ANNOTATOR.value in one.roles
     ]
-    for number in range(len(found) + 1, annotators + 1):
-        person = Person.objects.create_person(f"Simulated {number}", is_simulated=True)
+    names = {one.person.name for one in members}
+    unused = (name for number in count(1) if (name := f"Simulated {number}") not in names)
+    while len(people) < annotators:
+        person = Person.objects.create_person(next(unused), is_simulated=True)
         setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=None, now=now)
-        found.append(person)
-    return found[:annotators]
+        people.append(person)
+    return people[:annotators]
 
 
 def meet_requirements(*, person: Person, batch: Batch, now: datetime) -> None:

@@ -1,6 +1,6 @@
 """How a project stands, in the words of a study file: its parts as `study` has them, and what only a project has.
 
-Everything is read in a bounded number of queries; how long annotations take is measured on the newest few of each kind.
+Everything is read in a bounded number of queries; how long annotations take is measured in the newest batches of each kind.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from datetime import date, datetime
 from typing import Any
 
 from django.conf import settings as django_settings
-from django.db.models import Count, F, Sum
+from django.db.models import Count, F, Q, Sum
 from django.utils.translation import gettext, ngettext
 
 import tableqa
 from annotation.help import loop_fit, model_accuracy
 from annotation.journeys import defining
 from annotation.models import (
-    Assignment,
     Batch,
     ConsentText,
     Decision,
@@ -36,6 +35,7 @@ from annotation.models import (
     Source,
     Tally,
 )
+from annotation.money import ledger
 from annotation.roles import Role
 from annotation.studying.guideline_examples import ItemState
 from annotation.studying.study import (
@@ -56,8 +56,8 @@ from tableqa.clustered import mean_over
 from tasks.contract import TaskType, task_types
 
 AT_ONCE = 500
-MEASURED, NEWEST = 500, 4
-"""The pace of a kind is measured on so many assignments, of fewer batches than this."""
+NEWEST = 4
+"""The pace of a kind is measured on fewer batches than this."""
 
 
 @dataclass(frozen=True)
@@ -551,24 +551,21 @@ def _examples(sources: list[Source], derived: bool) -> dict[tuple[str, str], int
 
 
 def _paces(batches: list[Batch]) -> dict[Kind, Pace]:
-    """All active time on the newest assignments of the newest batches of each kind, for each of them that was submitted."""
+    """What the ledger has of the newest batches of each kind: all active time, for each item that was submitted."""
     kinds: dict[Kind, list[int]] = {}
     for batch in batches:
         if batch.opened_at is not None:
             kinds.setdefault(kind_of(batch.task_type, batch.variant, batch.purpose), []).append(batch.pk)
+    of = {key: kind for kind, keys in kinds.items() for key in keys[:-NEWEST:-1]}
+    work = {kind: defaultdict[int, Counter[str]](Counter) for kind in kinds}
+    rows = ledger.worked(Q(of_batch__in=list(of), of_simulated=False))
+    for (batch_id, person, _), (micros, items, _) in rows.items():
+        work[of[batch_id]][person].update(micros=micros, items=items)
     found = {}
-    for kind, keys in kinds.items():
-        rows: list[tuple[int, str, float]] = []
-        for key in keys[:-NEWEST:-1]:
-            timed = Assignment.objects.filter(batch=key, person__is_simulated=False, active_seconds__gt=0)
-            newest = timed.order_by("-pk").values_list("person_id", "state", "active_seconds")
-            rows += newest[: MEASURED - len(rows)]
-        spent, submitted = defaultdict[int, float](float), Counter[int]()
-        for person, state, seconds in rows:
-            spent[person] += seconds
-            submitted[person] += state == Assignment.State.SUBMITTED
-        pace = mean_over((spent[person], submitted[person]) for person in spent)
+    for kind, people in work.items():
+        timed = [done for done in people.values() if done["micros"]]
+        pace = mean_over((done["micros"] / ledger.SECOND, done["items"]) for done in timed)
         if pace.value is not None:
             ends = None if pace.low is None or pace.high is None else (pace.low, pace.high)
-            found[kind] = Pace(pace.value, submitted.total(), ends)
+            found[kind] = Pace(pace.value, sum(done["items"] for done in timed), ends)
     return found

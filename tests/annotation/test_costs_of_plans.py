@@ -17,7 +17,7 @@ from django.test import Client
 
 from annotation import simulating
 from annotation.journeys import annotating, setting_up
-from annotation.models import Assignment, Batch, Invitation, Person
+from annotation.models import Annotation, Assignment, Batch, Invitation, Person
 from annotation.money import paying
 from annotation.roles import Role
 from annotation.studying import applying, planning, standing, words, writing
@@ -221,6 +221,23 @@ def test_a_pace_is_that_of_a_variant_and_calibrations_are_apart(world: World) ->
         0,
         usual_seconds(task_type("question_paraphrase")),
     )
+
+
+def test_a_pace_is_what_the_ledger_has(world: World) -> None:
+    """A response that was taken back is not submitted, but its item was, and its time is paid."""
+    batch = world.batch(overlap=1, pay=PAY)
+    for who, seconds in (("ada", 40), ("bo", 80)):
+        held = world.take(batch, who)
+        assert held is not None
+        world.answer(held, {"label": "extraction"})
+        set_work(Assignment.objects.filter(pk=held.pk), seconds=seconds)
+        if who == "ada":
+            annotating.undo(annotation=Annotation.objects.get(assignment=held), now=NOON)
+
+    cost = plan_of(world).costs[0]
+
+    total = paying.summed(paying.of_batch(batch))
+    assert (cost.measured, cost.seconds) == (total.items, total.seconds / total.items) == (2, 60)
 
 
 @pytest.mark.django_db

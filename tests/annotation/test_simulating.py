@@ -82,6 +82,16 @@ def test_they_do_not_pass_a_qualification_that_they_did_not_work(world: World) -
         simulate(batch)
 
 
+def test_nobody_new_gets_the_name_of_another(world: World) -> None:
+    first, *_ = simulating.people_of(world.project, 3, timezone.now())
+    membership = world.project.memberships.get(person=first)
+    setting_up.remove_member(membership=membership, by=world.mara, now=timezone.now())
+
+    people = simulating.people_of(world.project, 3, timezone.now())
+
+    assert [person.name for person in people] == ["Simulated 2", "Simulated 3", "Simulated 4"]
+
+
 def work_of_another_site(world: World, path: Path, number: int) -> World:
     """The same project with the same source again: other keys and ids."""
     project = setting_up.create_project(slug=f"site-{number}", name="Films", manager=world.mara, now=NOON)
